@@ -1,0 +1,1 @@
+"""Trees, and what reads, normalises, stores and heads them."""

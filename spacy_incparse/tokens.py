@@ -1,0 +1,108 @@
+r"""Treebank spelling of words <-> raw text.
+
+Inside the package every word is raw text. Three spellings of a word exist:
+
+* raw: what stands in a text: ``(``, ``"``, ``1/2``;
+* bracket-safe: raw, with only those characters escaped that would break a bracket file (``escape_brackets``);
+* Penn: as in the Penn Treebank: ``-LRB-``, two backquotes, ``1\/2`` (``raw_to_penn``).
+
+``penn_to_raw`` reads both. One backslash guards a raw word that looks like an escape, so that both ways are the
+identity for every word: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table is in docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+BRACKETS = {"(": "LRB", ")": "RRB", "[": "LSB", "]": "RSB", "{": "LCB", "}": "RCB"}
+_BY_NAME = {name: bracket for bracket, name in BRACKETS.items()} | {"EMPTY": ""}
+
+_NAME = r"(?:[LR][RSC]B|EMPTY|U[0-9A-F]{4})"
+_ESCAPED = re.compile(rf"-({_NAME})-|\\(\\*(?:{_NAME}|[/*]))")
+_GUARDED_QUOTE = re.compile(r"\\+(?:``|''|`)")
+_NEEDS_GUARD = re.compile(rf"(?<=-)({_NAME})|(\\+(?:{_NAME}|[/*]))")
+_NEEDS_GUARD_PENN = re.compile(rf"(?<=-)({_NAME})|(\\+{_NAME}|\\*[/*])")
+_BREAKS_BRACKETS = re.compile(r"[()\s]")
+_PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
+_QUOTES = ("``", "''")
+
+
+def penn_to_raw(word: str, tag: str | None = None) -> str:
+    """Return the raw text of a word as a treebank spells it; `tag` tells an opening single quote from a backquote."""
+    if "-" in word or "\\" in word:
+        if _GUARDED_QUOTE.fullmatch(word):
+            return word[1:]
+        return _ESCAPED.sub(_unescape, word)
+    if word in _QUOTES:
+        return '"'
+    return "'" if word == "`" and tag == "``" else word
+
+
+def escape_brackets(word: str) -> str:
+    """Return a raw word spelled so that it can stand in a bracket file: only what would break the file is escaped."""
+    if word.isalnum():
+        return word
+    return _escape(word, _NEEDS_GUARD, _BREAKS_BRACKETS)
+
+
+def escape_label(label: str) -> str:
+    """Return a label spelled so that it can stand in a bracket file; the tags -LRB- and -RRB- are as they should be."""
+    return label if label.isalnum() else _BREAKS_BRACKETS.sub(_name_of, label)
+
+
+def unescape_brackets(word: str) -> str:
+    """Return the raw word that `escape_brackets` wrote; the inverse of it for every word."""
+    return penn_to_raw(word)
+
+
+def raw_to_penn(words: Sequence[str], tags: Sequence[str] | None = None) -> list[str]:
+    """Return the words of one sentence in Penn spelling.
+
+    A double quote opens or closes by its tag; where there is no tag or another one, by its position: quotes alternate.
+    `penn_to_raw` with the same tags gives the raw words back.
+    """
+    tags = [""] * len(words) if tags is None else tags
+    opens = quote_directions(words, tags)
+    return [_to_penn(word, tag, is_open) for word, tag, is_open in zip(words, tags, opens, strict=True)]
+
+
+def quote_directions(words: Iterable[str], tags: Iterable[str]) -> list[bool]:
+    """Return for each word whether, if it is a double quote, it opens: by its tag, else unlike the last one."""
+    directions, inside = [], False
+    for word, tag in zip(words, tags, strict=True):
+        is_open = tag == "``" or (tag != "''" and not inside)
+        if word == '"':
+            inside = is_open
+        directions.append(is_open)
+    return directions
+
+
+def _to_penn(word: str, tag: str, is_open: bool) -> str:
+    if word == '"':
+        return "``" if is_open else "''"
+    if word == "'" and tag == "``":
+        return "`"
+    if word.isalnum():
+        return word
+    guard = _NEEDS_GUARD if tag == "-NONE-" else _NEEDS_GUARD_PENN
+    return _escape(word, guard, _PENN_BRACKETS)
+
+
+def _escape(word: str, guard: re.Pattern[str], breaking: re.Pattern[str]) -> str:
+    if word in _QUOTES or word == "`" or _GUARDED_QUOTE.fullmatch(word):
+        return "\\" + word
+    guarded = guard.sub(r"\\\g<0>", word)
+    return breaking.sub(_name_of, guarded) or "-EMPTY-"
+
+
+def _name_of(match: re.Match[str]) -> str:
+    character = match.group()
+    return f"-{BRACKETS.get(character) or f'U{ord(character):04X}'}-"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    name, guarded = match.groups()
+    if name is None:
+        return guarded
+    return _BY_NAME[name] if name in _BY_NAME else chr(int(name[1:], 16))
