@@ -1,0 +1,1 @@
+"""Tree transforms, each with its inverse."""

@@ -1,0 +1,143 @@
+"""Flattened selective left-corner transform and its inverse (Collins & Roark 2004, section 3.1 and figure 3).
+
+Only left-recursive productions ``A -> A gamma`` are transformed. A run of them becomes one flat node: the innermost
+``A``'s own children first, then a slash node ``A/A`` for each step, from the inside out, holding what followed the
+recursive child::
+
+    (NP (NP (NP DT NN) PP) SBAR)   <->   (NP DT NN (NP/NP PP) (NP/NP SBAR))
+
+So no chain of left children repeats a label on itself, and a phrase that turns out to be longer than it seemed can be
+extended after the fact, which is what a parser that reads from left to right needs.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.tree import Tree, TreeArrays, TreeBuilder
+
+
+def transform(tree: Tree) -> Tree:
+    """Give the flattened selective left-corner form of a normalised tree; time is linear in its nodes.
+
+    Raises IncparseError where a phrase label of the source already has the form ``A/A``.
+    """
+    _refuse_slash_labels(tree.arrays)
+    return _rebuild(tree, _transformed)
+
+
+def restore(tree: Tree) -> Tree:
+    """Undo `transform`: ``restore(transform(tree)) == tree`` for every normalised tree; time is linear in its nodes.
+
+    Any other tree with slash nodes, as a parser may build it, becomes a normalised tree too. A slash node that is no
+    step of its parent (its label does not belong to the parent, or it is the first child) leaves its children in its
+    place; what follows a step as an ordinary child joins that step; X over nothing but X becomes one X.
+    """
+    if slash_base(tree.label) is not None:
+        raise ValueError(f"the root of a transformed tree cannot be the slash node {tree.label!r}")
+    return _merge_doubled(_rebuild(tree, _restored))
+
+
+def slash_label(label: str) -> str:
+    """Give the label of the nodes that extend `label`: ``NP`` gives ``NP/NP``."""
+    return f"{label}/{label}"
+
+
+@cache
+def slash_base(label: str) -> str | None:
+    """Give the label that a slash label extends (``NP/NP`` gives ``NP``), None for any other label."""
+    base, slash, extended = label[: len(label) // 2], label[len(label) // 2 :][:1], label[len(label) // 2 + 1 :]
+    return base if base and slash == "/" and base == extended else None
+
+
+def _refuse_slash_labels(arrays: TreeArrays) -> None:
+    for label, size in zip(arrays.labels, arrays.sizes, strict=True):
+        if size > 1 and slash_base(label) is not None:
+            raise IncparseError(
+                f"the phrase label {label!r} has the form A/A, which the left-corner transform keeps for itself: "
+                f"rename it in the treebank (sentence: {' '.join(arrays.words[:8])!r})"
+            )
+
+
+# A piece of work for `_rebuild`: the index of a node to write, the label of a phrase to open, or None to close one.
+_Piece = int | str | None
+
+
+def _rebuild(tree: Tree, rewrite) -> Tree:
+    """Write a tree anew, each phrase as the pieces that `rewrite(arrays, node)` names, without recursion."""
+    arrays, builder = tree.arrays, TreeBuilder()
+    labels, starts, sizes, words = arrays.labels, arrays.starts, arrays.sizes, arrays.words
+    pending: list[_Piece] = [tree.index]
+    while pending:
+        piece = pending.pop()
+        if piece is None:
+            builder.close()
+        elif isinstance(piece, str):
+            builder.open(piece)
+        elif sizes[piece] == 1:
+            builder.leaf(labels[piece], words[starts[piece]])
+        else:
+            pending.extend(reversed(rewrite(arrays, piece)))
+    return builder.finish()
+
+
+def _transformed(arrays: TreeArrays, node: int) -> list[_Piece]:
+    """Open the phrase, its innermost repetition's children, then the steps from the inside out (figure 3 c)."""
+    label, steps = arrays.labels[node], []
+    while _is_left_recursive(arrays, node):
+        steps.append(_children(arrays, node)[1:])
+        node += 1
+    pieces: list[_Piece] = [label, *_children(arrays, node)]
+    for step in reversed(steps):
+        pieces += [slash_label(label), *step, None]
+    return [*pieces, None]
+
+
+def _is_left_recursive(arrays: TreeArrays, node: int) -> bool:
+    first = node + 1
+    repeats = arrays.labels[first] == arrays.labels[node] and arrays.sizes[first] > 1
+    return repeats and arrays.sizes[first] + 1 < arrays.sizes[node]
+
+
+def _restored(arrays: TreeArrays, node: int) -> list[_Piece]:
+    """Fold the steps of a phrase from the left: each one puts all before it into a phrase of the same label."""
+    label, children = arrays.labels[node], _children(arrays, node)
+    if slash_base(label) is not None:
+        return list(children)
+    step_label, pieces, n_steps = slash_label(label), [], 0
+    for k, child in enumerate(children):
+        if k and arrays.labels[child] == step_label and arrays.sizes[child] > 1:
+            pieces += [None, *_children(arrays, child)]
+            n_steps += 1
+        else:
+            pieces.append(child)
+    return [label] * (1 + n_steps) + pieces + [None]
+
+
+def _children(arrays: TreeArrays, node: int) -> list[int]:
+    children, child, end = [], node + 1, node + arrays.sizes[node]
+    while child < end:
+        children.append(child)
+        child += arrays.sizes[child]
+    return children
+
+
+def _merge_doubled(tree: Tree) -> Tree:
+    """Make one X of X over nothing but X; only trees that no transform gave contain such a thing."""
+    arrays = tree.arrays
+    if not any(_is_doubled(arrays, node) for node in range(len(arrays.labels))):
+        return tree
+    return _rebuild(tree, _merged)
+
+
+def _is_doubled(arrays: TreeArrays, node: int) -> bool:
+    if arrays.sizes[node] < 3 or arrays.labels[node] != arrays.labels[node + 1]:
+        return False
+    return arrays.sizes[node + 1] > 1 and arrays.sizes[node + 1] + 1 == arrays.sizes[node]
+
+
+def _merged(arrays: TreeArrays, node: int) -> list[_Piece]:
+    while _is_doubled(arrays, node):
+        node += 1
+    return [arrays.labels[node], *_children(arrays, node), None]
