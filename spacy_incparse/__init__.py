@@ -1,0 +1,28 @@
+"""Constituency parsing in spaCy with the incremental parser of Collins & Roark (2004)."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+__all__ = ["__version__", "load"]
+
+__version__ = version("spacy-incparse")
+
+
+def load(name: str | Path = "en", **kwargs: Any) -> Language:
+    """Return a whole pipeline: an embedded one by its name, or one that was saved, by its path.
+
+    `kwargs` go to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError where there is no such
+    pipeline.
+    """
+    # Imported here, so that `import spacy_incparse` costs nothing where only trees or scores are wanted.
+    import spacy
+
+    from spacy_incparse.data import find_pipeline
+
+    return spacy.load(find_pipeline(name), **kwargs)

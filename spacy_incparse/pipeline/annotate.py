@@ -1,0 +1,119 @@
+"""From Docs to stored trees: the batches that go to the tagger and the parser, and what happens where these fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spacy_incparse.pipeline.sentences import Sentence
+from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.tree import Tree, TreeBuilder
+
+if TYPE_CHECKING:
+    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.tagging import Tagger
+
+BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
+UNKNOWN_TAG = "X"  # of a word in a flat tree where even the tagger failed
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentence:
+    """A sentence and the string that stores its tree."""
+
+    sentence: Sentence
+    tags: Sequence[str]
+    stored: str
+
+
+def annotate(
+    sentences: Sequence[Sentence],
+    tagger: Tagger | None,
+    parser: Parser,
+    on_error: Callable[[Sentence, Exception], None],
+    *,
+    use_given_tags: bool = False,
+) -> list[ParsedSentence]:
+    """Tag and parse sentences of any Docs; every one of them gets a tree.
+
+    A sentence in which something fails gets a flat tree, and `on_error` is told; the others do not suffer from it.
+    With `use_given_tags` the tagger is asked only where a word has no tag.
+    """
+    parsed: list[ParsedSentence] = []
+    for batch in _batches(sentences):
+        try:
+            parsed += _annotate_batch(batch, tagger, parser, use_given_tags)
+        except Exception:
+            parsed += [_annotate_one(sentence, tagger, parser, on_error, use_given_tags) for sentence in batch]
+    return parsed
+
+
+def flat_tree(words: Sequence[str], tags: Sequence[str]) -> Tree:
+    """Return the tree that has all words right under its root."""
+    builder = TreeBuilder()
+    builder.open("TOP")
+    for word, tag in zip(words, tags, strict=True):
+        builder.leaf(tag, word)
+    builder.close()
+    return builder.finish()
+
+
+def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    batch: list[Sentence] = []
+    n_words = 0
+    for sentence in sentences:
+        batch.append(sentence)
+        n_words += len(sentence.words)
+        if n_words >= BATCH_WORDS:
+            yield batch
+            batch, n_words = [], 0
+    if batch:
+        yield batch
+
+
+def _annotate_batch(
+    batch: list[Sentence], tagger: Tagger | None, parser: Parser, use_given_tags: bool
+) -> list[ParsedSentence]:
+    tags = _tags(batch, tagger, use_given_tags)
+    parses = parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
+    return [
+        ParsedSentence(s, t, _encode(p.tree, s, p.score, p.source)) for s, t, p in zip(batch, tags, parses, strict=True)
+    ]
+
+
+def _annotate_one(
+    sentence: Sentence,
+    tagger: Tagger | None,
+    parser: Parser,
+    on_error: Callable[[Sentence, Exception], None],
+    use_given_tags: bool,
+) -> ParsedSentence:
+    try:
+        return _annotate_batch([sentence], tagger, parser, use_given_tags)[0]
+    except Exception as error:
+        on_error(sentence, error)
+    tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
+    tree = flat_tree(sentence.words, tags)
+    return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat"))
+
+
+def _encode(tree: Tree, s: Sentence, score: float | None, source: str) -> str:
+    return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source)
+
+
+def _tags(batch: list[Sentence], tagger: Tagger | None, use_given_tags: bool) -> list[list[str]]:
+    if not use_given_tags:
+        return _own_tags(batch, tagger)
+    untagged = [sentence for sentence in batch if not all(sentence.tags)]
+    own = {id(sentence): tags for sentence, tags in zip(untagged, _own_tags(untagged, tagger), strict=True)}
+    return [
+        [given or guess for given, guess in zip(s.tags, own[id(s)], strict=True)] if id(s) in own else s.tags
+        for s in batch
+    ]
+
+
+def _own_tags(batch: list[Sentence], tagger: Tagger | None) -> list[list[str]]:
+    if tagger is None:
+        return [[UNKNOWN_TAG] * len(sentence.words) for sentence in batch]
+    return tagger.tag_batch([sentence.words for sentence in batch])

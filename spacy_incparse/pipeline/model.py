@@ -1,0 +1,119 @@
+"""What a component has as its `model`: a tagger, or a parser with its own tagger and, in training, its learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.modelfile import pack, read_parts, unpack
+
+if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
+    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.tagging import Tagger
+    from spacy_incparse.training.learner import ParserLearner
+
+
+class TaggerModel:
+    """The weights of a tagger, with the methods that spaCy expects of a component's model.
+
+    With a `source` (see `find_pipeline`) its weights are loaded when they are first asked for: a pipeline that was
+    saved brings its own, and then the source need not even exist.
+    """
+
+    name = "incparse_tagger"
+    factories: tuple[str, ...] = ("incparse_tagger", "incparse")
+
+    def __init__(self, source: str | Path | None = None):
+        self.source = source
+        self._tagger: Tagger | None = None
+
+    @property
+    def tagger(self) -> Tagger | None:
+        """The tagger, or None before training."""
+        self._load_source()
+        return self._tagger
+
+    @tagger.setter
+    def tagger(self, tagger: Tagger) -> None:
+        self.source, self._tagger = None, tagger
+
+    def to_bytes(self) -> bytes:
+        """Return the weights as one byte string."""
+        return pack(self._to_parts())
+
+    def from_bytes(self, data: bytes) -> TaggerModel:
+        """Take the weights from what `to_bytes` returned; where it is something else raise ModelError, changing nothing."""
+        self._from_parts(unpack(data))
+        self.source = None
+        return self
+
+    def to_disk(self, path: str | Path) -> None:
+        """Write the weights to one file."""
+        Path(path).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path) -> TaggerModel:
+        """Read the weights from a file that `to_disk` wrote."""
+        return self.from_bytes(Path(path).read_bytes())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "data": None if self.source else self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, state["source"])
+        if state["data"] is not None:
+            self.from_bytes(state["data"])
+
+    def _load_source(self) -> None:
+        if self.source is not None:
+            self._from_parts(read_parts(self.source, *self.factories))
+            self.source = None
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.tagger is None else {"tagger": self.tagger.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.tagging import Tagger
+
+        self._tagger = Tagger.from_bytes(parts["tagger"]) if "tagger" in parts else None
+
+
+class ParserModel(TaggerModel):
+    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them."""
+
+    name = "incparse"
+    factories = ("incparse",)
+
+    def __init__(self, source: str | Path | None = None):
+        super().__init__(source)
+        self._parser: Parser | None = None
+        self._learner: ParserLearner | None = None
+
+    @property
+    def parser(self) -> Parser | None:
+        """The parser with averaged weights, or None before training."""
+        self._load_source()
+        return self._parser if self._learner is None else self._learner.parser()
+
+    @property
+    def learner(self) -> ParserLearner:
+        """The learner. Raises IncparseError unless the component has been initialized for training."""
+        if self._learner is None:
+            raise IncparseError("training needs a component that was initialized on a treebank: call nlp.initialize()")
+        return self._learner
+
+    def start_training(self, learner: ParserLearner, tagger: Tagger) -> None:
+        """Drop the weights and learn new ones."""
+        self.tagger = tagger
+        self._learner, self._parser = learner, None
+
+    def _to_parts(self) -> dict[str, bytes]:
+        parser = self.parser
+        return super()._to_parts() | ({} if parser is None else {"parser": parser.to_bytes()})
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.search.parser import Parser
+
+        parser = Parser.from_bytes(parts["parser"]) if "parser" in parts else None
+        super()._from_parts(parts)
+        self._learner, self._parser = None, parser

@@ -1,0 +1,285 @@
+"""The component `incparse`: a tree for each sentence of a Doc."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc, Span
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
+from spacy_incparse.pipeline.extensions import register_extensions
+from spacy_incparse.pipeline.model import ParserModel
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.sentences import Sentence, has_sentence_bounds, split_sentences
+from spacy_incparse.pipeline.storage import clear_trees, write_tree
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
+from spacy_incparse.trees.codec import decode
+
+register_extensions()
+
+DEFAULT_CONFIG: dict[str, Any] = {
+    "model": None,
+    "tags": "own",
+    "set_tags": False,
+    "spans_key": None,
+    "beam_size": None,
+    "gamma": None,
+    "training": TRAINING_DEFAULTS,
+    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
+}
+
+
+@Language.factory(
+    "incparse",
+    assigns=["doc._.trees", "span._.tree"],
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+)
+def make_incparse(
+    nlp: Language,
+    name: str,
+    model: str | Path | None,
+    tags: str,
+    set_tags: bool,
+    spans_key: str | None,
+    beam_size: int | None,
+    gamma: float | None,
+    training: dict[str, Any],
+    scorer: Callable | None,
+) -> IncParser:
+    """Create the component.
+
+    model: whose weights to take: "en" (the embedded pipeline), the path of a saved pipeline, an installed package, or
+        None for a component that will be trained or loaded from disk. They are read when first needed.
+    tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
+    set_tags: whether to write the tags that were used to token.tag_.
+    spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
+    beam_size, gamma: the search; None leaves them as they were in training.
+    training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
+    scorer: as in every spaCy component.
+    """
+    search = {key: value for key, value in (("beam_size", beam_size), ("gamma", gamma)) if value is not None}
+    return IncParser(
+        nlp.vocab,
+        ParserModel(model),
+        name,
+        tags=tags,
+        set_tags=set_tags,
+        spans_key=spans_key,
+        search=search,
+        training=training,
+        scorer=scorer,
+    )
+
+
+class IncParser(TrainablePipe):
+    """Constituency parser as a trainable spaCy component. All settings are described at `make_incparse`."""
+
+    is_resizable = False
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: ParserModel,
+        name: str = "incparse",
+        *,
+        tags: str = "own",
+        set_tags: bool = False,
+        spans_key: str | None = None,
+        search: dict[str, Any] | None = None,
+        training: dict[str, Any] | None = None,
+        scorer: Callable | None = const_score,
+    ):
+        if tags not in ("own", "doc"):
+            raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
+        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
+        self.search = search or {}
+        self.training = TRAINING_DEFAULTS | (training or {})
+        self._run: TrainingRun | None = None
+        self._decoder: tuple[Any, Any] = (None, None)
+        self._warned: set[str] = set()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases that the model can give; () before training."""
+        return () if self.model.parser is None else tuple(self.model.parser.labels)
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        """The labels and the tags that the model knows, for `spacy init labels`."""
+        tags = () if self.model.parser is None else self.model.parser.tags
+        return {"labels": list(self.labels), "tags": list(tags)}
+
+    def add_label(self, label: str) -> int:
+        """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
+        return 0
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Parse a stream of Docs, `batch_size` at a time.
+
+        An odd sentence costs no more than its own tree: see `annotate`. The error handler of spaCy sees only what
+        concerns the whole component, such as missing weights.
+        """
+        stream = iter(stream)
+        while docs := list(islice(stream, batch_size)):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:
+                self.get_error_handler()(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
+        """Return for each Doc its sentences with their trees; the Docs stay as they are."""
+        docs = list(docs)
+        parser = self._parser()
+        if not all(has_sentence_bounds(doc) for doc in docs):
+            self._warn_once("bounds", "a Doc without sentence bounds is parsed as one sentence: add a sentencizer")
+        by_doc = [split_sentences(doc) for doc in docs]
+        sentences = [sentence for group in by_doc for sentence in group]
+        if self.tags == "doc":
+            self._check_tags(sentences, parser)
+        parsed = iter(annotate(sentences, self.model.tagger, parser, self._on_error, use_given_tags=self.tags == "doc"))
+        return [list(islice(parsed, len(group))) for group in by_doc]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
+        """Store the trees that `predict` returned on the Docs, in place of those that they had."""
+        for doc, parsed in zip(docs, scores, strict=True):
+            clear_trees(doc)
+            for item in parsed:
+                write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
+            if self.set_tags:
+                _write_tags(doc, parsed)
+            if self.spans_key is not None:
+                doc.spans[self.spans_key] = _phrases(doc, parsed)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+    ) -> None:
+        """Read grammar and lexicon from all examples and train the own tagger; `update` then trains the parser.
+
+        `labels` is accepted as spaCy passes it on, but the treebank is needed all the same: a grammar is more than that.
+        A component that has weights keeps them where no example has a tree. Raises IncparseError where neither is.
+        """
+        trees = gold_trees(get_examples())
+        if not trees and self.model.parser is not None:
+            return
+        if not trees:
+            raise IncparseError(
+                f"the component {self.name!r} found no gold trees to learn from: read the treebank with "
+                f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
+            )
+        lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
+        self._run = TrainingRun.start(trees, self.training, lang=lang)
+        self.model.start_training(self._run.learner, self._run.tagger)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from each sentence of the examples in turn, in an order that only the seed decides.
+
+        The loss is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "IncParser.update")
+        losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Do nothing: the perceptron has updated its weights sentence by sentence."""
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Do nothing: `predict` uses averaged weights, `update` the raw ones, whatever thinc averages elsewhere."""
+        yield
+
+    def state_to_bytes(self) -> bytes:
+        """Return the state of training: with it a run goes on as if it had never stopped."""
+        return self._training_run().to_bytes()
+
+    def state_from_bytes(self, data: bytes) -> None:
+        """Go on where `state_to_bytes` was called; the component has been initialized on the same data."""
+        self._training_run().from_bytes(data)
+
+    def __reduce__(self):
+        left_behind = {"_run": None, "_decoder": (None, None)}  # training, and what is made anew when it is needed
+        return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+
+    def _training_run(self) -> TrainingRun:
+        if self._run is None:
+            raise IncparseError(f"the component {self.name!r} cannot be trained before nlp.initialize() was called")
+        return self._run
+
+    def _parser(self) -> Any:
+        parser = self.model.parser
+        if parser is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights yet: give it some, as in "
+                f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
+                f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
+            )
+        if self._decoder[0] is not parser:
+            self._decoder = parser, parser.with_search(**self.search) if self.search else parser
+        return self._decoder[1]
+
+    def _check_tags(self, sentences: list[Sentence], parser: Any) -> None:
+        if "tags" not in self._warned:
+            unknown = {tag for sentence in sentences for tag in sentence.tags} - {"", *parser.tags}
+            if unknown:
+                named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
+                self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")
+
+    def _on_error(self, sentence: Sentence, error: Exception) -> None:
+        start = " ".join(sentence.words[:8])
+        self._warn_once("error", f"a sentence got a flat tree, as parsing it failed ({error!r}): {start!r}")
+
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)
+
+
+def _unpickle(
+    cls: type[IncParser], vocab: Vocab, model: ParserModel, name: str, scorer: Callable | None, state: dict[str, Any]
+) -> IncParser:
+    component = cls(vocab, model, name, scorer=scorer)
+    component.__dict__.update(state)
+    return component
+
+
+def _write_tags(doc: Doc, parsed: list[ParsedSentence]) -> None:
+    for item in parsed:
+        for i, tag in zip(item.sentence.tokens, item.tags, strict=True):
+            doc[i].tag_ = tag
+
+
+def _phrases(doc: Doc, parsed: list[ParsedSentence]) -> list[Span]:
+    """Return the phrases below the roots as Spans, in pre-order; one of a unary chain comes before what it covers."""
+    spans = []
+    for item in parsed:
+        tokens, sentence = item.sentence.tokens, item.sentence
+        text = doc.text[sentence.start_char : sentence.end_char]
+        for label, start, end in decode(item.stored).tree(text).spans()[1:]:
+            spans.append(Span(doc, tokens[start], tokens[end - 1] + 1, label=label))
+    return spans

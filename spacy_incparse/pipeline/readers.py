@@ -1,0 +1,106 @@
+"""The corpus reader of configs: treebank files, or `.spacy` files that `convert` made."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.convert import trees_to_docs
+from spacy_incparse.pipeline.storage import anchored_trees
+from spacy_incparse.trees.normalize import normalize
+from spacy_incparse.trees.reader import SkipLog, read_trees
+from spacy_incparse.trees.tree import Tree
+
+
+def create_treebank_reader(
+    path: str | Path | None,
+    limit: int = 0,
+    max_length: int = 0,
+    skip_bad: bool = False,
+    natural_spacing: bool = False,
+) -> Callable[[Language], Iterable[Example]]:
+    """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
+    if path is None:
+        raise ConfigError("the corpus has no path: give one, such as --paths.train train.mrg --paths.dev dev.mrg")
+    return TreebankReader(path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing)
+
+
+class TreebankReader:
+    """Yields examples whose references carry gold trees, tags and sentence bounds.
+
+    path: a bracket file (.mrg, also gzipped), a folder or a glob of these, or a `.spacy` file or a folder of these.
+    limit: at most so many examples; 0: all. From bracket files an example is a sentence, else a Doc of the file.
+    max_length: leave out sentences of more words; 0: none.
+    skip_bad: skip what cannot be read in bracket files, with a warning that counts it, instead of an error.
+    natural_spacing: the reference's text has spaces as a text has (bracket files only). The predicted Doc is then what
+        the pipeline's tokenizer makes of it; otherwise it has the gold tokens.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        limit: int = 0,
+        max_length: int = 0,
+        skip_bad: bool = False,
+        natural_spacing: bool = False,
+    ):
+        self.path, self.limit, self.max_length = Path(path), limit, max_length
+        self.skip_bad, self.natural_spacing = skip_bad, natural_spacing
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Yield the examples in the order of the files."""
+        docs = self._from_docbins(nlp) if self._docbins() else self._from_brackets(nlp)
+        return islice(docs, self.limit or None)
+
+    def _docbins(self) -> list[Path]:
+        if self.path.is_dir():
+            return sorted(self.path.rglob("*.spacy"))
+        return [self.path] if self.path.suffix == ".spacy" else []
+
+    def _from_brackets(self, nlp: Language) -> Iterator[Example]:
+        for doc in trees_to_docs(self._trees(), nlp.vocab, natural_spacing=self.natural_spacing):
+            yield _example(nlp, doc, doc.has_unknown_spaces)
+
+    def _trees(self) -> Iterator[Tree]:
+        skipped = SkipLog() if self.skip_bad else None
+        for raw in read_trees(self.path, skip_bad=skipped):
+            tree = normalize(raw)
+            if tree is not None and (not self.max_length or len(tree.words) <= self.max_length):
+                yield tree
+        if skipped:
+            warnings.warn(f"{self.path}: {skipped}", stacklevel=2)
+
+    def _from_docbins(self, nlp: Language) -> Iterator[Example]:
+        for path in self._docbins():
+            for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
+                if len(doc) and not anchored_trees(doc):
+                    raise IncparseError(
+                        f"{path}: a Doc without trees: were they lost because the DocBin was written without "
+                        f"store_user_data=True? `spacy-incparse convert` writes it with them"
+                    )
+                for part in self._short_enough(doc):
+                    yield _example(nlp, part, doc.has_unknown_spaces)
+
+    def _short_enough(self, doc: Doc) -> Iterator[Doc]:
+        """Yield the Doc, or, if it has a sentence that is too long, each of its other sentences as a Doc."""
+        too_long = [sentence for sentence in doc.sents if 0 < self.max_length < len(sentence)] if len(doc) else []
+        if not too_long:
+            yield doc
+            return
+        for sentence in doc.sents:
+            if len(sentence) <= self.max_length:
+                yield sentence.as_doc(copy_user_data=True)
+
+
+def _example(nlp: Language, reference: Doc, gold_tokens: bool) -> Example:
+    if gold_tokens:
+        return Example(Doc(nlp.vocab, words=[token.text for token in reference]), reference)
+    return Example(nlp.make_doc(reference.text), reference)

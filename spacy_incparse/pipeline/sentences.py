@@ -1,0 +1,65 @@
+"""The sentences of a Doc as the parser wants them: words, and where each of them stands in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from spacy.attrs import IDX, IS_SPACE, LENGTH, SENT_START, TAG
+from spacy.tokens import Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of one sentence of a Doc; whitespace tokens are no words."""
+
+    start_char: int  # of the whole sentence in the Doc, whitespace tokens at its borders included
+    end_char: int
+    tokens: Sequence[int]  # index of each word's token in the Doc
+    words: list[str]
+    tags: list[str]  # what the Doc has as tag_ of each word, mostly ""
+    char_starts: list[int]  # of each word, in the Doc
+    char_ends: list[int]
+
+
+def has_sentence_bounds(doc: Doc) -> bool:
+    """Whether some component or user has set the sentence bounds; a single token needs none."""
+    return len(doc) < 2 or doc.has_annotation("SENT_START")
+
+
+def split_sentences(doc: Doc) -> list[Sentence]:
+    """Return the sentences that have words, in order; a Doc without sentence bounds is one sentence.
+
+    Linear in the length of the Doc, with one look at each token.
+    """
+    if not len(doc):
+        return []
+    table = _TokenTable(doc)
+    bounds = [*table.firsts, len(doc)]
+    spans = pairwise(bounds)
+    sentences = (table.sentence(first, behind) for first, behind in spans)
+    return [sentence for sentence in sentences if sentence.words]
+
+
+class _TokenTable:
+    """The columns of a Doc's tokens, read at once: one Token object a column would cost more than all that follows."""
+
+    def __init__(self, doc: Doc):
+        columns = doc.to_array([SENT_START, IS_SPACE, IDX, LENGTH, TAG]).astype(np.int64)
+        self.char_starts: list[int] = columns[:, 2].tolist()
+        self.char_ends: list[int] = (columns[:, 2] + columns[:, 3]).tolist()
+        self.firsts: list[int] = [0, *(np.flatnonzero(columns[1:, 0] == 1) + 1).tolist()]
+        self.spaces: list[int] | None = columns[:, 1].tolist() if columns[:, 1].any() else None
+        self.words: list[str] = [token.text for token in doc]
+        self.tags = [token.tag_ for token in doc] if columns[:, 4].any() else [""] * len(doc)
+
+    def sentence(self, first: int, behind: int) -> Sentence:
+        """Return the sentence of the tokens from `first` to before `behind`."""
+        span = self.char_starts[first], self.char_ends[behind - 1]
+        columns: tuple[list, ...] = (self.words, self.tags, self.char_starts, self.char_ends)
+        if self.spaces is None or not any(self.spaces[first:behind]):
+            return Sentence(*span, range(first, behind), *(column[first:behind] for column in columns))
+        tokens = [i for i in range(first, behind) if not self.spaces[i]]
+        return Sentence(*span, tokens, *([column[i] for i in tokens] for column in columns))

@@ -1,0 +1,179 @@
+"""The component `incparse_tagger`: the averaged-perceptron part-of-speech tagger on its own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.pipeline.tagger import tagger_score
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.model import TaggerModel
+from spacy_incparse.pipeline.sentences import Sentence, split_sentences
+
+
+@Language.factory(
+    "incparse_tagger",
+    assigns=["token.tag"],
+    requires=["doc.sents"],
+    default_config={
+        "model": None,
+        "training": {"seed": 0},
+        "scorer": {"@scorers": "spacy.tagger_scorer.v1"},
+    },
+    default_score_weights={"tag_acc": 1.0},
+)
+def make_incparse_tagger(
+    nlp: Language, name: str, model: str | Path | None, training: dict[str, Any], scorer: Callable | None
+) -> IncParserTagger:
+    """Create the component.
+
+    model: whose weights to take, as for `incparse`: of a pipeline with either component, which then is its tagger.
+    training: settings of `Tagger.train`.
+    scorer: as in every spaCy component.
+    """
+    return IncParserTagger(nlp.vocab, TaggerModel(model), name, training=training, scorer=scorer)
+
+
+class IncParserTagger(TrainablePipe):
+    """Part-of-speech tagger as a spaCy component, which writes token.tag_.
+
+    It is trained as a whole by `initialize`: its learner makes its passes over the treebank there, and `update` has
+    nothing left to do.
+    """
+
+    is_resizable = False
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: TaggerModel,
+        name: str = "incparse_tagger",
+        *,
+        training: dict[str, Any] | None = None,
+        scorer: Callable | None = tagger_score,
+    ):
+        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        self.training = training or {}
+        self._warned = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tags that the model knows; () before training."""
+        return () if self.model.tagger is None else tuple(self.model.tagger.labels)
+
+    @property
+    def label_data(self) -> list[str]:
+        """The tags as `spacy init labels` stores them."""
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Return 0: tags come from the treebank that the component is initialized on, none can be added."""
+        return 0
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Tag a stream of Docs; a sentence in which something fails keeps the tags that it has."""
+        stream = iter(stream)
+        while docs := list(islice(stream, batch_size)):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:
+                self.get_error_handler()(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
+        """Return for each Doc its sentences with their tags; the Docs stay as they are."""
+        tagger = self._tagger()
+        by_doc = [split_sentences(doc) for doc in docs]
+        sentences = [sentence for group in by_doc for sentence in group]
+        try:
+            tags = tagger.tag_batch([sentence.words for sentence in sentences])
+        except Exception:
+            tags = [self._tag_one(tagger, sentence) for sentence in sentences]
+        tagged = iter(zip(sentences, tags, strict=True))
+        return [list(islice(tagged, len(group))) for group in by_doc]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[tuple[Sentence, Sequence[str]]]]) -> None:
+        """Write the tags that `predict` returned; whitespace tokens get none."""
+        for doc, tagged in zip(docs, scores, strict=True):
+            for sentence, tags in tagged:
+                for i, tag in zip(sentence.tokens, tags, strict=True):
+                    doc[i].tag_ = tag
+
+    def k_best(self, doc: Doc, k: int) -> list[list[list[tuple[str, float]]]]:
+        """Return for each sentence, for each of its words, the `k` best (tag, score), best first."""
+        tagger = self._tagger()
+        return [tagger.k_best(sentence.words, k) for sentence in split_sentences(doc)]
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+    ) -> None:
+        """Train on the tags of all examples. A component that has weights keeps them where no example has tags."""
+        from spacy_incparse.tagging import Tagger
+
+        gold = [item for example in get_examples() for item in _gold(example)]
+        if not gold and self.model.tagger is not None:
+            return
+        if not gold:
+            raise IncparseError(f"the component {self.name!r} found no tagged sentences (token.tag_) to learn from")
+        words, tags = zip(*gold, strict=True)
+        self.model.tagger = Tagger.train(words, tags, **self.training)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Do nothing but report a loss of 0: all training happens in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(list(examples), "IncParserTagger.update")
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Do nothing: there are no gradients."""
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Do nothing: the weights are averaged already."""
+        yield
+
+    def _tagger(self) -> Any:
+        if self.model.tagger is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights yet: give it some, as in "
+                f"nlp.add_pipe('incparse_tagger', config={{'model': 'en'}}), or train it (nlp.initialize())"
+            )
+        return self.model.tagger
+
+    def _tag_one(self, tagger: Any, sentence: Sentence) -> Sequence[str]:
+        try:
+            return tagger.tag(sentence.words)
+        except Exception as error:
+            if not self._warned:
+                self._warned = True
+                start = " ".join(sentence.words[:8])
+                warnings.warn(f"{self.name}: a sentence was not tagged ({error!r}): {start!r}", stacklevel=2)
+            return sentence.tags
+
+
+def _gold(example: Example) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield (words, tags) of the reference's sentences in which every word has a tag."""
+    for sentence in split_sentences(example.reference):
+        if all(sentence.tags):
+            yield sentence.words, sentence.tags

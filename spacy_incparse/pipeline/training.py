@@ -1,0 +1,146 @@
+"""Training of the parser component: what `initialize` reads from the treebank, and what `update` does with a batch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import srsly
+from spacy.training import Example
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.gold import gold_sentences
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.search.parser import ParserConfig
+    from spacy_incparse.tagging import Tagger
+    from spacy_incparse.training.learner import ParserLearner
+    from spacy_incparse.trees.heads import HeadRules
+
+TRAINING_DEFAULTS: dict[str, Any] = {
+    "features": "rich",  # name of a feature set, or a list of templates
+    "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
+    "seed": 0,
+    "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
+    "tagger": {},  # settings of Tagger.train
+}
+"""The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
+
+
+@dataclass
+class TrainingRun:
+    """The learner and what it needs beside the examples: the tags that training sees, and the order of sentences."""
+
+    learner: ParserLearner
+    tagger: Tagger
+    seed: int
+    tags: dict[tuple[str, ...], Sequence[str]] = field(default_factory=dict)  # by the words of a training sentence
+    n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
+
+    @classmethod
+    def start(cls, trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> TrainingRun:
+        """Train the tagger on the trees, tag them, and read grammar and lexicon."""
+        from spacy_incparse.tagging import Tagger
+        from spacy_incparse.training.learner import ParserLearner
+
+        config = _parser_config(settings)
+        words = [tree.words for tree in trees]
+        gold_tags = [tree.tags for tree in trees]
+        options = {"seed": settings["seed"]} | settings["tagger"]
+        tagger = Tagger.train(words, gold_tags, **options)
+        tags = _training_tags(words, gold_tags, settings["n_folds"], options)
+        learner = ParserLearner.from_treebank(trees, tags, config, head_rules(settings["heads"], lang))
+        return cls(learner, tagger, settings["seed"], dict(zip(reversed(words), reversed(tags), strict=True)))
+
+    def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
+        """Learn from the examples' sentences in random order; return how many of them were wrong before."""
+        sentences = self._sentences(examples, use_given_tags)
+        # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
+        sentences.sort(key=lambda sentence: (sentence[0], sentence[2].arrays.labels))
+        random.Random(f"{self.seed} {self.n_batches}").shuffle(sentences)
+        self.n_batches += 1
+        return sum(self.learner.update(words, tags, tree) > 0 for words, tags, tree in sentences)
+
+    def to_bytes(self) -> bytes:
+        """Return what changes in training; the rest comes back by `start` on the same trees."""
+        return srsly.msgpack_dumps({"n_batches": self.n_batches, "learner": self.learner.state_to_bytes()})
+
+    def from_bytes(self, data: bytes) -> None:
+        """Take over the state that `to_bytes` returned."""
+        state = srsly.msgpack_loads(data)
+        self.learner.state_from_bytes(state["learner"])
+        self.n_batches = state["n_batches"]
+
+    def _sentences(
+        self, examples: Iterable[Example], use_given_tags: bool
+    ) -> list[tuple[tuple[str, ...], Sequence[str], Tree]]:
+        sentences = []
+        for example in examples:
+            given = _given_tags(example) if use_given_tags else None
+            for first, tree in gold_sentences(example).trees:
+                words = tree.words
+                tags = given[first : first + len(words)] if given else self._tags_of(words)
+                sentences.append((words, tags, tree))
+        return sentences
+
+    def _tags_of(self, words: tuple[str, ...]) -> Sequence[str]:
+        tags = self.tags.get(words)
+        return self.tagger.tag(words) if tags is None else tags
+
+
+def gold_trees(examples: Iterable[Example]) -> list[Tree]:
+    """Return all gold trees of the examples. Raises IncparseError where most of them cannot be used."""
+    trees: list[Tree] = []
+    n_skipped = 0
+    for example in examples:
+        gold = gold_sentences(example)
+        trees += [tree for _, tree in gold.trees]
+        n_skipped += gold.n_skipped
+    if n_skipped > len(trees):
+        raise IncparseError(
+            f"{n_skipped} of {n_skipped + len(trees)} gold trees do not fit the pipeline's tokens: is the tokenizer "
+            f"the one for this treebank? Gold tokens are used where the Docs have unknown spaces"
+        )
+    return trees
+
+
+def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRules:
+    """Return the head rules that a config names: "en", "any", a table's path, a table, or None for the language's."""
+    from spacy_incparse.trees.heads import HeadRules
+
+    if isinstance(heads, dict):
+        return HeadRules.from_dict(heads)
+    if heads is None:
+        return HeadRules.from_name("en" if lang == "en" else "any")
+    if heads in ("en", "any"):
+        return HeadRules.from_name(heads)
+    return HeadRules.from_file(heads)
+
+
+def _parser_config(settings: dict[str, Any]) -> ParserConfig:
+    from spacy_incparse.search.parser import ParserConfig
+
+    given = {key: value for key, value in settings.items() if key not in ("heads", "n_folds", "tagger")}
+    known = [field.name for field in fields(ParserConfig)]
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"there is no setting {key!r} of training; known are {', '.join(sorted(known))}")
+    return ParserConfig(**given)
+
+
+def _training_tags(
+    words: Sequence[Sequence[str]], gold_tags: Sequence[Sequence[str]], n_folds: int, options: dict[str, Any]
+) -> Sequence[Sequence[str]]:
+    from spacy_incparse.tagging.jackknife import jackknife_tags
+
+    n_folds = min(n_folds, len(words))
+    return gold_tags if n_folds < 2 else jackknife_tags(words, gold_tags, n_folds, **options)
+
+
+def _given_tags(example: Example) -> list[str] | None:
+    tags = [token.tag_ for token in example.predicted if not token.is_space]
+    return tags if all(tags) else None

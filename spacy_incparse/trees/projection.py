@@ -1,0 +1,87 @@
+"""A tree on other tokens: carried over by the characters that the words stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.trees.tree import Tree, TreeBuilder
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A tree on the new words, and what did not fit."""
+
+    tree: Tree
+    n_phrases: int  # in the old tree, the root not counted
+    n_lost: int  # of these, phrases that begin or end inside a new word
+
+
+def ink_ends(words: Sequence[str]) -> list[int]:
+    """Return where each word ends, counted in characters that are not whitespace from the first word on."""
+    ends, end = [], 0
+    for word in words:
+        end += len("".join(word.split()))
+        ends.append(end)
+    return ends
+
+
+def project(tree: Tree, words: Sequence[str]) -> Projection | None:
+    """Carry a whole tree over to other words of the same text; None where the texts differ.
+
+    Whitespace does not count. A phrase is kept where it begins and ends at bounds of the new words, else its children
+    go to the phrase above. A new word has the tag of the old word that covers most of it (the first of these), so all
+    parts of a word that was split have its tag.
+    """
+    old = tree.arrays
+    if old.words == tuple(words):
+        return Projection(tree.root, len(old.sizes) - len(old.words) - 1, 0)
+    if "".join("".join(old.words).split()) != "".join("".join(words).split()):
+        return None
+    old_ends, new_ends = ink_ends(old.words), ink_ends(words)
+    if not new_ends or not all(before < end for before, end in zip([0, *new_ends], new_ends, strict=False)):
+        return None
+    tags = _tags(tree.root.tags, old_ends, new_ends)
+    bounds = {0: 0} | {end: i + 1 for i, end in enumerate(new_ends)}
+    return _rebuild(tree.root, [0, *old_ends], bounds, words, tags)
+
+
+def _tags(old_tags: Sequence[str], old_ends: Sequence[int], new_ends: Sequence[int]) -> list[str]:
+    tags, old = [], 0
+    for start, end in zip([0, *new_ends], new_ends, strict=False):
+        most, tag, position = 0, old_tags[old], start
+        while position < end:
+            shared = min(end, old_ends[old]) - position
+            if shared > most:
+                most, tag = shared, old_tags[old]
+            position += shared
+            old += old_ends[old] <= position
+        tags.append(tag)
+    return tags
+
+
+def _rebuild(
+    tree: Tree, old_bounds: list[int], bounds: dict[int, int], words: Sequence[str], tags: Sequence[str]
+) -> Projection:
+    """Open and close the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins."""
+    phrases = []  # (start, end, label) in new words
+    n_phrases = 0
+    for label, start, end in tree.spans():
+        n_phrases += 1
+        new_start, new_end = bounds.get(old_bounds[start]), bounds.get(old_bounds[end])
+        if new_start is not None and new_end is not None:
+            phrases.append((new_start, new_end, label))
+    builder = TreeBuilder()
+    open_ends: list[int] = []
+    following = iter([*phrases, (len(words), 0, "")])
+    start, end, label = next(following)
+    for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        while start == i:
+            builder.open(label)
+            open_ends.append(end)
+            start, end, label = next(following)
+        builder.leaf(tag, word)
+        while open_ends and open_ends[-1] == i + 1:
+            builder.close()
+            open_ends.pop()
+    return Projection(builder.finish(), n_phrases - 1, n_phrases - len(phrases))
