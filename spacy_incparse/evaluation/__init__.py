@@ -1,0 +1,1 @@
+"""Scoring trees: EVALB, character space, significance; knows nothing of spaCy."""

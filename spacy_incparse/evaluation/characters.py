@@ -1,0 +1,190 @@
+"""Scoring in character space, where gold and parsed text differ in tokens or sentence bounds.
+
+Every bracket is shrunk to the characters that count: those inside gold words that are not deleted. Its ends are then
+counted in such characters, so that with equal tokens and sentences the figures are those of `score_trees`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import (
+    Bracket,
+    Rules,
+    counted_brackets,
+    crossing_test,
+    match_brackets,
+    without_wrapper,
+)
+from spacy_incparse.evaluation.params import COLLINS, EvalbParams
+from spacy_incparse.evaluation.scores import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
+from spacy_incparse.trees.tree import Tree
+
+
+class PlacedTree(NamedTuple):
+    """A sentence's tree with the place of its words in a text, in characters, ends exclusive."""
+
+    tree: Tree
+    starts: Sequence[int]  # one a word of the tree; a trace has start == end
+    ends: Sequence[int]
+
+
+class SpanCounts(NamedTuple):
+    """What `score_spans` counts."""
+
+    brackets: Agreement
+    n_crossing: int  # parsed brackets that cross a gold one
+
+
+@dataclass(frozen=True)
+class TextScores:
+    """The result of `score_texts`: EVALB's figures in character space, agreement in tokens and in sentence bounds."""
+
+    scores: Scores
+    tokens: Agreement
+    sentences: Agreement
+
+    def to_dict(self) -> dict[str, Any]:
+        """The dict of `scores`, and token_p, token_r, token_f, sent_p, sent_r, sent_f (fractions from 0 to 1)."""
+        result = self.scores.to_dict()
+        for name, agreement in (("token", self.tokens), ("sent", self.sentences)):
+            result[f"{name}_p"] = agreement.precision
+            result[f"{name}_r"] = agreement.recall
+            result[f"{name}_f"] = agreement.f
+        return result
+
+    def format(self) -> str:
+        """Return token and sentence agreement in percent, then the tables of `scores`."""
+        lines = [f"{'':<12} {'Recall':>7} {'Prec.':>7} {'F':>7}"]
+        for name, agreement in (("Tokens", self.tokens), ("Sentences", self.sentences)):
+            measures = (agreement.recall, agreement.precision, agreement.f)
+            lines.append(f"{name:<12} " + " ".join(f"{100 * measure:7.2f}" for measure in measures))
+        return "\n".join([*lines, "", self.scores.format()])
+
+
+def score_spans(
+    gold: Sequence[Bracket],
+    parsed: Sequence[Bracket],
+    *,
+    kept: Iterable[tuple[int, int]] | None = None,
+    params: EvalbParams = COLLINS,
+) -> SpanCounts:
+    """Compare (label, start, end) spans in the characters of one text.
+
+    `kept` gives the character ranges that count: those of the gold words that are neither punctuation nor otherwise
+    deleted (white space is in none); None counts all characters. The gold spans must be nested, in pre-order.
+    """
+    rules = Rules(params)
+    n_chars = max((end for _, _, end in (*gold, *parsed)), default=0)
+    position = _positions(n_chars, [(0, n_chars)] if kept is None else kept)
+    gold_brackets, parsed_brackets = (
+        counted_brackets([(label, position[start], position[end]) for label, start, end in spans], rules)
+        for spans in (gold, parsed)
+    )
+    n_matched = len(match_brackets(gold_brackets, parsed_brackets, rules))
+    crosses = crossing_test(gold_brackets)
+    n_crossing = sum(crosses(start, end) for _, start, end in parsed_brackets)
+    return SpanCounts(Agreement(n_matched, len(gold_brackets), len(parsed_brackets)), n_crossing)
+
+
+def score_texts(
+    gold: Iterable[Sequence[PlacedTree]], parsed: Iterable[Sequence[PlacedTree]], *, params: EvalbParams = COLLINS
+) -> TextScores:
+    """Compare the parses of texts with gold ones; one sequence of trees a text, its sentences in order.
+
+    A parsed bracket belongs to the gold sentence in which its first counted character lies. A tag is right where gold
+    and parsed token have the same bounds and the same tag. Raises IncparseError if the numbers of texts differ.
+    """
+    rules = Rules(params)
+    rows: list[SentenceScore] = []
+    labels = LabelCounts()
+    tokens, sentences = Agreement(0, 0, 0), Agreement(0, 0, 0)
+    for number, (gold_text, parsed_text) in enumerate(zip_longest(gold, parsed), start=1):
+        if gold_text is None or parsed_text is None:
+            raise IncparseError(
+                f"text {number} is missing on one side: there must be one parsed text for each gold one"
+            )
+        rows += _score_text(gold_text, parsed_text, rules, labels)
+        tokens = _sum(tokens, _agreement(_token_bounds(gold_text), _token_bounds(parsed_text)))
+        sentences = _sum(sentences, _agreement(_sentence_bounds(gold_text), _sentence_bounds(parsed_text)))
+    return TextScores(Scores.of(rows, labels, params), tokens, sentences)
+
+
+def _score_text(
+    gold: Sequence[PlacedTree], parsed: Sequence[PlacedTree], rules: Rules, labels: LabelCounts
+) -> list[SentenceScore]:
+    n_chars = max((end for placed in (*gold, *parsed) for end in placed.ends), default=0)
+    position = _positions(n_chars, (bounds for placed in gold for bounds, _ in _kept_words(placed, rules)))
+    gold_brackets = [_brackets(placed, position, rules) for placed in gold]
+    first = [position[min(placed.starts)] for placed in gold]
+    parsed_brackets: list[list[Bracket]] = [[] for _ in gold]
+    for placed in parsed:
+        for bracket in _brackets(placed, position, rules):
+            # Skipped sentences have no counted character, so their neighbour to the right begins at the same place.
+            parsed_brackets[bisect_right(first, bracket[1]) - 1].append(bracket)
+    crosses = crossing_test([bracket for sentence in gold_brackets for bracket in sentence])
+    parsed_tags = {bounds: tag for placed in parsed for bounds, tag in _tagged_words(placed)}
+    rows = []
+    for placed, here, found in zip(gold, gold_brackets, parsed_brackets, strict=True):
+        length, words = rules.length(placed.tree.tags), _kept_words(placed, rules)
+        if not words:
+            rows.append(SentenceScore(length, SKIPPED))
+            continue
+        matches = match_brackets(here, found, rules)
+        labels.add(here, found, matches)
+        n_crossing = sum(crosses(start, end) for _, start, end in found)
+        n_correct_tags = sum(rules.same_label(tag, parsed_tags.get(bounds, "")) for bounds, tag in words)
+        counts = len(matches), len(here), len(found), n_crossing, len(words), n_correct_tags
+        rows.append(SentenceScore(length, VALID, *counts))
+    return rows
+
+
+def _positions(n_chars: int, kept: Iterable[tuple[int, int]]) -> list[int]:
+    """Map each character offset from 0 to n_chars to the number of counted characters before it."""
+    counts = bytearray(n_chars)
+    for start, end in kept:
+        stop = min(end, n_chars)
+        counts[start:stop] = b"\1" * (stop - start)
+    return [0, *accumulate(counts)]
+
+
+def _brackets(placed: PlacedTree, position: Sequence[int], rules: Rules) -> list[Bracket]:
+    tree, starts, ends = placed
+    offset = tree.start
+    spans = [
+        (label, position[starts[start - offset]], position[ends[end - 1 - offset]])
+        for label, start, end in tree.spans()
+    ]
+    return counted_brackets(without_wrapper(spans), rules)
+
+
+def _tagged_words(placed: PlacedTree) -> list[tuple[tuple[int, int], str]]:
+    bounds = zip(placed.starts, placed.ends, strict=True)
+    return list(zip(bounds, placed.tree.tags, strict=True))
+
+
+def _kept_words(placed: PlacedTree, rules: Rules) -> list[tuple[tuple[int, int], str]]:
+    return [(bounds, tag) for bounds, tag in _tagged_words(placed) if tag not in rules.deleted_tags]
+
+
+def _token_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
+    bounds = [pair for placed in text for pair in zip(placed.starts, placed.ends, strict=True)]
+    return [(start, end) for start, end in bounds if start < end]
+
+
+def _sentence_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
+    return [(min(placed.starts), max(placed.ends)) for placed in text]
+
+
+def _agreement(gold: Sequence[Hashable], parsed: Sequence[Hashable]) -> Agreement:
+    return Agreement((Counter(gold) & Counter(parsed)).total(), len(gold), len(parsed))
+
+
+def _sum(a: Agreement, b: Agreement) -> Agreement:
+    return Agreement(*(x + y for x, y in zip(a, b, strict=True)))

@@ -1,0 +1,73 @@
+"""The report behind the `score` command: one or two parsers against the same gold trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.formatting import format_evalb, format_labels, format_lengths
+from spacy_incparse.evaluation.params import COLLINS, EvalbParams
+from spacy_incparse.evaluation.scores import Scores
+from spacy_incparse.evaluation.significance import Bootstrap, compare
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class ScoreReport:
+    """What `score` found; `second` and `bootstrap` are None where they were not asked for."""
+
+    first: Scores
+    second: Scores | None = None
+    bootstrap: Bootstrap | None = None
+    as_evalb: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The dict of the first scores, with that of the second under "second", the comparison under "bootstrap"."""
+        result = self.first.to_dict()
+        if self.second is not None:
+            result["second"] = self.second.to_dict()
+        if self.bootstrap is not None:
+            result["bootstrap"] = self.bootstrap.to_dict()
+        return result
+
+    def format(self) -> str:
+        """Return the report as text: EVALB's summary and the tables, as EVALB mode the program's whole output."""
+        if self.second is None:
+            return self._format_one(self.first)
+        parts = ["##### First", self._format_one(self.first), "##### Second", self._format_one(self.second)]
+        if self.bootstrap is not None:
+            parts.append(self.bootstrap.format())
+        return "\n\n".join(parts)
+
+    def _format_one(self, scores: Scores) -> str:
+        if not self.as_evalb:
+            return scores.format()
+        return "\n\n".join([format_evalb(scores), format_labels(scores), format_lengths(scores)])
+
+
+def report_scores(
+    gold: Iterable[Tree],
+    parsed: Iterable[Tree],
+    parsed2: Iterable[Tree] | None = None,
+    *,
+    params: EvalbParams = COLLINS,
+    as_evalb: bool = False,
+    n_bootstrap: int = 0,
+    seed: int = 0,
+) -> ScoreReport:
+    """Score one parser's trees or two parsers' and, with `n_bootstrap` above 0, compare the two.
+
+    Raises IncparseError where `score_trees` does, and if a comparison is asked for without a second parser.
+    """
+    if n_bootstrap and parsed2 is None:
+        raise IncparseError("the bootstrap compares two parsers: give a second file of parsed trees")
+    gold = list(gold)
+    first = score_trees(gold, parsed, params=params, as_evalb=as_evalb)
+    if parsed2 is None:
+        return ScoreReport(first, as_evalb=as_evalb)
+    second = score_trees(gold, parsed2, params=params, as_evalb=as_evalb)
+    comparison = compare(first, second, n=n_bootstrap, seed=seed) if n_bootstrap else None
+    return ScoreReport(first, second, comparison, as_evalb)

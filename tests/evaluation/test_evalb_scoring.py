@@ -1,0 +1,238 @@
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.formatting import format_evalb
+from spacy_incparse.evaluation.params import COLLINS, EvalbParams
+from spacy_incparse.trees.tree import make_tree
+from tests.evaluation.pairs import tree_pairs
+from tests.reference.evalb import score_pair, tree_of
+from tests.strategies import deep_tree
+
+GOLD = """\
+(TOP (S (NP-SBJ (DT The) (NN baker)) (VP (VBD gave) (PRT (RP up))) (. .)))
+(TOP (S (S (NP (PRP We)) (VP (VBD waited))) (, ,) (CC and) (S (NP (NN rain)) (VP (VBD fell))) (. .)))
+(TOP (X (: -) (. .)))
+(TOP (S (NP (NP (DT a) (NN map)) (PP (IN of) (NP (NNP Lund)))) (VP (VBZ hangs) (ADVP (RB here)))))
+(TOP (NP (NP (NNS Ships))))
+(TOP (S (NP=2 (PRP She)) (VP (VBD wanted) (S-1 (NP (-NONE- *)) (VP (TO to) (VP (VB sing)))))))
+(TOP (FRAG (RB Not) (ADVP (RB yet))))
+"""
+PARSED = """\
+(TOP (S (NP (DT The) (NN baker)) (VP (VBD gave) (ADVP (RP up))) (. .)))
+(TOP (S (S (NP (PRP We)) (VP (VBD waited))) (NN ,) (CC and) (S (NP (NN rain)) (VP (VBD fell))) (. .)))
+(TOP (X (: -) (. .)))
+(TOP (S (NP (DT a) (NN map)) (VP (PP (IN of) (NP (NNP Lund) (VBZ hangs))) (ADVP (RB here)))))
+(TOP (NP (NNS Ships)))
+(TOP (S (NP (PRP She)) (VP (VBD wanted) (VP (TO to) (VP (NN sing))))))
+(TOP (FRAG (RB Not) (ADVP (RB soon))))
+"""
+# What the program prints, worked out by hand from its rules.
+OUTPUT = """\
+  Sent.                        Matched  Bracket   Cross        Correct Tag
+ ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
+============================================================================
+   1    5    0  100.00 100.00     4      4    4      0      4     4   100.00
+   2    7    1    0.00   0.00     0      0    0      0      0     0     0.00
+   3    2    2    0.00   0.00     0      0    0      0      0     0     0.00
+   4    6    0   42.86  50.00     3      7    6      3      6     6   100.00
+   5    1    0   50.00 100.00     1      2    1      0      1     1   100.00
+   6    4    0   83.33 100.00     5      6    5      0      4     3    75.00
+   7    2    1    0.00   0.00     0      0    0      0      0     0     0.00
+============================================================================
+                 68.42  81.25     13    19    16      3     15    14    93.33
+=== Summary ===
+
+-- All --
+Number of sentence        =      7
+Number of Error sentence  =      2
+Number of Skip  sentence  =      1
+Number of Valid sentence  =      4
+Bracketing Recall         =  68.42
+Bracketing Precision      =  81.25
+Bracketing FMeasure       =  74.29
+Complete match            =  25.00
+Average crossing          =   0.75
+No crossing               =  75.00
+2 or less crossing        =  75.00
+Tagging accuracy          =  93.33
+
+-- len<=5 --
+Number of sentence        =      5
+Number of Error sentence  =      1
+Number of Skip  sentence  =      1
+Number of Valid sentence  =      3
+Bracketing Recall         =  83.33
+Bracketing Precision      = 100.00
+Bracketing FMeasure       =  90.91
+Complete match            =  33.33
+Average crossing          =   0.00
+No crossing               = 100.00
+2 or less crossing        = 100.00
+Tagging accuracy          =  88.89"""
+
+
+def trees(text):
+    return [tree_of(line) for line in text.splitlines()]
+
+
+def test_program_output_on_hand_worked_sentences():
+    scores = score_trees(trees(GOLD), trees(PARSED), params=replace(COLLINS, cutoff_len=5), as_evalb=True)
+    assert format_evalb(scores) == OUTPUT
+
+
+def test_default_counts_the_sentence_with_a_mistagged_comma():
+    scores = score_trees(trees(GOLD)[:6], trees(PARSED)[:6])
+    assert scores.all.n_errors == 0
+    assert scores.per_sentence[1] == (7, 0, 7, 7, 7, 0, 5, 5)
+    assert scores.all.tag_accuracy == 19 / 20
+
+
+def test_tag_accuracy_is_taken_before_the_gold_tags_go_in():
+    gold, parsed = tree_of("(TOP (S (NN a) (, ,) (VB b)))"), tree_of("(TOP (S (, a) (NN ,) (NN b)))")
+    assert score_trees([gold], [parsed]).per_sentence[0] == (3, 0, 1, 1, 1, 0, 2, 0)
+    assert score_trees([gold], [parsed], as_evalb=True).all.n_errors == 1
+
+
+@given(tree_pairs(), st.booleans(), st.booleans())
+def test_equals_the_naive_scorer(pair, as_evalb, labeled):
+    equal = (("ADVP", "PRT"), ("NP", "XP"), ("XP", "S"))
+    for params in (COLLINS, replace(COLLINS, labeled=labeled, eq_labels=equal, delete_labels=("TOP", ",", "PRT"))):
+        scores = score_trees([pair[0]], [pair[1]], params=params, as_evalb=as_evalb)
+        assert scores.per_sentence[0] == score_pair(*pair, params=params, as_evalb=as_evalb)
+
+
+@given(st.lists(tree_pairs(), max_size=5))
+def test_sums_and_tables_agree(pairs):
+    scores = score_trees([gold for gold, _ in pairs], [parsed for _, parsed in pairs])
+    brackets = scores.all.brackets
+    assert sum(label.n_gold for label in scores.per_label.values()) == brackets.n_gold
+    assert sum(label.n_parsed for label in scores.per_label.values()) == brackets.n_parsed
+    assert sum(label.n_matched_gold for label in scores.per_label.values()) == brackets.n_matched
+    assert sum(label.n_matched_parsed for label in scores.per_label.values()) == brackets.n_matched
+    assert sum(summary.n_sents for summary in scores.by_length.values()) == scores.all.n_sents == len(pairs)
+
+
+def test_matches_of_equal_labels_count_for_both_labels():
+    scores = score_trees(trees(GOLD)[:1], trees(PARSED)[:1])
+    assert scores.per_label["PRT"] == (1, 0, 1, 0)
+    assert scores.per_label["ADVP"] == (0, 1, 0, 1)
+    assert (scores.per_label["PRT"].recall, scores.per_label["ADVP"].precision) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(("gold_n", "parsed_n"), [(1, 3), (3, 1), (2, 2)])
+def test_equal_spans_with_equal_labels_are_a_multiset(gold_n, parsed_n):
+    gold, parsed = (tree_of("(NP " * n + "(NN a) (NN b)" + ")" * n) for n in (gold_n, parsed_n))
+    assert score_trees([gold], [parsed]).all.brackets == (min(gold_n, parsed_n), gold_n, parsed_n)
+
+
+def test_gold_with_traces_and_functions_against_a_tree_without():
+    gold = tree_of("( (S (NP-SBJ-1 (PRP I)) (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1))))))")
+    parsed = tree_of("(TOP (S (NP (PRP I)) (VP (VBD was) (VP (VBN seen)))))")
+    assert score_trees([gold], [parsed]).per_sentence[0] == (3, 0, 4, 4, 4, 0, 3, 3)
+    assert score_trees([gold], [parsed], as_evalb=True).all.brackets == (4, 5, 4)
+
+
+@pytest.mark.parametrize("root", ["", "ROOT", "VROOT"])
+def test_wrappers_count_as_top_but_not_for_the_program(root):
+    gold, parsed = tree_of(f"({root} (NP (NN a)))"), tree_of("(TOP (NP (NN a)))")
+    assert score_trees([gold], [parsed]).all.brackets == (1, 1, 1)
+    assert score_trees([gold], [parsed], as_evalb=True).all.brackets == (1, 2, 1)
+
+
+def test_trees_inside_other_trees_and_single_words():
+    gold = tree_of("(TOP (S (NP (NN a)) (VP (VB b) (NP (NN c)))) (NP (NN d)))")
+    parsed = tree_of("(TOP (NP (NN d)))")
+    vp = gold.children[0].children[1]
+    assert score_trees([vp, gold.children[1]], [tree_of("(VP (VB b) (NP (NN c)))"), parsed]).all.brackets == (3, 3, 3)
+    assert score_trees([tree_of("(NN d)")], [parsed]).all.brackets == (0, 0, 1)
+
+
+def test_unlabelled():
+    gold, parsed = tree_of("(S (NP (NN a) (NN b)) (VB c))"), tree_of("(X (Y (NN a) (NN b)) (VB c))")
+    assert score_trees([gold], [parsed], params=replace(COLLINS, labeled=False)).all.f == 1.0
+    assert score_trees([gold], [parsed]).all.f == 0.0
+
+
+def test_equal_words():
+    gold, parsed = tree_of("(S (VB is) (RB n't))"), tree_of("(S (VB is) (RB not))")
+    equal = replace(COLLINS, eq_words=(("not", "n't"),))
+    assert score_trees([gold], [parsed], params=equal, as_evalb=True).all.n_errors == 0
+    assert score_trees([gold], [parsed], as_evalb=True).all.n_errors == 1
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_program_puts_back_quotes_that_one_side_deleted(swap):
+    params = replace(COLLINS, quote_labels=("POS", "''"))
+    sides = [
+        tree_of("(TOP (S (NP (DT the) (NNS boys)) ('' ') (VP (VBD ran) ('' ')) (NP (NN home))))"),
+        tree_of("(TOP (S (NP (DT the) (NNS boys) (POS ')) (VP (VBD ran) ('' ')) (NP (NN home))))"),
+    ]
+    gold, parsed = reversed(sides) if swap else sides
+    assert score_trees([gold], [parsed], as_evalb=True).all.n_errors == 1
+    scores = score_trees([gold], [parsed], params=params, as_evalb=True)
+    assert scores.per_sentence[0] == (6, 0, 3, 4, 4, 0, 5, 4)
+
+
+def test_nothing_left_to_divide_by():
+    empty = score_trees([], [])
+    assert empty.to_dict()["const_f"] == 0.0
+    assert "Number of sentence        =      0" in empty.format()
+    assert score_trees([tree_of("(NN a)")], [tree_of("(NN a)")]).all.exact == 1.0
+
+
+def test_deep_trees():
+    tree = deep_tree(5000)
+    flat = make_tree("TOP", list(tree.preterminals()))
+    assert score_trees([tree], [tree]).all.brackets == (5000, 5000, 5000)
+    assert score_trees([tree], [flat]).all.brackets == (0, 5000, 0)
+
+
+@pytest.mark.parametrize(("n_gold", "n_parsed"), [(2, 4), (3, 1)])
+def test_numbers_of_trees_must_agree(n_gold, n_parsed):
+    tree = tree_of("(NP (NN a))")
+    with pytest.raises(IncparseError, match=f"{n_gold} gold trees but {n_parsed} parsed trees"):
+        score_trees(iter([tree] * n_gold), iter([tree] * n_parsed))
+
+
+def test_words_must_agree():
+    gold, fine = tree_of("(NP (NN a) (NN b))"), tree_of("(X (NN a) (NN b))")
+    with pytest.raises(IncparseError, match="sentence 2: 2 words in the gold tree, 1 in the parsed one"):
+        score_trees([gold, gold], [fine, tree_of("(NP (NN a))")])
+    with pytest.raises(IncparseError, match="sentence 1: the word 'b' of the gold tree is 'c'"):
+        score_trees([gold], [tree_of("(NP (NN a) (NN c))")])
+
+
+def test_program_stops_where_errors_exceed_the_limit():
+    gold, parsed = tree_of("(NP (NN a))"), tree_of("(NP (NN b))")
+    params = replace(COLLINS, max_error=2)
+    assert score_trees([gold] * 3, [parsed] * 3, params=params, as_evalb=True).all.n_errors == 3
+    with pytest.raises(IncparseError, match=r"stopped at sentence 4: 4 sentences differ.*MAX_ERROR is 2"):
+        score_trees([gold] * 4, [parsed] * 4, params=params, as_evalb=True)
+
+
+def test_parameters_without_deletions():
+    gold = tree_of("(TOP (S (NN a) (. .)))")
+    assert score_trees([gold], [gold], params=EvalbParams(), as_evalb=True).per_sentence[0] == (2, 0, 2, 2, 2, 0, 2, 2)
+
+
+def test_program_output_in_full(evalb_files):
+    gold, parsed = (trees((evalb_files / name).read_text()) for name in ("gold.mrg", "parsed.mrg"))
+    output = format_evalb(score_trees(gold, parsed, as_evalb=True))
+    assert output + "\n" == (evalb_files / "evalb.txt").read_text()
+
+
+def test_default_equals_the_program_after_gold_tags_were_put_in(evalb_files):
+    gold, parsed = (trees((evalb_files / name).read_text()) for name in ("gold.mrg", "parsed.mrg"))
+    output = format_evalb(score_trees(gold, parsed)).splitlines()
+    expected = (evalb_files / "evalb-goldtags.txt").read_text().splitlines()
+    assert [_without_tag_figures(line) for line in output] == [_without_tag_figures(line) for line in expected]
+
+
+def _without_tag_figures(line):
+    return "Tagging" if line.startswith("Tagging") else re.sub(r" +\d+ +\d+\.\d\d$", "", line)

@@ -1,0 +1,64 @@
+import pytest
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.significance import bootstrap, compare
+from tests.reference.evalb import tree_of
+
+RIGHT = tree_of("(TOP (S (NP (DT the) (NN cat)) (VP (VBD slept))))")
+WRONG = tree_of("(TOP (S (X (DT the) (NN cat)) (VP (VBD slept))))")
+GOLD = [RIGHT] * 60
+
+
+def test_equal_runs_do_not_differ():
+    result = bootstrap(GOLD, GOLD, GOLD, n=50)
+    assert (result.difference, result.low, result.high, result.p_value) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_clear_difference():
+    result = bootstrap(GOLD, [WRONG] * 30 + GOLD[30:], GOLD, n=400)
+    assert result.difference == pytest.approx(1 / 6)
+    assert 0 < result.low < result.difference < result.high
+    assert result.p_value == pytest.approx(1 / 401)
+    assert result.format().startswith("Difference in F +16.67 (95 %: +")
+
+
+def test_small_difference_is_no_proof():
+    a, b = [WRONG, *GOLD[1:]], [RIGHT, WRONG, WRONG, *GOLD[3:]]
+    result = bootstrap(GOLD, a, b, n=400)
+    assert result.difference < 0
+    assert result.low < 0 < result.high
+    assert result.p_value > 0.2
+
+
+def test_swapping_the_runs_swaps_the_sign_and_seeds_repeat():
+    a, b = [WRONG] * 5 + GOLD[5:], GOLD[10:] + [WRONG] * 10
+    one, again, swapped, other = (
+        bootstrap(GOLD, a, b, n=200, seed=3),
+        bootstrap(GOLD, a, b, n=200, seed=3),
+        bootstrap(GOLD, b, a, n=200, seed=3),
+        bootstrap(GOLD, a, b, n=200, seed=4),
+    )
+    assert one == again
+    assert (swapped.difference, swapped.p_value) == (-one.difference, one.p_value)
+    assert (swapped.low, swapped.high) == pytest.approx((-one.high, -one.low))
+    assert (one.low, one.high, one.p_value) != (other.low, other.high, other.p_value)
+
+
+def test_sentences_that_one_run_leaves_out_are_out_of_both():
+    broken = tree_of("(TOP (S (NP (DT the) (, cat)) (VP (VBD slept))))")
+    a = score_trees(GOLD[:2], [broken, RIGHT], as_evalb=True)
+    b = score_trees(GOLD[:2], [WRONG, RIGHT], as_evalb=True)
+    assert compare(a, b, n=10).difference == 0.0
+
+
+def test_wrong_input_is_named():
+    scores, fewer = score_trees(GOLD, GOLD), score_trees(GOLD[:3], GOLD[:3])
+    with pytest.raises(IncparseError, match="runs over 60 and 3 sentences"):
+        compare(scores, fewer)
+    with pytest.raises(IncparseError, match="at least 1 sample, not 0"):
+        compare(scores, scores, n=0)
+
+
+def test_no_sentences():
+    assert bootstrap([], [], [], n=5).p_value == 1.0
