@@ -29,15 +29,15 @@ def trees_to_docs(
 def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
     words = [word for tree in trees for word in tree.words]
     tags = [tag for tree in trees for tag in tree.tags]
-    starts = [i == 0 for tree in trees for i in range(len(tree.words))]
+    starts: list[bool | int | None] = [i == 0 for tree in trees for i in range(len(tree.words))]
     spaces = [space for tree in trees for space in _spaces(tree)] if natural_spacing else None
     doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     first = 0
     for tree in trees:
         sentence = doc[first : first + len(tree.words)]
-        starts = [token.idx for token in sentence]
-        ends = [token.idx + len(token) for token in sentence]
-        value = encode(tree, starts, ends, origin=sentence.start_char)
+        char_starts = [token.idx for token in sentence]
+        char_ends = [token.idx + len(token) for token in sentence]
+        value = encode(tree, char_starts, char_ends, origin=sentence.start_char)
         write_tree(doc, sentence.start_char, sentence.end_char, value)
         first = sentence.end
     return doc

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from spacy.tokens import Doc, Span
 
@@ -41,7 +43,8 @@ def register_extensions() -> None:
     """Declare the attributes; a name that somebody else has taken is left to them, with a warning."""
     if not Span.has_extension(ATTRIBUTE):
         Span.set_extension(ATTRIBUTE, default=None)
-    for owner, name, getter in ((Doc, "trees", doc_trees), (Span, "tree", span_tree)):
+    attributes: tuple[tuple[Any, str, Callable], ...] = ((Doc, "trees", doc_trees), (Span, "tree", span_tree))
+    for owner, name, getter in attributes:
         if not owner.has_extension(name):
             owner.set_extension(name, getter=getter)
         elif owner.get_extension(name)[2] is not getter:

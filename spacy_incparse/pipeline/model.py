@@ -43,7 +43,7 @@ class TaggerModel:
         return pack(self._to_parts())
 
     def from_bytes(self, data: bytes) -> TaggerModel:
-        """Take the weights from what `to_bytes` returned; where it is something else raise ModelError, changing nothing."""
+        """Take the weights from what `to_bytes` returned. Raises ModelError, changing nothing, for others."""
         self._from_parts(unpack(data))
         self.source = None
         return self

@@ -22,6 +22,7 @@ from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.sentences import Sentence, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
+from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.codec import decode
 
 register_extensions()
@@ -31,8 +32,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "tags": "own",
     "set_tags": False,
     "spans_key": None,
-    "beam_size": None,
-    "gamma": None,
+    "search": {},
     "training": TRAINING_DEFAULTS,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
 }
@@ -52,8 +52,7 @@ def make_incparse(
     tags: str,
     set_tags: bool,
     spans_key: str | None,
-    beam_size: int | None,
-    gamma: float | None,
+    search: dict[str, Any],
     training: dict[str, Any],
     scorer: Callable | None,
 ) -> IncParser:
@@ -64,11 +63,10 @@ def make_incparse(
     tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
     set_tags: whether to write the tags that were used to token.tag_.
     spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
-    beam_size, gamma: the search; None leaves them as they were in training.
+    search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
     """
-    search = {key: value for key, value in (("beam_size", beam_size), ("gamma", gamma)) if value is not None}
     return IncParser(
         nlp.vocab,
         ParserModel(model),
@@ -104,7 +102,10 @@ class IncParser(TrainablePipe):
             raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
-        self.search = search or {}
+        self.search = dict(search or {})
+        ParserConfig().with_search(
+            **self.search
+        )  # complains of what is no such setting, here and not at the first text
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
         self._decoder: tuple[Any, Any] = (None, None)
@@ -173,7 +174,7 @@ class IncParser(TrainablePipe):
     ) -> None:
         """Read grammar and lexicon from all examples and train the own tagger; `update` then trains the parser.
 
-        `labels` is accepted as spaCy passes it on, but the treebank is needed all the same: a grammar is more than that.
+        `labels` is accepted as spaCy passes it on, but the treebank is needed all the same: a grammar is more.
         A component that has weights keeps them where no example has a tree. Raises IncparseError where neither is.
         """
         trees = gold_trees(get_examples())
@@ -185,7 +186,7 @@ class IncParser(TrainablePipe):
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
-        self._run = TrainingRun.start(trees, self.training, lang=lang)
+        self._run = TrainingRun.start(trees, self.training | self.search, lang=lang)
         self.model.start_training(self._run.learner, self._run.tagger)
 
     def update(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span
@@ -52,13 +53,13 @@ _cache: WeakKeyDictionary[Doc, dict[Key, tuple[str, AnchoredTree]]] = WeakKeyDic
 
 def write_tree(doc: Doc, start_char: int, end_char: int, value: str) -> None:
     """Store what `trees.codec.encode` made of the tree of the sentence at these characters of the Doc."""
-    doc.user_data["._.", ATTRIBUTE, start_char, end_char] = value
+    _user_data(doc)["._.", ATTRIBUTE, start_char, end_char] = value
 
 
 def clear_trees(doc: Doc) -> None:
     """Remove all trees from the Doc."""
     for key in _keys(doc):
-        del doc.user_data[key]
+        del _user_data(doc)[key]
 
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
@@ -82,14 +83,18 @@ def anchored_tree_over(span: Span) -> AnchoredTree | None:
     return None
 
 
+def _user_data(doc: Doc) -> dict[Any, Any]:
+    return doc.user_data  # spaCy declares str as its keys, and uses tuples
+
+
 def _keys(doc: Doc) -> list[Key]:
     return [
-        key for key in doc.user_data if isinstance(key, tuple) and key[:2] == ("._.", ATTRIBUTE) and None not in key
+        key for key in _user_data(doc) if isinstance(key, tuple) and key[:2] == ("._.", ATTRIBUTE) and None not in key
     ]
 
 
 def _anchored(doc: Doc, key: Key) -> AnchoredTree | None:
-    value = doc.user_data.get(key)
+    value = _user_data(doc).get(key)
     if value is None:
         return None
     cached = _cache.setdefault(doc, {})

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import srsly
 from spacy.training import Example
 
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.gold import gold_sentences
+from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.search.parser import ParserConfig
     from spacy_incparse.tagging import Tagger
     from spacy_incparse.training.learner import ParserLearner
     from spacy_incparse.trees.heads import HeadRules
@@ -29,6 +29,8 @@ TRAINING_DEFAULTS: dict[str, Any] = {
     "tagger": {},  # settings of Tagger.train
 }
 """The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
+
+_OTHER_SETTINGS = ("heads", "seed", "n_folds", "tagger")
 
 
 @dataclass
@@ -47,7 +49,7 @@ class TrainingRun:
         from spacy_incparse.tagging import Tagger
         from spacy_incparse.training.learner import ParserLearner
 
-        config = _parser_config(settings)
+        config = parser_config(settings)
         words = [tree.words for tree in trees]
         gold_tags = [tree.tags for tree in trees]
         options = {"seed": settings["seed"]} | settings["tagger"]
@@ -121,15 +123,9 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
     return HeadRules.from_file(heads)
 
 
-def _parser_config(settings: dict[str, Any]) -> ParserConfig:
-    from spacy_incparse.search.parser import ParserConfig
-
-    given = {key: value for key, value in settings.items() if key not in ("heads", "n_folds", "tagger")}
-    known = [field.name for field in fields(ParserConfig)]
-    for key in given:
-        if key not in known:
-            raise ConfigError(f"there is no setting {key!r} of training; known are {', '.join(sorted(known))}")
-    return ParserConfig(**given)
+def parser_config(settings: dict[str, Any]) -> ParserConfig:
+    """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
+    return ParserConfig.from_dict({key: value for key, value in settings.items() if key not in _OTHER_SETTINGS})
 
 
 def _training_tags(
