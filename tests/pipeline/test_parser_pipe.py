@@ -1,0 +1,229 @@
+import pickle
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.storage import anchored_trees
+from tests.pipeline.fakes import fake_model
+
+
+def pipeline(**config):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    component = nlp.add_pipe("incparse", config=config)
+    component.model = fake_model()
+    return nlp
+
+
+def test_each_sentence_has_a_tree():
+    doc = pipeline()("The owl slept. Mice ran!")
+    assert [str(tree) for tree in doc._.trees] == [
+        "(TOP (S (CAP The) (VP (LOW owl) (VP (LOW slept) (VP (PUNCT .))))))",
+        "(TOP (S (CAP Mice) (VP (LOW ran) (VP (PUNCT !)))))",
+    ]
+
+
+def test_indices_count_the_words_of_the_sentence():
+    tree = pipeline()("The owl slept. Mice ran!")._.trees[1]
+    assert (tree.start, tree.end) == (0, 3)
+    assert [(child.label, child.start, child.end) for child in tree[0]] == [("CAP", 0, 1), ("VP", 1, 3)]
+
+
+def test_score_and_source_are_kept():
+    found = anchored_trees(pipeline()("The owl slept."))[0]
+    assert (found.score, found.source) == (-1.5, "beam")
+
+
+def test_span_tree_is_the_outermost_node_over_just_the_span():
+    doc = pipeline()("The owl slept. Mice ran!")
+    assert doc[0:4]._.tree == doc._.trees[0]  # TOP over S
+    assert doc[5:7]._.tree.label == "VP"
+    assert doc[5:7]._.tree.words == ("ran", "!")
+    assert doc[3:4]._.tree.label == "VP"  # over the POS node
+    assert doc[0:1]._.tree.label == "CAP"
+    assert doc[0:2]._.tree is None
+    assert doc[2:5]._.tree is None  # crosses a sentence bound
+    assert doc[0:0]._.tree is None
+
+
+def test_words_that_look_like_brackets_stay_raw():
+    doc = pipeline()("See (figure -LRB- 1).")
+    assert doc._.trees[0].words == tuple(token.text for token in doc)
+
+
+def test_whitespace_tokens_belong_to_no_leaf():
+    doc = pipeline()("  The  owl \n slept .\n\n Mice ran .  ")
+    assert [tree.words for tree in doc._.trees] == [("The", "owl", "slept", "."), ("Mice", "ran", ".")]
+    assert [sentence._.tree for sentence in doc.sents] == [*doc._.trees, None]  # the last is only whitespace
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n \t"])
+def test_empty_docs_have_no_trees(text):
+    nlp = pipeline()
+    assert nlp(text)._.trees == ()
+    assert [doc._.trees for doc in nlp.pipe([text, text])] == [(), ()]
+
+
+def test_unparsed_docs_have_no_trees():
+    doc = spacy.blank("en")("The owl slept.")
+    assert doc._.trees == ()
+    assert doc[0:2]._.tree is None
+
+
+def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
+    nlp = pipeline()
+    nlp.remove_pipe("sentencizer")
+    with pytest.warns(UserWarning, match="without sentence bounds is parsed as one sentence") as caught:
+        docs = list(nlp.pipe(["The owl slept. Mice ran.", "An owl. A mouse."]))
+    nlp("One more. And another.")
+    assert len(caught) == 1
+    assert [len(doc._.trees) for doc in docs] == [1, 1]
+    assert docs[0][:]._.tree == docs[0]._.trees[0]
+
+
+def test_a_single_token_needs_no_bounds():
+    nlp = pipeline()
+    nlp.remove_pipe("sentencizer")
+    assert len(nlp("Yes")._.trees) == 1
+
+
+def test_a_sentence_that_fails_gets_a_flat_tree_and_the_others_their_own():
+    nlp = pipeline()
+    with pytest.warns(UserWarning, match="got a flat tree") as caught:
+        docs = list(nlp.pipe(["The owl slept. They crash here.", "Mice ran. A crash again."]))
+    assert len(caught) == 1
+    assert [found.source for doc in docs for found in anchored_trees(doc)] == ["beam", "flat", "beam", "flat"]
+    assert str(docs[0]._.trees[1]) == "(TOP (X They) (X crash) (X here) (X .))"
+
+
+def test_parsing_again_replaces_the_trees():
+    nlp = pipeline()
+    doc = nlp("The owl slept. Mice ran.")
+    doc[4].is_sent_start = False
+    nlp.get_pipe("incparse")(doc)
+    assert len(doc._.trees) == 1
+    assert doc._.trees[0].words == tuple(token.text for token in doc)
+
+
+def test_many_docs_are_one_batch():
+    nlp = pipeline()
+    parser = nlp.get_pipe("incparse").model.parser
+    list(nlp.pipe(["The owl slept. Mice ran."] * 50))
+    assert parser.n_batches == 1
+
+
+def test_docs_of_words_need_no_tokenizer():
+    nlp = pipeline()
+    doc = nlp(Doc(nlp.vocab, words=["The", "owl", "slept", "."]))
+    assert doc._.trees[0].words == ("The", "owl", "slept", ".")
+
+
+def test_tags_of_the_doc_are_written_on_request_only():
+    doc = pipeline()("The owl slept.")
+    assert [token.tag_ for token in doc] == [""] * 4
+    doc = pipeline(set_tags=True)("The  owl slept.")
+    assert [token.tag_ for token in doc] == ["CAP", "", "LOW", "LOW", "PUNCT"]
+
+
+def test_given_tags_are_taken_token_by_token():
+    nlp = pipeline(tags="doc")
+    doc = nlp(Doc(nlp.vocab, words=["the", "Owl", "slept"], tags=["CAP", "", "LOW"]))
+    assert doc._.trees[0].tags == ("CAP", "CAP", "LOW")
+    assert pipeline(tags="own")(Doc(nlp.vocab, words=["the"], tags=["CAP"]))._.trees[0].tags == ("LOW",)
+
+
+def test_docs_without_tags_get_own_ones():
+    assert pipeline(tags="doc")("The owl slept.")._.trees[0].tags == ("CAP", "LOW", "LOW", "PUNCT")
+
+
+def test_unknown_tags_are_named_once():
+    nlp = pipeline(tags="doc")
+    doc = Doc(nlp.vocab, words=["old", "owl", "!"], tags=["ADJ", "NOUN", "PUNCT"])
+    with pytest.warns(UserWarning, match="does not know: ADJ, NOUN "):
+        nlp(doc)
+    nlp(doc)
+
+
+def test_spans_key_mirrors_the_phrases_in_preorder():
+    doc = pipeline(spans_key="phrases")("The owl  slept. Mice ran!")
+    assert [(span.label_, span.text) for span in doc.spans["phrases"]] == [
+        ("S", "The owl  slept."),
+        ("VP", "owl  slept."),
+        ("VP", "slept."),
+        ("VP", "."),
+        ("S", "Mice ran!"),
+        ("VP", "ran!"),
+        ("VP", "!"),
+    ]
+
+
+def test_search_settings_reach_the_parser():
+    component = pipeline(search={"beam_size": 7, "gamma": None}).get_pipe("incparse")
+    component.predict([])
+    assert component._parser().search == {"beam_size": 7, "gamma": None}
+
+
+def test_a_component_without_weights_says_how_to_get_them():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("incparse")
+    with pytest.raises(IncparseError, match="'model': 'en'"):
+        nlp("The owl slept.")
+    handled = []
+    nlp.set_error_handler(lambda name, proc, docs, error: handled.append(name))
+    assert list(nlp.pipe(["The owl slept."])) == []
+    assert handled == ["incparse"]
+
+
+def test_wrong_settings_are_refused():
+    nlp = spacy.blank("en")
+    with pytest.raises(ConfigError, match="'gold' must be 'own' or 'doc'"):
+        nlp.add_pipe("incparse", config={"tags": "gold"})
+    with pytest.raises(ConfigError, match="'beam' is no search setting"):
+        nlp.add_pipe("incparse", config={"search": {"beam": 10}})
+
+
+def test_long_docs():
+    nlp = pipeline()
+    nlp.max_length = 10**7
+    doc = nlp("The owl slept. " * 20_000)
+    assert len(doc._.trees) == 20_000
+    assert doc[40_000:40_004]._.tree.words == ("The", "owl", "slept", ".")
+
+
+def test_pickle_keeps_settings_but_no_training():
+    component = spacy.blank("en").add_pipe(
+        "incparse", config={"search": {"beam_size": 7}, "set_tags": True, "spans_key": "p"}
+    )
+    copy = pickle.loads(pickle.dumps(component))
+    assert (copy.name, copy.search, copy.set_tags, copy.spans_key) == ("incparse", {"beam_size": 7}, True, "p")
+    assert copy.scorer is component.scorer
+
+
+def test_other_components_can_use_params():
+    nlp = pipeline()
+    with nlp.use_params({("foreign", "key"): None}):
+        assert len(nlp("The owl slept.")._.trees) == 1
+
+
+def test_no_labels_can_be_added():
+    component = pipeline().get_pipe("incparse")
+    assert component.add_label("NP") == 0
+    assert not component.is_resizable
+    assert component.labels == ("S", "VP")
+    assert component.label_data == {"labels": ["S", "VP"], "tags": ["CAP", "LOW", "PUNCT"]}
+
+
+def test_analysis_knows_what_is_assigned():
+    analysis = pipeline().analyze_pipes()
+    assert analysis["summary"]["incparse"]["assigns"] == ["doc._.trees", "span._.tree"]
+    assert analysis["problems"]["incparse"] == []
+
+
+def test_the_attributes_are_registered_once():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipeline()
+        pipeline()
