@@ -1,0 +1,243 @@
+"""Feature templates as data: named sets, sets of a user's own, and their compilation to tables for the extraction.
+
+A template is a conjunction of fields (features/fields.py). There are four kinds, by what they score:
+
+- ``node``: each outcome of a context: a nonterminal, a POS node, or the end of the constituent;
+- ``word``: the word under its POS node (its label is LK, its POS is LKP, L10 the POS node's parent);
+- ``chain``: a whole left-child chain at its attachment site;
+- ``close``: the end of a constituent, with its span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.features.fields import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
+
+KINDS = ("node", "word", "chain", "close")
+TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, each some field names with spaces between
+
+# Table 2 of Collins & Roark (2004), as shared notes on the paper read it. F0-F10 fire at nodes. At words the paper
+# counts levels from the word: its L00 is LK, L10 is LKP, L20 is L10 here, L11 is L01 and L30 is L20; F0 of a word,
+# which is the same in all analyses, is left out.
+PAPER: TemplateSet = {
+    "node": (
+        "L10",
+        "L10 LKP",
+        "L10 LKP L01",
+        "L10 LKP L01 L02",
+        "L10 LKP L01 L02 L03",
+        "L10 LKP L01 L02 L03 L20",
+        "L10 LKP L01 L02 L03 L20 L11",
+        "L10 LKP L01 L02 L03 L20 L11 L30",
+        "L10 LKP L01 L02 L03 L20 L11 L30 L21",
+        "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL",
+        "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL LK",
+    ),
+    "word": (
+        "LK LKP L10",
+        "LK LKP L10 L01",
+        "LK LKP L10 L01 L20",
+        "LK LKP L10 L01 L20 CCP",
+        "LK LKP L10 L01 L20 CCP CC",
+    ),
+}
+
+# The three punctuation features of section 3.2.
+PUNCTUATION: TemplateSet = {"node": ("L10 L01 QUESTION", "L10 L01 PUNCT1", "L10 L01 AFTERP")}
+
+WINDOWS: TemplateSet = {
+    "node": (
+        "L10 LKP T1",
+        "L10 L01 LKP T1",
+        "L10 L01 LKP T1 T2",
+        "L10 LKP T1 T2 T3",
+        "L10 T-1 LKP",
+        "L10 L01 T-2 T-1 LKP",
+        "L10 T-1 LKP T1",
+        "L10 LK",
+        "L10 L01 LK",
+        "L20 L10 L01 LK",
+        "L10 L01 LK T1",
+        "L10 LKP W1",
+        "L10 W-1 LKP",
+        "L10 L01 W-1 LK",
+    )
+}
+
+HEADS: TemplateSet = {
+    "node": (
+        "L10 CL LKP",
+        "L10 L01 CL",
+        "L10 CL LK",
+        "L10 L01 CLP LKP T1",
+        "L10 L01 S1 LKP",
+        "L10 S1P LKP LK",
+        "L10 S1 LK",
+        "L10 GP CLP LKP",
+        "L20 L10 G LKP",
+        "L10 L01 G LK",
+        "L10 L01 CC LKP",
+    )
+}
+
+COORDINATION: TemplateSet = {
+    "node": ("L10 L01 CONJ LKP", "L10 CONJ LKP T1"),
+    "close": ("L10 PAIR", "L10 PAIR LKP", "L10 PAIRF", "L10 PAIRL", "L20 L10 PAIR"),
+}
+
+CHAINS: TemplateSet = {
+    "chain": (
+        "L10 LKP",
+        "L10 L01 LKP",
+        "L10 L01 L02 LKP",
+        "L20 L10 L01 LKP",
+        "L10 L01 LKP T1",
+        "L10 LKP T1 T2",
+        "L10 L01 T-1 LKP",
+        "L10 L01 LK",
+        "LKP LK W1",
+        "LKP W-1 LK",
+        "LKP LK T1",
+        "L10 LKP CL",
+        "L10 L01 LKP S1",
+    )
+}
+
+CLOSINGS: TemplateSet = {
+    "close": (
+        "L10 FW W-1",
+        "L10 FW LK",
+        "L10 FT T-1 BT LKP",
+        "L10 FT LKP",
+        "L10 BT LKP",
+        "L10 BW LKP",
+        "L10 BT LK",
+        "L10 W-1 LKP",
+        "L10 T-1 LK",
+        "L10 LEN LKP",
+        "L10 LEN CLP",
+        "L10 RULE",
+        "L10 RULE LKP",
+        "L20 L10 RULE",
+        "L10 SHAPE",
+        "L10 SHAPE LKP",
+        "L10 CL LEN",
+        "L20 L10 G CL",
+    )
+}
+
+RARE_WORDS: TemplateSet = {"node": ("L10 L01 C0", "L10 LKP C1"), "word": ("L10 LKP C0", "L10 L01 LKP C0")}
+
+
+def combine(*sets: TemplateSet) -> dict[str, tuple[str, ...]]:
+    """Give the union of template sets, kind by kind, in order and without doubles."""
+    return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in KINDS}
+
+
+NAMED_SETS = {
+    "paper": combine(PAPER),
+    "paper+punct": combine(PAPER, PUNCTUATION),
+    "rich": combine(PAPER, PUNCTUATION, WINDOWS, HEADS, COORDINATION, CHAINS, CLOSINGS, RARE_WORDS),
+}
+
+
+@dataclass(frozen=True)
+class Template:
+    """A checked template: its kind and its fields."""
+
+    kind: str
+    fields: tuple[str, ...]
+
+    @property
+    def look_ahead(self) -> int | None:
+        """How many words beyond the one about to be absorbed are looked at; None: all, to the sentence's end."""
+        reach = [FIELDS[name].look_ahead for name in self.fields]
+        # Every kind but a closing scores an outcome that depends on the word about to be absorbed.
+        least = -1 if self.kind == "close" else 0
+        return None if None in reach else max([least, *(r for r in reach if r is not None)])
+
+
+def resolve(features: str | TemplateSet) -> tuple[Template, ...]:
+    """Give the checked templates of a named set or of a user's own, kinds in the order of `KINDS`.
+
+    Raises ConfigError for an unknown set, kind or field, and for a field that the kind cannot see.
+    """
+    if isinstance(features, str):
+        if features not in NAMED_SETS:
+            raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
+        features = NAMED_SETS[features]
+    for kind in features:
+        if kind not in KINDS:
+            raise ConfigError(f"there is no kind of template {kind!r}: choose among {', '.join(KINDS)}")
+    templates = tuple(_parse(kind, text) for kind in KINDS for text in features.get(kind, ()))
+    if not any(template.kind == "node" for template in templates):
+        raise ConfigError("a feature set needs at least one template of the kind 'node'")
+    return templates
+
+
+def look_ahead(templates: Sequence[Template]) -> int | None:
+    """Give the farthest look-ahead of all templates in words; None where one needs the whole sentence."""
+    reach = [template.look_ahead for template in templates]
+    return None if None in reach else max(r for r in reach if r is not None)
+
+
+def _parse(kind: str, text: str) -> Template:
+    names = tuple(text.split())
+    if not names:
+        raise ConfigError(f"a template of the kind {kind!r} is empty: name at least one field")
+    for name in names:
+        if name not in FIELDS:
+            raise ConfigError(f"there is no field {name!r} (in the {kind} template {text!r}): see features/fields.py")
+        if FIELDS[name].needs_span and kind != "close":
+            raise ConfigError(f"the field {name} (in the {kind} template {text!r}) belongs to templates of kind 'close'")
+    return Template(kind, names)
+
+
+@dataclass(frozen=True)
+class KindTable:
+    """The templates of one kind as flat integers for the compiled extraction.
+
+    A row's hash is ``bias + sum(coefficient * value)`` over its fields, modulo 2**64 (multilinear hashing, Dietzfelbinger
+    1996); the sum over position fields is made once a word. `reads_tag`: LKP is in the conjunction, so that the
+    one outcome SHIFT stands for the POS node; else the POS node's own symbol is the outcome.
+    """
+
+    biases: tuple[int, ...]
+    structure: tuple[tuple[tuple[int, int], ...], ...]  # per template: (field number, coefficient)
+    position: tuple[tuple[tuple[int, int], ...], ...]
+    reads_tag: tuple[bool, ...]
+
+
+def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
+    """Number the fields of all templates of a kind and draw their hash coefficients, the same ones at any time."""
+    structure_number = {field.name: k for k, field in enumerate(STRUCTURE_FIELDS)}
+    position_number = {field.name: k for k, field in enumerate(POSITION_FIELDS)}
+    chosen = [template for template in templates if template.kind == kind]
+    keys = [f"{kind} {' '.join(template.fields)}" for template in chosen]
+
+    def pairs(numbers: dict[str, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
+        return tuple(
+            tuple((numbers[name], _draw(f"{key} {name}") | 1) for name in template.fields if name in numbers)
+            for key, template in zip(keys, chosen, strict=True)
+        )
+
+    return KindTable(
+        biases=tuple(_draw(key) for key in keys),
+        structure=pairs(structure_number),
+        position=pairs(position_number),
+        reads_tag=tuple("LKP" in template.fields for template in chosen),
+    )
+
+
+def _draw(key: str) -> int:
+    """Give a 64-bit number that looks random but belongs to the key: SplitMix64's finaliser over FNV-1a."""
+    mask = (1 << 64) - 1
+    h = 0xCBF29CE484222325
+    for byte in key.encode():
+        h = ((h ^ byte) * 0x100000001B3) & mask
+    h = ((h ^ (h >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    h = ((h ^ (h >> 27)) * 0x94D049BB133111EB) & mask
+    return h ^ (h >> 31)

@@ -1,0 +1,20 @@
+# Hashed weights. A feature is (row, column): the row from its context's hash, the column from the outcome; its weight
+# lies at table[row + column], so that one hash serves all outcomes and neighbours share a cache line.
+from libc.stdint cimport int16_t, int64_t, uint32_t
+from libcpp.vector cimport vector
+
+
+cdef class Weights:
+    cdef readonly int bits        # 2**bits rows
+    cdef readonly int n_columns   # columns behind the last row
+    cdef readonly int scale       # units that make 1.0
+    cdef vector[int16_t] table
+    cdef inline const int16_t* data(self) noexcept nogil:
+        return self.table.data()
+
+
+cdef class AveragedWeights(Weights):
+    # Lazy averaging: average = table - sums / n_steps, where sums collects step * change (Daume 2006, figure 2.3).
+    cdef readonly int64_t n_steps
+    cdef vector[int64_t] sums
+    cdef void add(self, const uint32_t* features, Py_ssize_t n, int change) noexcept nogil

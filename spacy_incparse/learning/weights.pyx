@@ -1,0 +1,126 @@
+"""Hashed integer weights with lazy averaging: integers keep training and parsing the same to the bit everywhere."""
+
+import zlib
+
+from libc.stdint cimport int16_t, int64_t, uint32_t
+from libc.string cimport memcpy
+
+from spacy_incparse.errors import ModelError
+
+cdef enum:
+    LIMIT = 32000   # weights stay within +-LIMIT
+    MAX_SCALE = 64  # units of an averaged weight of 1.0, less where large weights would not fit
+
+
+cdef class Weights:
+    """A table of 16-bit weights, read only.
+
+    bits: the table has 2**bits rows. n_columns: the largest number of outcomes of a row. scale: units in a weight of 1.
+    """
+
+    def __init__(self, int bits, int n_columns, int scale=1):
+        if not 1 <= bits <= 30:
+            raise ValueError(f"table_bits must be 1 to 30, not {bits}")
+        self.bits, self.n_columns, self.scale = bits, n_columns, scale
+        self.table.resize((1 << bits) + n_columns, 0)
+
+    def __len__(self):
+        return self.table.size()
+
+    def __getitem__(self, Py_ssize_t index):
+        if not 0 <= index < <Py_ssize_t>self.table.size():
+            raise IndexError(index)
+        return self.table[index]
+
+    def n_nonzero(self) -> int:
+        """Count the weights that are not 0."""
+        cdef size_t k, n = 0
+        for k in range(self.table.size()):
+            n += self.table[k] != 0
+        return n
+
+    def to_bytes(self) -> bytes:
+        """Give the compressed table: high bytes first, then low bytes, which packs better than pairs."""
+        cdef size_t k, n = self.table.size()
+        cdef bytearray planes = bytearray(2 * n)
+        cdef unsigned char* out = planes
+        for k in range(n):
+            out[k] = (<int>self.table[k] >> 8) & 255
+            out[n + k] = <int>self.table[k] & 255
+        return zlib.compress(bytes(planes), 6)
+
+    def load_bytes(self, bytes data):
+        """Read what `to_bytes` gave. Raises ModelError where the size does not fit."""
+        cdef bytes planes
+        try:
+            planes = zlib.decompress(data)
+        except zlib.error as error:
+            raise ModelError(f"the weights are damaged: {error}") from None
+        cdef size_t k, n = self.table.size()
+        if len(planes) != <Py_ssize_t>(2 * n):
+            raise ModelError(f"the weights hold {len(planes) // 2} values, the model's configuration asks for {n}")
+        cdef const unsigned char* source = planes
+        for k in range(n):
+            self.table[k] = <int16_t>((source[k] << 8) | source[n + k])
+        return self
+
+
+cdef class AveragedWeights(Weights):
+    """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark 2004, 2.2)."""
+
+    def __init__(self, int bits, int n_columns):
+        super().__init__(bits, n_columns, 1)
+        self.sums.resize(self.table.size(), 0)
+        self.n_steps = 1
+
+    cdef void add(self, const uint32_t* features, Py_ssize_t n, int change) noexcept nogil:
+        """Add `change` to the weights of features (table indices), at most up to LIMIT."""
+        cdef Py_ssize_t k
+        cdef int value
+        for k in range(n):
+            value = self.table[features[k]] + change
+            if -LIMIT <= value <= LIMIT:
+                self.table[features[k]] = value
+                self.sums[features[k]] += change * self.n_steps
+
+    def step(self):
+        """Count one training example: the average is over the weights after each example."""
+        self.n_steps += 1
+
+    def averaged(self) -> Weights:
+        """Give the averages, rounded to units of 1 / scale; the scale is the largest power of two up to 64 that fits."""
+        cdef size_t k
+        cdef double value, largest = 0.0, n_steps = self.n_steps
+        for k in range(self.table.size()):
+            value = self.table[k] - self.sums[k] / n_steps
+            largest = max(largest, value if value > 0 else -value)
+        cdef int scale = MAX_SCALE
+        while scale > 1 and largest * scale > LIMIT:
+            scale //= 2
+        cdef Weights result = Weights(self.bits, self.n_columns, scale)
+        for k in range(self.table.size()):
+            value = (self.table[k] - self.sums[k] / n_steps) * scale
+            result.table[k] = <int16_t>(value + 0.5 if value >= 0 else value - 0.5)
+        return result
+
+    def state_to_bytes(self) -> bytes:
+        """Give raw weights and sums, compressed lightly: the training state."""
+        cdef Py_ssize_t n = self.table.size()
+        cdef bytes table = (<char*>self.table.data())[: n * sizeof(int16_t)]
+        cdef bytes sums = (<char*>self.sums.data())[: n * sizeof(int64_t)]
+        return zlib.compress(self.n_steps.to_bytes(8, "little") + table + sums, 1)
+
+    def load_state(self, bytes data):
+        """Read what `state_to_bytes` gave on a machine of the same byte order. Raises ModelError where it does not fit."""
+        cdef Py_ssize_t n = self.table.size()
+        try:
+            state = zlib.decompress(data)
+        except zlib.error as error:
+            raise ModelError(f"the training state is damaged: {error}") from None
+        if len(state) != 8 + n * (sizeof(int16_t) + sizeof(int64_t)):
+            raise ModelError("the training state belongs to another configuration: start the training anew")
+        self.n_steps = int.from_bytes(state[:8], "little")
+        cdef const char* source = state
+        memcpy(self.table.data(), source + 8, n * sizeof(int16_t))
+        memcpy(self.sums.data(), source + 8 + n * sizeof(int16_t), n * sizeof(int64_t))
+        return self

@@ -1,0 +1,98 @@
+"""Words as numbers: known words by themselves, rare ones by a class of shape and suffix."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+CACHE_SIZE = 200_000  # words remembered with their numbers
+
+
+class Lexicon:
+    """The words of a training treebank with their counts.
+
+    Words seen at least `known_min_count` times are known; the others look alike where shape and suffix are the same.
+    Words seen less than `common_min_count` times are rare: only these have a class besides.
+    """
+
+    def __init__(self, counts: dict[str, int], *, known_min_count: int = 2, common_min_count: int = 5):
+        self.known_min_count, self.common_min_count = known_min_count, common_min_count
+        least = min(known_min_count, common_min_count)
+        self.counts = {word: counts[word] for word in sorted(counts) if counts[word] >= least}
+        self._numbers: dict[str, tuple[int, int]] = {}
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[Sequence[str]], **settings: int) -> Lexicon:
+        """Count the words of sentences."""
+        return cls(Counter(word for sentence in sentences for word in sentence), **settings)
+
+    def encode(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Give each word's number and its class's number (0 for common words); both are 32-bit."""
+        numbers = self._numbers
+        try:
+            pairs = [numbers[word] for word in words]
+        except KeyError:
+            pairs = [self._number(word) for word in words]
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+    def _number(self, word: str) -> tuple[int, int]:
+        pair = self._numbers.get(word)
+        if pair is None:
+            if len(self._numbers) >= CACHE_SIZE:
+                self._numbers.clear()
+            pair = self._numbers[word] = self._compute(word)
+        return pair
+
+    def _compute(self, word: str) -> tuple[int, int]:
+        count = self.counts.get(word, 0)
+        # A private-use character keeps classes apart from words.
+        word_class = _checksum("\ue000" + word_class_of(word))
+        return (
+            _checksum(word) if count >= self.known_min_count else word_class,
+            word_class if count < self.common_min_count else 0,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the lexicon in a form fit for JSON or msgpack, counts capped at what matters."""
+        cap = max(self.known_min_count, self.common_min_count)
+        return {
+            "known_min_count": self.known_min_count,
+            "common_min_count": self.common_min_count,
+            "words": list(self.counts),
+            "counts": [min(count, cap) for count in self.counts.values()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Lexicon:
+        """Undo `to_dict`."""
+        return cls(
+            dict(zip(data["words"], data["counts"], strict=True)),
+            known_min_count=data["known_min_count"],
+            common_min_count=data["common_min_count"],
+        )
+
+
+def word_class_of(word: str) -> str:
+    """Give the class of an unknown word: its shape with runs shortened, and its last three letters in lower case."""
+    shape: list[str] = []
+    for character in word[:40]:
+        kind = _kind(character)
+        if not shape or shape[-1] != kind:
+            shape.append(kind)
+    suffix = word[-3:].lower() if word[-1:].isalpha() else ""
+    return f"{''.join(shape)} {suffix}"
+
+
+def _kind(character: str) -> str:
+    if character.isupper():
+        return "X"
+    if character.isalpha():
+        return "x"
+    return "9" if character.isdigit() else character
+
+
+def _checksum(text: str) -> int:
+    # Surrogates that came out of broken input cannot be encoded otherwise.
+    return zlib.crc32(text.encode("utf8", "surrogatepass")) or 1

@@ -1,0 +1,210 @@
+"""Beam search (Collins & Roark 2004, section 3.1): linear in the sentence's length in time and memory, no recursion."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport INT64_MIN, int32_t, int64_t
+from libcpp.algorithm cimport sort
+from libcpp.vector cimport vector
+
+from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.moves cimport LeafC, Moves
+from spacy_incparse.search.scorer cimport Scorer, SiteC
+from spacy_incparse.search.sentence cimport Sentence
+from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, sign, tag_symbol, with_child
+from spacy_incparse.learning.weights cimport Weights
+
+cdef enum:
+    SENTINEL = 0  # the frame above the root, its own parent
+    ROOT = 1
+
+
+cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
+    """By score; ties go to the better predecessor, then to fewer closings, then to the more frequent chain."""
+    if a.score != b.score:
+        return a.score > b.score
+    if a.previous != b.previous:
+        return a.previous < b.previous
+    if a.n_closings != b.n_closings:
+        return a.n_closings < b.n_closings
+    return a.leaf < b.leaf
+
+
+cdef class Beam:
+    """The search of one model.
+
+    beam_size: most hypotheses kept after a word. gamma: the filter's width in units of the weight table, or None for
+    plain top N. The weights' table is read during the search, so that a learner's changes count at once.
+    """
+
+    def __init__(self, Moves moves, templates, Weights weights, int root, int beam_size, gamma):
+        cdef FrameC frame
+        self.moves = moves
+        self.scorer = Scorer(moves, templates)
+        self.scorer.use_table(weights.data(), weights.bits)
+        self.weights = weights
+        self.root = root
+        self.beam_size = beam_size
+        self.gamma = INFINITY if gamma is None else gamma * weights.scale
+
+    def parse(self, Sentence sentence, int k=1):
+        """Give the k best analyses, best first, as (score, closings by word, leaves by word); scores in table units."""
+        cdef vector[int32_t] n_closings, leaves
+        with nogil:
+            self.run(&sentence.c)
+        results = []
+        for rank in range(min(k, <int>self.final.size())):
+            self.moves_to(self.final[<int>rank].previous, &n_closings, &leaves)
+            results.append((self.final[<int>rank].score, list(n_closings), list(leaves)))
+        return results
+
+    cdef void run(self, const SentenceC* sentence) noexcept nogil:
+        self.start(sentence)
+        while <int>self.levels.size() < sentence.n + 2:
+            self.advance()
+        self.finish()
+
+    cdef void start(self, const SentenceC* sentence) noexcept nogil:
+        """F_0: one hypothesis, the open root."""
+        cdef HypothesisC hypothesis
+        cdef FrameC frame
+        self.sentence, self.n_relaxed = sentence, 0
+        self.frames.clear()
+        self.hypotheses.clear()
+        self.levels.clear()
+        frame.head = frame.outer_head = -1
+        frame = opened(0, 0, SENTINEL, &frame)
+        sign(&frame, sentence, &self.moves.symbols)
+        self.frames.push_back(frame)
+        frame.label = self.root
+        sign(&frame, sentence, &self.moves.symbols)
+        self.frames.push_back(frame)
+        hypothesis.score, hypothesis.frame, hypothesis.previous = 0, ROOT, -1
+        hypothesis.n_closings, hypothesis.leaf = 0, -1
+        self.hypotheses.push_back(hypothesis)
+        self.levels.push_back(0)
+        self.levels.push_back(1)
+
+    cdef void advance(self) noexcept nogil:
+        """F_i from F_{i-1}: absorb the next word; where all hypotheses die, once more without triples."""
+        cdef int level = <int>self.levels.size() - 2, k
+        self._expand_all(level, False)
+        if self.candidates.empty():
+            self.n_relaxed += 1
+            self._expand_all(level, True)
+        self._filter()
+        for k in range(<int>self.candidates.size()):
+            self._build(self.candidates[k], level)
+        self.levels.push_back(self.hypotheses.size())
+
+    cdef void finish(self) noexcept nogil:
+        """Close all that is open after the last word."""
+        cdef int level = <int>self.levels.size() - 2
+        self._expand_all(level, False)
+        if self.candidates.empty():
+            self.n_relaxed += 1
+            self._expand_all(level, True)
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        self.final = self.candidates
+
+    cdef void _expand_all(self, int level, bint relaxed) noexcept nogil:
+        cdef int k
+        self.candidates.clear()
+        self.best_candidate = INT64_MIN // 2
+        self.scorer.start_word(self.sentence, level, relaxed)
+        for k in range(self.levels[level], self.levels[level + 1]):
+            self._expand(k)
+
+    cdef void _expand(self, int32_t number) noexcept nogil:
+        """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
+        cdef HypothesisC candidate
+        cdef FrameC frame = self.frames[self.hypotheses[number].frame]
+        cdef ContextC context
+        cdef SiteC site
+        cdef int64_t total = self.hypotheses[number].score
+        cdef int k
+        candidate.frame, candidate.previous, candidate.n_closings, candidate.leaf = -1, number, 0, -1
+        while True:
+            context = self.context(&frame)
+            site = self.scorer.site(&context)
+            for k in range(site.first, site.first + site.n):
+                candidate.score = total + self.scorer.chains[k].score
+                if candidate.score < self.best_candidate - self.gamma:
+                    break  # the list is sorted, and the filter would not let the rest pass either
+                candidate.leaf = self.scorer.chains[k].leaf
+                self.best_candidate = max(self.best_candidate, candidate.score)
+                self.candidates.push_back(candidate)
+            if not site.can_stop:
+                return
+            total += site.stop_score + self.scorer.close_score(&context)
+            if frame.parent == SENTINEL:
+                break
+            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
+            candidate.n_closings += 1
+        if self.scorer.position == self.sentence.n:
+            candidate.score = total
+            self.candidates.push_back(candidate)
+
+    cdef void _filter(self) noexcept nogil:
+        """FILTER: h_k stays where score(h_k) >= score(h_0) - gamma / k^3 (equation 3), and at most beam_size in all."""
+        cdef double threshold = self.best_candidate - self.gamma
+        cdef size_t k, n = 0
+        for k in range(self.candidates.size()):
+            if self.candidates[k].score >= threshold:
+                self.candidates[n] = self.candidates[k]
+                n += 1
+        self.candidates.resize(n)
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        n = min(n, <size_t>self.beam_size)
+        k = 1
+        while k < n and self.candidates[k].score >= self.best_candidate - self.gamma / (<double>k * k * k):
+            k += 1
+        self.candidates.resize(min(k, n))
+
+    cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil:
+        """Build the frames of a survivor and append it."""
+        cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
+        cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
+        cdef FrameC frame = self.frames[parent]
+        cdef int k
+        for k in range(hypothesis.n_closings):
+            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
+        if hypothesis.n_closings and chain.n:
+            parent = self._append_frame(frame)
+        for k in range(chain.n):
+            frame = opened(self.moves.chain_labels[chain.first + k], position, parent, &frame)
+            sign(&frame, self.sentence, &self.moves.symbols)
+            if k < chain.n - 1:
+                parent = self._append_frame(frame)
+        frame = with_child(
+            &frame, tag_symbol(&self.moves.symbols, chain.tag), position, position, self.sentence, &self.moves.symbols
+        )
+        hypothesis.frame = self._append_frame(frame)
+        self.hypotheses.push_back(hypothesis)
+
+    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
+        self.frames.push_back(frame)
+        return <int32_t>self.frames.size() - 1
+
+    cdef ContextC context(self, const FrameC* frame) noexcept nogil:
+        """The context below a frame that need not be in the arena."""
+        cdef ContextC context
+        context.parent = frame
+        context.parent2 = &self.frames[frame.parent]
+        context.parent3 = &self.frames[context.parent2.parent]
+        context.parent4 = &self.frames[context.parent3.parent]
+        return context
+
+    cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil:
+        """Follow a hypothesis back to the start and give its moves from left to right."""
+        cdef int32_t here = hypothesis
+        cdef size_t n = 0
+        while self.hypotheses[here].previous >= 0:
+            n += 1
+            here = self.hypotheses[here].previous
+        n_closings.resize(n)
+        leaves.resize(n)
+        here = hypothesis
+        while n > 0:
+            n -= 1
+            n_closings[0][n] = self.hypotheses[here].n_closings
+            leaves[0][n] = self.hypotheses[here].leaf
+            here = self.hypotheses[here].previous

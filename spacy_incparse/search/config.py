@@ -1,0 +1,88 @@
+"""All settings of a parser, each with the default that suits most people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+
+CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
+UPDATES = ("early", "max_violation", "full")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParserConfig:
+    """Settings of a parser; those of the search may be changed after training, the others belong to the model.
+
+    features: a named set ("paper", "paper+punct", "rich") or a user's own, see features/templates.py.
+    heads: head rules as data, see trees/heads.py. conjunctions: labels that link conjuncts.
+    chain_min_count, triple_min_count: grammar cut-offs of section 3.1; chains up to length 2 are always kept.
+    known_min_count, common_min_count: see lexicon/words.py. table_bits: 2**bits rows of hashed weights.
+    beam_size, gamma: the filter of equation 3, gamma in averaged weights; gamma None means plain top N.
+    seen_min_count: contexts seen so often in training allow only outcomes seen there (0: off); seen_min_share drops
+    outcomes with a smaller share too. train_*: the same while training, gamma in raw weights.
+    update: "early", "max_violation" or "full". cache_*: repeated use of hypotheses (figure 4): how many candidates are
+    kept a sentence (0: off), how many sentences lie between two sweeps, T1 and T2.
+    """
+
+    features: str | dict[str, Sequence[str]] = "rich"
+    heads: dict[str, Any] = field(default_factory=dict)
+    conjunctions: Sequence[str] = CONJUNCTIONS
+    chain_min_count: int = 1
+    triple_min_count: int = 1
+    known_min_count: int = 2
+    common_min_count: int = 5
+    table_bits: int = 22
+    beam_size: int = 100
+    gamma: float | None = 12.0
+    seen_min_count: int = 10
+    seen_min_share: float = 0.0
+    train_beam_size: int = 32
+    train_gamma: float | None = None
+    train_seen_min_count: int = 30
+    update: str = "early"
+    cache_candidates: int = 0
+    cache_interval: int = 100
+    cache_t1: int = 5
+    cache_t2: int = 50
+
+    def __post_init__(self) -> None:
+        if self.update not in UPDATES:
+            raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not value >= least or math.isnan(value)):
+                raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
+        if self.table_bits > 28:
+            raise ConfigError(f"table_bits is {self.table_bits}: it must be at most 28")
+
+    def with_search(self, **settings: Any) -> ParserConfig:
+        """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
+        for name in settings:
+            if name not in SEARCH_SETTINGS:
+                raise ConfigError(f"{name!r} is no search setting: choose among {', '.join(SEARCH_SETTINGS)}")
+        return replace(self, **settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all settings as a dict, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ParserConfig:
+        """Make a configuration from a dict. Raises ConfigError for a name that is no setting."""
+        known = {f.name for f in fields(cls)}
+        for name in data:
+            if name not in known:
+                raise ConfigError(f"there is no setting {name!r}: the settings are {', '.join(sorted(known))}")
+        return cls(**data)
+
+
+SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share")
+_LEAST = {
+    "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
+    "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0, "train_beam_size": 1, "train_gamma": 0,
+    "train_seen_min_count": 0, "cache_candidates": 0, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
+}  # fmt: skip

@@ -1,0 +1,10 @@
+from libc.stdint cimport uint16_t, uint32_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.search.state cimport SentenceC
+
+
+cdef class Sentence:
+    cdef vector[uint32_t] words, classes
+    cdef vector[uint16_t] tags
+    cdef SentenceC c

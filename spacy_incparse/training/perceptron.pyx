@@ -1,0 +1,233 @@
+"""The perceptron with early update (Collins & Roark 2004, figures 1 and 4, section 4.2) and its alternatives."""
+
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.learning.weights cimport AveragedWeights
+from spacy_incparse.search.beam cimport Beam
+from spacy_incparse.search.moves cimport LeafC
+from spacy_incparse.search.sentence cimport Sentence
+from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, sign, tag_symbol, with_child
+
+UPDATE_RULES = ("early", "max_violation", "full")
+
+cdef enum:
+    EARLY, MAX_VIOLATION, FULL
+
+
+cdef class Perceptron:
+    """Online learning of a beam's weights.
+
+    update: "early" stops at the word where the gold analysis falls out of the beam (section 4.2); "max_violation" goes
+    to the word where the best analysis leads the gold one by most (Huang et al. 2012); "full" compares whole parses.
+    """
+
+    def __init__(self, Beam beam, AveragedWeights weights, update="early"):
+        self.beam, self.weights = beam, weights
+        self.rule = UPDATE_RULES.index(update)
+
+    def learn(self, Sentence sentence, n_closings, leaves, int n_candidates=0):
+        """Search one sentence and update where the gold moves lose. Counts as a step of the average.
+
+        leaves: -1 for a word whose chain the grammar does not have; what comes before it is still learnt from.
+        Returns (whether there was an update, candidates): the n_candidates best analyses at the point of the update, each
+        as (closings, leaves), with the gold one's length, for repeated use; [] where gold was best.
+        """
+        cdef PrefixC gold, guess
+        cdef int point, n
+        cdef int32_t best
+        cdef bint updated = False
+        _fill(&gold, n_closings, leaves)
+        with nogil:
+            point = self.search_gold(&sentence.c, &gold)
+            n = min(point, sentence.c.n)
+            if point >= 0:
+                if point > sentence.c.n:
+                    best = self.beam.final[0].previous
+                else:
+                    best = self.beam.levels[n]
+                self.beam.moves_to(best, &guess.n_closings, &guess.leaves)
+                updated = self.update(&sentence.c, &gold, &guess, n, point > sentence.c.n)
+        candidates = self._candidates(point, n, n_candidates) if updated and n_candidates else []
+        self.weights.step()
+        return updated, candidates
+
+    def _candidates(self, int point, int n, int n_candidates):
+        cdef vector[int32_t] n_closings, leaves
+        cdef int k
+        if point > n:
+            chosen = [self.beam.final[k].previous for k in range(min(n_candidates, <int>self.beam.final.size()))]
+        else:
+            first, behind = self.beam.levels[n], self.beam.levels[n + 1]
+            chosen = list(range(first, min(first + n_candidates, behind)))
+        result = []
+        for hypothesis in chosen:
+            self.beam.moves_to(hypothesis, &n_closings, &leaves)
+            result.append((list(n_closings), list(leaves)))
+        return result
+
+    def relearn(self, Sentence sentence, gold_moves, candidates, bint complete):
+        """Update towards gold where another of the stored candidates scores higher (figure 4, step 2).
+
+        gold_moves: (closings, leaves) of the whole sentence; the candidates' length says how much of it counts.
+        Returns whether there was an update.
+        """
+        cdef PrefixC gold, guess
+        cdef int64_t best_score = INT64_MIN, score
+        cdef int n = len(candidates[0][0])
+        best = None
+        for candidate in candidates:
+            _fill(&guess, candidate[0], candidate[1])
+            self.features.clear()
+            self.replay(&sentence.c, &guess, 0, n, complete, &self.features)
+            score = self.score(&self.features)
+            if score > best_score:
+                best_score, best = score, candidate
+        _fill(&gold, gold_moves[0], gold_moves[1])
+        self.features.clear()
+        self.replay(&sentence.c, &gold, 0, n, complete, &self.features)
+        if self.score(&self.features) > best_score:
+            return False
+        _fill(&guess, best[0], best[1])
+        return self.update(&sentence.c, &gold, &guess, n, complete)
+
+    def features_of(self, Sentence sentence, n_closings, leaves):
+        """Give the features, as indices of the weight table, of a whole derivation."""
+        cdef PrefixC path
+        _fill(&path, n_closings, leaves)
+        self.features.clear()
+        self.replay(&sentence.c, &path, 0, sentence.c.n, True, &self.features)
+        return list(self.features)
+
+    cdef int search_gold(self, const SentenceC* sentence, const PrefixC* gold) noexcept nogil:
+        """Search while following the gold moves, and give the point of the update.
+
+        That is the number of words whose moves are compared, n + 1 for complete parses, or -1 where gold is best.
+        """
+        cdef vector[int32_t] gold_at   # the gold hypothesis after each word; -1 where it fell out
+        cdef int n = 0, gold_hypothesis = 0
+        self.beam.start(sentence)
+        gold_at.push_back(0)
+        while n < sentence.n:
+            if gold.leaves[n] < 0:
+                # The grammar lacks this word's chain: what the beam holds so far is compared.
+                return -1 if gold_hypothesis < 0 or self.beam.levels[n] == gold_hypothesis else n
+            self.beam.advance()
+            n += 1
+            gold_hypothesis = self._gold_successor(gold_hypothesis, gold)
+            gold_at.push_back(gold_hypothesis)
+            if gold_hypothesis < 0 and self.rule == EARLY:
+                return n
+        self.beam.finish()
+        if self.rule == MAX_VIOLATION:
+            return self._most_violated(sentence, gold, &gold_at)
+        return -1 if self.beam.final[0].previous == gold_hypothesis else n + 1
+
+    cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil:
+        cdef int word = <int>self.beam.levels.size() - 3, k
+        if gold_hypothesis < 0:
+            return -1
+        for k in range(self.beam.levels[word + 1], self.beam.levels[word + 2]):
+            if (
+                self.beam.hypotheses[k].previous == gold_hypothesis
+                and self.beam.hypotheses[k].leaf == gold.leaves[word]
+                and self.beam.hypotheses[k].n_closings == gold.n_closings[word]
+            ):
+                return k
+        return -1
+
+    cdef int _most_violated(
+        self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at
+    ) noexcept nogil:
+        """The point where the best analysis leads gold by most; a lead of 0 counts, or learning would never start."""
+        cdef int n, point = -1
+        cdef int64_t gold_score = 0, lead, most = -1
+        for n in range(1, sentence.n + 2):
+            self.features.clear()
+            self.replay(sentence, gold, min(n - 1, sentence.n), min(n, sentence.n), n > sentence.n, &self.features)
+            gold_score += self.score(&self.features)
+            if n <= sentence.n:
+                lead = self.beam.hypotheses[self.beam.levels[n]].score - gold_score
+                if self.beam.levels[n] == gold_at[0][n]:
+                    continue
+            else:
+                lead = self.beam.final[0].score - gold_score
+                if self.beam.final[0].previous == gold_at[0][sentence.n]:
+                    continue
+            if lead > most:
+                most, point = lead, n
+        return point
+
+    cdef void replay(
+        self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete, vector[uint32_t]* features
+    ) noexcept nogil:
+        """Append the features of the moves at words first..last - 1, and of the closings at the end if complete."""
+        cdef vector[FrameC]* frames = &self.beam.frames
+        cdef size_t mark = frames.size()
+        cdef int32_t parent
+        cdef FrameC frame = frames[0][1]
+        cdef const LeafC* chain
+        cdef int i, k
+        cdef int end = last + 1 if complete else last
+        for i in range(end):
+            if i >= first:
+                self.beam.scorer.start_word(sentence, i, False)
+            if i == last:
+                while True:
+                    self._emit_stop(&frame, features)
+                    if frame.parent == 0:
+                        break
+                    frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
+                break
+            for k in range(path.n_closings[i]):
+                if i >= first:
+                    self._emit_stop(&frame, features)
+                frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
+            if i >= first:
+                self._emit_chain(&frame, path.leaves[i], features)
+            chain = &self.beam.moves.leaf_table[path.leaves[i]]
+            for k in range(chain.n):
+                parent = frames.size()
+                frames.push_back(frame)
+                frame = opened(self.beam.moves.chain_labels[chain.first + k], i, parent, &frame)
+            frame = with_child(
+                &frame, tag_symbol(&self.beam.moves.symbols, chain.tag), i, i, sentence, &self.beam.moves.symbols
+            )
+        frames.resize(mark)
+
+    cdef void _emit_stop(self, const FrameC* frame, vector[uint32_t]* features) noexcept nogil:
+        context = self.beam.context(frame)
+        self.beam.scorer.emit_stop(&context, features)
+
+    cdef void _emit_chain(self, const FrameC* frame, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
+        context = self.beam.context(frame)
+        self.beam.scorer.emit_chain(&context, leaf, features)
+
+    cdef int64_t score(self, const vector[uint32_t]* features) noexcept nogil:
+        cdef int64_t total = 0
+        cdef size_t k
+        for k in range(features.size()):
+            total += self.weights.table[features[0][k]]
+        return total
+
+    cdef bint update(
+        self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete
+    ) noexcept nogil:
+        """w += Phi(gold) - Phi(guess) (figure 1) over the first n words; what both have in common cancels out."""
+        cdef int first = 0
+        while first < n and gold.n_closings[first] == guess.n_closings[first] and gold.leaves[first] == guess.leaves[first]:
+            first += 1
+        if first == n:
+            return False
+        self.features.clear()
+        self.other_features.clear()
+        self.replay(sentence, gold, first, n, complete, &self.features)
+        self.replay(sentence, guess, first, n, complete, &self.other_features)
+        self.weights.add(self.features.data(), self.features.size(), 1)
+        self.weights.add(self.other_features.data(), self.other_features.size(), -1)
+        return True
+
+
+cdef void _fill(PrefixC* path, n_closings, leaves):
+    path.n_closings = n_closings
+    path.leaves = leaves
