@@ -1,0 +1,1 @@
+"""Feature templates as data, and their extraction."""

@@ -192,7 +192,9 @@ def _parse(kind: str, text: str) -> Template:
         if name not in FIELDS:
             raise ConfigError(f"there is no field {name!r} (in the {kind} template {text!r}): see features/fields.py")
         if FIELDS[name].needs_span and kind != "close":
-            raise ConfigError(f"the field {name} (in the {kind} template {text!r}) belongs to templates of kind 'close'")
+            raise ConfigError(
+                f"the field {name} (in the {kind} template {text!r}) belongs to templates of kind 'close'"
+            )
     return Template(kind, names)
 
 

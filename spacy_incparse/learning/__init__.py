@@ -1,0 +1,1 @@
+"""Hashed weights and how they learn."""

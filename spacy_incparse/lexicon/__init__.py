@@ -1,0 +1,1 @@
+"""Words as the numbers that features read."""

@@ -1,0 +1,1 @@
+"""The beam search over moves, and the parser made of it."""

@@ -1,0 +1,1 @@
+"""Training of tagger and parser on a treebank."""

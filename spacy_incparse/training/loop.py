@@ -1,0 +1,108 @@
+"""Training of tagger and parser on a treebank: passes, evaluation after each, and a state to resume from."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import Parser
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.preparation import Preparation, Progress, prepare
+from spacy_incparse.training.state import TrainingState, fingerprint
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """One pass over the training trees, numbered from 1.
+
+    scores: of the held-out trees under predicted tags, as `Scores.to_dict` gives them; None without held-out trees.
+    is_best: no earlier pass had a higher F; without held-out trees each pass counts as better than the one before.
+    """
+
+    number: int
+    n_updates: int
+    scores: dict[str, Any] | None
+    seconds: float
+    is_best: bool
+
+
+OnPass = Callable[[PassReport, Tagger, Parser], None]
+
+
+def train_parser(
+    train: Sequence[Tree],
+    dev: Sequence[Tree],
+    *,
+    config: ParserConfig,
+    heads: HeadRules,
+    n_folds: int = 10,
+    tagger_settings: dict[str, Any] | None = None,
+    max_epochs: int = 10,
+    seed: int = 0,
+    state_dir: Path | None = None,
+    resume: bool = False,
+    on_pass: OnPass | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Train on normalised trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
+
+    After each pass the state is written to `state_dir`; with `resume` training goes on behind the last finished pass,
+    and gives the same models, to the bit, as if it had never stopped. Raises IncparseError where the state belongs to
+    other trees or settings, or there is none.
+    """
+    if not train:
+        raise IncparseError("there is no tree to train on")
+    settings = {"config": config.to_dict(), "n_folds": n_folds, "tagger": tagger_settings or {}, "seed": seed}
+    state = TrainingState(state_dir, fingerprint(train, settings | {"heads": heads.to_dict()})) if state_dir else None
+    if state and resume:
+        preparation = state.load_preparation(train, config, heads)
+    else:
+        preparation = prepare(
+            train, config, heads, n_folds=n_folds, tagger_settings=tagger_settings, seed=seed, progress=progress
+        )
+        if state:
+            state.start(preparation)
+    n_passes, best = state.load_learner(preparation.learner) if state and resume else (0, -1.0)
+    dev_tags = preparation.tagger.tag_batch([tree.words for tree in dev])
+    for number in range(n_passes + 1, max_epochs + 1):
+        started = time.perf_counter()
+        n_updates = _run_pass(train, preparation, seed, number, progress)
+        parser = preparation.learner.parser()
+        scores = score_parser(parser, dev, dev_tags) if dev else None
+        is_best = scores is None or scores["const_f"] > best
+        best = scores["const_f"] if scores and is_best else best
+        if on_pass:
+            report = PassReport(number, n_updates, scores, time.perf_counter() - started, is_best)
+            on_pass(report, preparation.tagger, parser)
+        if state:
+            state.save_learner(preparation.learner, number, best)
+
+
+def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Parse the words of gold trees under given tags and score the trees; words without a gold tree are not there."""
+    parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
+    return score_trees(gold, [parse.tree for parse in parses]).to_dict()
+
+
+def _run_pass(
+    train: Sequence[Tree], preparation: Preparation, seed: int, number: int, progress: Progress | None
+) -> int:
+    """Learn from all trees once, in an order that depends on nothing but seed and pass; count the updates."""
+    order = list(range(len(train)))
+    random.Random(f"{seed} {number}").shuffle(order)
+    n_updates = 0
+    for done, index in enumerate(order, 1):
+        tree = train[index]
+        n_updates += preparation.learner.update(tree.words, preparation.tags[index], tree)
+        if progress and (done % 50 == 0 or done == len(order)):
+            progress(f"pass {number}", done, len(order))
+    return n_updates

@@ -1,0 +1,55 @@
+"""What happens before the first pass: the tagger, jackknifed tags, and a learner with grammar and lexicon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.tagging.jackknife import jackknife_tags
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.learner import ParserLearner
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+Tags = Sequence[Sequence[str]]
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
+
+
+class Preparation(NamedTuple):
+    """The tagger of all trees, the tags that the parser is trained on (one row a tree), and the parser's learner."""
+
+    tagger: Tagger
+    tags: Tags
+    learner: ParserLearner
+
+
+def prepare(
+    trees: Sequence[Tree],
+    config: ParserConfig,
+    heads: HeadRules,
+    *,
+    n_folds: int = 10,
+    tagger_settings: dict[str, Any] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Preparation:
+    """Train the tagger on normalised trees and tag each fold of them with a tagger of the other folds.
+
+    n_folds below 2 trains the parser on gold tags. Raises IncparseError where there is nothing to learn from.
+    """
+    words = [tree.words for tree in trees]
+    gold_tags = [tree.tags for tree in trees]
+    settings = {"seed": seed} | (tagger_settings or {})
+    report = progress or (lambda what, done, total: None)
+    n_epochs = settings.get("n_epochs", 10)
+    tagger = Tagger.train(
+        words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
+    )
+    tags: Tags = gold_tags
+    if min(n_folds, len(trees)) > 1:
+        settings.pop("n_epochs", None)  # a fold's tagger takes the fewer passes that jackknifing has by default
+        tags = jackknife_tags(
+            words, gold_tags, n_folds=n_folds, progress=lambda done, n: report("jackknifing tags", done, n), **settings
+        )
+    return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads))
