@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.trees.codec import encode
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.search.parser import Parser
-    from spacy_incparse.tagging import Tagger
+    from spacy_incparse.tagging.tagger import Tagger
 
 BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
 UNKNOWN_TAG = "X"  # of a word in a flat tree where even the tagger failed
@@ -49,16 +49,6 @@ def annotate(
     return parsed
 
 
-def flat_tree(words: Sequence[str], tags: Sequence[str]) -> Tree:
-    """Return the tree that has all words right under its root."""
-    builder = TreeBuilder()
-    builder.open("TOP")
-    for word, tag in zip(words, tags, strict=True):
-        builder.leaf(tag, word)
-    builder.close()
-    return builder.finish()
-
-
 def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     batch: list[Sentence] = []
     n_words = 0
@@ -93,6 +83,8 @@ def _annotate_one(
         return _annotate_batch([sentence], tagger, parser, use_given_tags)[0]
     except Exception as error:
         on_error(sentence, error)
+    from spacy_incparse.search.parser import flat_tree  # compiled modules stay unloaded until they are needed
+
     tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
     tree = flat_tree(sentence.words, tags)
     return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ModelError
 from spacy_incparse.pipeline.modelfile import pack, read_parts, unpack
 
 if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
     from spacy_incparse.search.parser import Parser
-    from spacy_incparse.tagging import Tagger
+    from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.learner import ParserLearner
 
 
@@ -37,6 +37,18 @@ class TaggerModel:
     @tagger.setter
     def tagger(self, tagger: Tagger) -> None:
         self.source, self._tagger = None, tagger
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the tagger gives; () where there are no weights.
+
+        A source that cannot be read counts as none here, and is complained of where weights are needed: spaCy asks for
+        labels while it loads a pipeline, before the weights that were saved with it replace the source.
+        """
+        try:
+            return () if self.tagger is None else tuple(self.tagger.labels)
+        except ModelError:
+            return ()
 
     def to_bytes(self) -> bytes:
         """Return the weights as one byte string."""
@@ -73,7 +85,7 @@ class TaggerModel:
         return {} if self.tagger is None else {"tagger": self.tagger.to_bytes()}
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
-        from spacy_incparse.tagging import Tagger
+        from spacy_incparse.tagging.tagger import Tagger
 
         self._tagger = Tagger.from_bytes(parts["tagger"]) if "tagger" in parts else None
 
@@ -96,16 +108,22 @@ class ParserModel(TaggerModel):
         return self._parser if self._learner is None else self._learner.parser()
 
     @property
-    def learner(self) -> ParserLearner:
-        """The learner. Raises IncparseError unless the component has been initialized for training."""
-        if self._learner is None:
-            raise IncparseError("training needs a component that was initialized on a treebank: call nlp.initialize()")
-        return self._learner
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases that the parser gives; () where there are no weights."""
+        try:
+            return () if self.parser is None else tuple(self.parser.labels)
+        except ModelError:
+            return ()
 
     def start_training(self, learner: ParserLearner, tagger: Tagger) -> None:
         """Drop the weights and learn new ones."""
         self.tagger = tagger
         self._learner, self._parser = learner, None
+
+    def set_weights(self, tagger: Tagger, parser: Parser) -> None:
+        """Take a parser and its tagger that were trained elsewhere."""
+        self.tagger = tagger
+        self._learner, self._parser = None, parser
 
     def _to_parts(self) -> dict[str, bytes]:
         parser = self.parser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,7 @@ from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.codec import decode
+from spacy_incparse.trees.tree import Tree, TreeArrays
 
 register_extensions()
 
@@ -77,6 +79,7 @@ def make_incparse(
         search=search,
         training=training,
         scorer=scorer,
+        nlp=nlp,
     )
 
 
@@ -97,6 +100,7 @@ class IncParser(TrainablePipe):
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
+        nlp: Language | None = None,
     ):
         if tags not in ("own", "doc"):
             raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
@@ -110,17 +114,17 @@ class IncParser(TrainablePipe):
         self._run: TrainingRun | None = None
         self._decoder: tuple[Any, Any] = (None, None)
         self._warned: set[str] = set()
+        self._nlp = None if nlp is None else weakref.ref(nlp)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels of phrases that the model can give; () before training."""
-        return () if self.model.parser is None else tuple(self.model.parser.labels)
+        return self.model.labels
 
     @property
     def label_data(self) -> dict[str, list[str]]:
         """The labels and the tags that the model knows, for `spacy init labels`."""
-        tags = () if self.model.parser is None else self.model.parser.tags
-        return {"labels": list(self.labels), "tags": list(tags)}
+        return {"labels": list(self.model.labels), "tags": list(self.model.tags)}
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
@@ -163,6 +167,7 @@ class IncParser(TrainablePipe):
             if self.set_tags:
                 _write_tags(doc, parsed)
             if self.spans_key is not None:
+                self._check_later_pipes()
                 doc.spans[self.spans_key] = _phrases(doc, parsed)
 
     def initialize(
@@ -215,16 +220,12 @@ class IncParser(TrainablePipe):
         """Do nothing: `predict` uses averaged weights, `update` the raw ones, whatever thinc averages elsewhere."""
         yield
 
-    def state_to_bytes(self) -> bytes:
-        """Return the state of training: with it a run goes on as if it had never stopped."""
-        return self._training_run().to_bytes()
-
-    def state_from_bytes(self, data: bytes) -> None:
-        """Go on where `state_to_bytes` was called; the component has been initialized on the same data."""
-        self._training_run().from_bytes(data)
-
     def __reduce__(self):
-        left_behind = {"_run": None, "_decoder": (None, None)}  # training, and what is made anew when it is needed
+        left_behind = {
+            "_run": None,
+            "_decoder": (None, None),
+            "_nlp": None,
+        }  # training, and what the parts are linked with
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _training_run(self) -> TrainingRun:
@@ -250,6 +251,16 @@ class IncParser(TrainablePipe):
             if unknown:
                 named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
                 self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")
+
+    def _check_later_pipes(self) -> None:
+        """Warn of components that merge or split tokens: spaCy breaks the spans of doc.spans there (not the trees)."""
+        nlp = None if self._nlp is None else self._nlp()
+        if nlp is not None and self.name in nlp.pipe_names:
+            later = nlp.pipe_names[nlp.pipe_names.index(self.name) + 1 :]
+            for name in later:
+                if nlp.get_pipe_meta(name).retokenizes:
+                    self._warn_once("later", f"{name!r} comes after it and breaks doc.spans[{self.spans_key!r}]")
+        self._nlp = None  # looked at once
 
     def _on_error(self, sentence: Sentence, error: Exception) -> None:
         start = " ".join(sentence.words[:8])
@@ -279,8 +290,8 @@ def _phrases(doc: Doc, parsed: list[ParsedSentence]) -> list[Span]:
     """Return the phrases below the roots as Spans, in pre-order; one of a unary chain comes before what it covers."""
     spans = []
     for item in parsed:
-        tokens, sentence = item.sentence.tokens, item.sentence
-        text = doc.text[sentence.start_char : sentence.end_char]
-        for label, start, end in decode(item.stored).tree(text).spans()[1:]:
+        tokens, stored = item.sentence.tokens, decode(item.stored)
+        arrays = TreeArrays.of(stored.labels, stored.sizes, item.sentence.words)
+        for label, start, end in Tree(arrays).spans()[1:]:
             spans.append(Span(doc, tokens[start], tokens[end - 1] + 1, label=label))
     return spans

@@ -40,7 +40,7 @@ class TreebankReader:
     max_length: leave out sentences of more words; 0: none.
     skip_bad: skip what cannot be read in bracket files, with a warning that counts it, instead of an error.
     natural_spacing: the reference's text has spaces as a text has (bracket files only). The predicted Doc is then what
-        the pipeline's tokenizer makes of it; otherwise it has the gold tokens.
+        the pipeline's tokenizer makes of it; otherwise it has the gold tokens and sentence bounds.
     """
 
     def __init__(
@@ -101,6 +101,12 @@ class TreebankReader:
 
 
 def _example(nlp: Language, reference: Doc, gold_tokens: bool) -> Example:
+    """Give the predicted Doc the gold tokens and sentences, or nothing but the text.
+
+    spaCy's sentencizer leaves bounds alone that are there, so that trees are compared sentence by sentence.
+    """
     if gold_tokens:
-        return Example(Doc(nlp.vocab, words=[token.text for token in reference]), reference)
+        words = [token.text for token in reference]
+        bounds: list[bool | int | None] = [token.is_sent_start for token in reference]
+        return Example(Doc(nlp.vocab, words=words, sent_starts=bounds), reference)
     return Example(nlp.make_doc(reference.text), reference)

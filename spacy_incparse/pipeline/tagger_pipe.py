@@ -68,7 +68,7 @@ class IncParserTagger(TrainablePipe):
     @property
     def labels(self) -> tuple[str, ...]:
         """The tags that the model knows; () before training."""
-        return () if self.model.tagger is None else tuple(self.model.tagger.labels)
+        return self.model.tags
 
     @property
     def label_data(self) -> list[str]:
@@ -122,7 +122,7 @@ class IncParserTagger(TrainablePipe):
         labels: list[str] | None = None,
     ) -> None:
         """Train on the tags of all examples. A component that has weights keeps them where no example has tags."""
-        from spacy_incparse.tagging import Tagger
+        from spacy_incparse.tagging.tagger import Tagger
 
         gold = [item for example in get_examples() for item in _gold(example)]
         if not gold and self.model.tagger is not None:

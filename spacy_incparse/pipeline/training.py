@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import srsly
 from spacy.training import Example
 
 from spacy_incparse.errors import IncparseError
@@ -17,7 +16,7 @@ from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.tagging import Tagger
+    from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.learner import ParserLearner
     from spacy_incparse.trees.heads import HeadRules
 
@@ -26,7 +25,7 @@ TRAINING_DEFAULTS: dict[str, Any] = {
     "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
     "seed": 0,
     "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
-    "tagger": {},  # settings of Tagger.train
+    "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
 }
 """The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
 
@@ -46,17 +45,18 @@ class TrainingRun:
     @classmethod
     def start(cls, trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> TrainingRun:
         """Train the tagger on the trees, tag them, and read grammar and lexicon."""
-        from spacy_incparse.tagging import Tagger
-        from spacy_incparse.training.learner import ParserLearner
+        from spacy_incparse.training.preparation import prepare
 
-        config = parser_config(settings)
-        words = [tree.words for tree in trees]
-        gold_tags = [tree.tags for tree in trees]
-        options = {"seed": settings["seed"]} | settings["tagger"]
-        tagger = Tagger.train(words, gold_tags, **options)
-        tags = _training_tags(words, gold_tags, settings["n_folds"], options)
-        learner = ParserLearner.from_treebank(trees, tags, config, head_rules(settings["heads"], lang))
-        return cls(learner, tagger, settings["seed"], dict(zip(reversed(words), reversed(tags), strict=True)))
+        tagger, tags, learner = prepare(
+            trees,
+            parser_config(settings),
+            head_rules(settings["heads"], lang),
+            n_folds=settings["n_folds"],
+            tagger_settings=settings["tagger"],
+            seed=settings["seed"],
+        )
+        by_words = {tree.words: row for tree, row in zip(trees, tags, strict=True)}
+        return cls(learner, tagger, settings["seed"], by_words)
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
         """Learn from the examples' sentences in random order; return how many of them were wrong before."""
@@ -66,16 +66,6 @@ class TrainingRun:
         random.Random(f"{self.seed} {self.n_batches}").shuffle(sentences)
         self.n_batches += 1
         return sum(self.learner.update(words, tags, tree) > 0 for words, tags, tree in sentences)
-
-    def to_bytes(self) -> bytes:
-        """Return what changes in training; the rest comes back by `start` on the same trees."""
-        return srsly.msgpack_dumps({"n_batches": self.n_batches, "learner": self.learner.state_to_bytes()})
-
-    def from_bytes(self, data: bytes) -> None:
-        """Take over the state that `to_bytes` returned."""
-        state = srsly.msgpack_loads(data)
-        self.learner.state_from_bytes(state["learner"])
-        self.n_batches = state["n_batches"]
 
     def _sentences(
         self, examples: Iterable[Example], use_given_tags: bool
@@ -126,15 +116,6 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 def parser_config(settings: dict[str, Any]) -> ParserConfig:
     """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
     return ParserConfig.from_dict({key: value for key, value in settings.items() if key not in _OTHER_SETTINGS})
-
-
-def _training_tags(
-    words: Sequence[Sequence[str]], gold_tags: Sequence[Sequence[str]], n_folds: int, options: dict[str, Any]
-) -> Sequence[Sequence[str]]:
-    from spacy_incparse.tagging.jackknife import jackknife_tags
-
-    n_folds = min(n_folds, len(words))
-    return gold_tags if n_folds < 2 else jackknife_tags(words, gold_tags, n_folds, **options)
 
 
 def _given_tags(example: Example) -> list[str] | None:

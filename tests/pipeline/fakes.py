@@ -48,7 +48,7 @@ class FakeTagger:
 
 def fake_model():
     model = ParserModel()
-    model._parser, model._tagger = FakeParser(), FakeTagger()
+    model.set_weights(FakeTagger(), FakeParser())
     return model
 
 

@@ -1,12 +1,12 @@
+import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
 
 from spacy_incparse.pipeline.convert import trees_to_docs
 from spacy_incparse.pipeline.gold import gold_sentences
 from spacy_incparse.trees.reader import parse_bracketed
 
-VOCAB = Vocab()
+VOCAB = spacy.blank("en").vocab
 TREES = """
 (TOP (S (NP (PRP We)) (VP (MD can) (RB not) (VP (VB go)))) (. .))
 (TOP (S (NP (DT The) (JJ old) (NN owl)) (VP (VBD slept) (PP (IN in) (NP (NN-NN half-light)))) (. .)))

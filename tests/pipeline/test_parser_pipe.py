@@ -160,6 +160,13 @@ def test_spans_key_mirrors_the_phrases_in_preorder():
     ]
 
 
+def test_spans_before_a_retokenizing_component_are_warned_of():
+    nlp = pipeline(spans_key="phrases")
+    nlp.add_pipe("merge_entities")
+    with pytest.warns(UserWarning, match=r"'merge_entities' comes after it and breaks doc\.spans\['phrases'\]"):
+        nlp("The owl slept.")
+
+
 def test_search_settings_reach_the_parser():
     component = pipeline(search={"beam_size": 7, "gamma": None}).get_pipe("incparse")
     component.predict([])

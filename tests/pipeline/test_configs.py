@@ -1,0 +1,100 @@
+"""The shipped configs: filled, up to date, and good for `spacy train`."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.cli.train import train as spacy_train
+from spacy.util import load_config, load_model_from_config
+
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, parser_config
+from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
+from tests.pipeline.conftest import ASSETS, SMALL
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+
+
+def read(name):
+    return load_config(CONFIGS / f"{name}.cfg")
+
+
+def test_there_are_the_two():
+    assert NAMES == ["paper", "rich"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_config_is_filled(name):
+    config = read(name)
+    nlp = load_model_from_config(config, auto_fill=False)  # complains of anything missing
+    filled = load_model_from_config(config, auto_fill=True).config
+    assert filled == nlp.config
+    for section in config:
+        assert filled[section] == config[section], section
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_config_names_every_setting_of_the_parser(name):
+    component = read(name).interpolate()["components"]["incparse"]
+    names = set(component["training"]) | set(component["search"])
+    assert names == set(ParserConfig().to_dict()) | set(TRAINING_DEFAULTS)
+    assert set(component["search"]) == set(SEARCH_SETTINGS)
+    assert parser_config({**component["training"], **component["search"]}).features == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_trees_decide_which_pass_is_best(name):
+    weights = read(name)["training"]["score_weights"]
+    assert {key for key, weight in weights.items() if weight} == {"const_f"}
+
+
+def overrides(**more):
+    settings = {f"components.incparse.training.{key}": value for key, value in SMALL.items() if key != "tagger"}
+    return {
+        "paths.train": str(ASSETS / "sample-train.mrg"),
+        "paths.dev": str(ASSETS / "sample-dev.mrg"),
+        "components.incparse.training.tagger": SMALL["tagger"],
+        "training.max_epochs": 2,
+        **settings,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spacy_train(name, tmp_path):
+    spacy_train(
+        CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**{"components.incparse.training.features": name})
+    )
+    nlp = spacy.load(tmp_path / "model-best")
+    assert nlp.pipe_names == ["sentencizer", "incparse"]
+    assert nlp.meta["performance"]["const_f"] > 0.3
+    assert nlp.meta["performance"]["incparse_loss"] > 0
+    assert nlp("The rain stopped.")._.trees[0].words == ("The", "rain", "stopped", ".")
+    assert spacy.load(tmp_path / "model-last")("The rain stopped.")._.trees
+
+
+def test_small_batches_work_too(tmp_path):
+    batcher = {"@batchers": "spacy.batch_by_sequence.v1", "size": 16}
+    more = {"training.batcher": batcher, "training.eval_frequency": 15, "training.max_epochs": 1}
+    spacy_train(CONFIGS / "paper.cfg", tmp_path, overrides=overrides(**more))
+    assert spacy.load(tmp_path / "model-best")("The rain stopped.")._.trees
+
+
+def test_training_beside_another_component(tmp_path):
+    """A thinc tagger in the same pipeline: its optimizer has averages, and asks for every component's parameters."""
+    config = read("paper")
+    config["nlp"]["pipeline"] = ["sentencizer", "tagger", "incparse"]
+    config["components"]["tagger"] = {"factory": "tagger"}
+    config["training"]["optimizer"]["use_averages"] = True
+    config["training"]["score_weights"]["tag_acc"] = 0.0
+    filled = load_model_from_config(config, auto_fill=True).config
+    filled.to_disk(tmp_path / "config.cfg")
+    spacy_train(tmp_path / "config.cfg", tmp_path / "out", overrides=overrides(**{"training.max_epochs": 1}))
+    doc = spacy.load(tmp_path / "out" / "model-best")("The rain stopped.")
+    assert doc._.trees
+    assert all(token.tag_ for token in doc)
+
+
+def test_a_missing_path_is_told(tmp_path):
+    with pytest.raises(ValueError, match="has no path"):
+        spacy_train(CONFIGS / "paper.cfg", tmp_path)

@@ -1,0 +1,113 @@
+import gzip
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
+from spacy_incparse.pipeline.convert import trees_to_docs
+from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
+from spacy_incparse.trees.reader import parse_bracketed
+
+NLP = spacy.blank("en")
+RAW = """
+( (S (NP-SBJ-1 (DT The) (NN owl)) (VP (VBZ does) (RB n't) (VP (VB sleep) (NP (-NONE- *-1)))) (. .)) )
+( (S (NP-SBJ (NNS Mice)) (VP (VBD ran)) (. .)) )
+( (NP (NN Weather)) )
+"""
+TREES = [
+    "(TOP (S (NP (DT The) (NN owl)) (VP (VBZ does) (RB n't) (VP (VB sleep))) (. .)))",
+    "(TOP (S (NP (NNS Mice)) (VP (VBD ran)) (. .)))",
+    "(TOP (NP (NN Weather)))",
+]
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    path = tmp_path / "train.mrg"
+    path.write_text(RAW, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def docbin(tmp_path):
+    path = tmp_path / "train.spacy"
+    trees = [next(iter(parse_bracketed(text))) for text in TREES]
+    DocBin(docs=trees_to_docs(trees, NLP.vocab, n_sents=2), store_user_data=True).to_disk(path)
+    return path
+
+
+def trees_of(examples):
+    return [str(tree) for example in examples for tree in example.reference._.trees]
+
+
+def test_bracket_files_give_a_normalised_tree_an_example(treebank):
+    examples = list(TreebankReader(treebank)(NLP))
+    assert trees_of(examples) == TREES
+    assert [len(example.predicted) for example in examples] == [6, 3, 1]
+    assert [token.tag_ for token in examples[1].reference] == ["NNS", "VBD", "."]
+    assert all(example.predicted._.trees == () for example in examples)
+
+
+def test_a_folder_and_gzip(tmp_path, treebank):
+    with gzip.open(tmp_path / "more.mrg.gz", "wt", encoding="utf-8") as file:
+        file.write(RAW)
+    assert len(list(TreebankReader(tmp_path)(NLP))) == 6
+
+
+def test_docbins_give_their_docs(docbin):
+    examples = list(TreebankReader(docbin)(NLP))
+    assert trees_of(examples) == TREES
+    assert [len(example.predicted) for example in examples] == [9, 1]
+    assert trees_of(TreebankReader(docbin.parent)(NLP)) == TREES
+
+
+def test_limit(treebank, docbin):
+    assert trees_of(TreebankReader(treebank, limit=2)(NLP)) == TREES[:2]
+    assert trees_of(TreebankReader(docbin, limit=1)(NLP)) == TREES[:2]
+
+
+def test_max_length_leaves_long_sentences_out(treebank, docbin):
+    for path in (treebank, docbin):
+        examples = list(TreebankReader(path, max_length=3)(NLP))
+        assert trees_of(examples) == TREES[1:]
+        assert [example.predicted.text.split() for example in examples] == [["Mice", "ran", "."], ["Weather"]]
+
+
+def test_natural_spacing_lets_the_tokenizer_work(treebank):
+    example = next(iter(TreebankReader(treebank, natural_spacing=True)(NLP)))
+    assert example.reference.text == "The owl doesn't sleep."
+    assert example.predicted.text == example.reference.text
+
+
+def test_reading_again_gives_the_same(treebank):
+    reader = TreebankReader(treebank)
+    assert trees_of(reader(NLP)) == trees_of(reader(NLP))
+
+
+def test_bad_trees_are_errors_or_skipped_with_a_warning(tmp_path):
+    path = tmp_path / "bad.mrg"
+    path.write_text("( (NP (NN Owl)) )\n( (NP (NN) (NN Mouse)) )\n( (NP (NN Cat)) )\n", encoding="utf-8")
+    with pytest.raises(TreebankError, match=r"bad\.mrg:2:"):
+        list(TreebankReader(path)(NLP))
+    reader = TreebankReader(path, skip_bad=True)
+    with pytest.warns(UserWarning, match="bad.mrg"):
+        examples = list(reader(NLP))
+    assert trees_of(examples) == ["(TOP (NP (NN Owl)))", "(TOP (NP (NN Cat)))"]
+
+
+def test_a_docbin_that_lost_its_trees_is_told(tmp_path):
+    path = tmp_path / "bare.spacy"
+    trees = [next(iter(parse_bracketed(text))) for text in TREES]
+    DocBin(docs=trees_to_docs(trees, NLP.vocab)).to_disk(path)
+    with pytest.raises(IncparseError, match="store_user_data=True"):
+        list(TreebankReader(path)(NLP))
+
+
+def test_a_missing_path_is_told():
+    with pytest.raises(ConfigError, match=r"--paths\.train"):
+        create_treebank_reader(None)
+
+
+def test_the_reader_is_registered():
+    assert spacy.registry.get("readers", "spacy_incparse.TreebankReader.v1") is create_treebank_reader

@@ -1,0 +1,120 @@
+"""Pipelines that are saved, loaded, copied, pickled and sent to other processes."""
+
+import multiprocessing
+import pickle
+import subprocess
+import sys
+
+import pytest
+import spacy
+
+import spacy_incparse
+from spacy_incparse.errors import ModelError
+from tests.pipeline.conftest import untrained
+
+TEXTS = ["The rain stopped before noon. Who left the gate open?", "", "  ", "She grows beans (and peas)."] * 3
+
+
+def parses(nlp, **options):
+    return [[str(tree) for tree in doc._.trees] for doc in nlp.pipe(TEXTS, **options)]
+
+
+def test_to_disk(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert parses(loaded) == parses(trained)
+    assert loaded.get_pipe("incparse").labels == trained.get_pipe("incparse").labels
+    assert parses(spacy_incparse.load(tmp_path)) == parses(trained)
+
+
+def test_saving_is_deterministic(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.get_pipe("incparse").model.to_bytes() == trained.get_pipe("incparse").model.to_bytes()
+
+
+def test_to_bytes(trained):
+    assert parses(untrained().from_bytes(trained.to_bytes())) == parses(trained)
+
+
+def test_pickle(trained):
+    assert parses(pickle.loads(pickle.dumps(trained))) == parses(trained)
+    component = pickle.loads(pickle.dumps(trained.get_pipe("incparse")))
+    assert len(component(trained.make_doc("Stop"))._.trees) == 1
+
+
+def test_an_untrained_pipeline_can_be_saved(tmp_path):
+    untrained().to_disk(tmp_path)
+    assert spacy.load(tmp_path).get_pipe("incparse").labels == ()
+
+
+def test_search_settings_can_be_changed_on_loading(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path, config={"components.incparse.search.beam_size": 2})
+    assert loaded.get_pipe("incparse")._parser().config.beam_size == 2
+
+
+def test_weights_of_another_pipeline_by_its_path(trained, tmp_path):
+    trained.to_disk(tmp_path / "first")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": str(tmp_path / "first")})
+    assert parses(nlp) == parses(trained)
+
+
+def test_a_saved_pipeline_needs_no_other(trained, tmp_path):
+    trained.to_disk(tmp_path / "first")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": str(tmp_path / "first")})
+    nlp.to_disk(tmp_path / "second")  # before the weights were ever used
+    (tmp_path / "first").rename(tmp_path / "gone")
+    assert parses(spacy.load(tmp_path / "second")) == parses(trained)
+
+
+def test_a_component_can_be_sourced(trained):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", source=trained)
+    assert parses(nlp) == parses(trained)
+
+
+def test_a_missing_model_is_told_when_it_is_needed():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("incparse", config={"model": "no-such-model"})
+    with pytest.raises(ModelError, match="no pipeline 'no-such-model'"):
+        nlp("Owls sleep.")
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_processes(trained, tmp_path, method):
+    """Each start method in an interpreter of its own: it can be set only once."""
+    trained.to_disk(tmp_path / "pipeline")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(path=str(tmp_path / "pipeline"), method=method, texts=TEXTS), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [str(trees) for trees in parses(trained)]
+
+
+SCRIPT = """
+import multiprocessing
+import spacy
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method({method!r})
+    nlp = spacy.load({path!r})
+    for doc in nlp.pipe({texts!r}, n_process=2, batch_size=2):
+        print([str(tree) for tree in doc._.trees])
+"""
+
+
+def test_the_package_is_light_to_import():
+    code = "import sys, spacy_incparse; print(spacy_incparse.__version__, 'spacy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [spacy_incparse.__version__, "False"]
+
+
+def test_a_missing_pipeline_is_told():
+    with pytest.raises(ModelError, match="no pipeline 'nowhere'"):
+        spacy_incparse.load("nowhere")

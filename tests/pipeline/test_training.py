@@ -1,0 +1,147 @@
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.pipeline.training import head_rules, parser_config
+from spacy_incparse.trees.heads import HeadRules
+from tests.pipeline.conftest import ASSETS, SMALL, train, untrained
+
+TEXT = "The rain stopped before noon. Who left the gate open? Our neighbours grow beans and tomatoes."
+
+
+def weights(nlp):
+    return nlp.get_pipe("incparse").model.to_bytes()
+
+
+def test_losses_fall_and_scores_rise(trained):
+    nlp = untrained()
+    losses = [loss["incparse"] for loss in train(nlp, 3)]
+    assert losses[2] < losses[0] <= 234
+    reader = TreebankReader(ASSETS / "sample-train.mrg", limit=100)
+    assert trained.evaluate(list(reader(trained)))["const_f"] > 0.85
+
+
+def test_the_same_seed_gives_the_same_model(trained):
+    nlp = untrained()
+    train(nlp, 3)
+    assert weights(nlp) == weights(trained)
+
+
+def test_another_seed_gives_another_order():
+    models = []
+    for seed in (1, 2):
+        nlp = untrained(training=SMALL | {"seed": seed})
+        train(nlp, 1, limit=40)
+        models.append(weights(nlp))
+    assert models[0] != models[1]
+
+
+def test_the_order_of_the_examples_does_not_matter():
+    models = []
+    for step in (1, -1):
+        nlp = untrained()
+        reader = TreebankReader(ASSETS / "sample-train.mrg", limit=40)
+        nlp.initialize(lambda nlp=nlp, reader=reader: reader(nlp))
+        nlp.update(list(reader(nlp))[::step])
+        models.append(weights(nlp))
+    assert models[0] == models[1]
+
+
+def test_saving_does_not_disturb_training(tmp_path):
+    undisturbed, disturbed = untrained(), untrained()
+    train(undisturbed, 2, limit=40)
+    train(disturbed, 1, limit=40)
+    disturbed.to_disk(tmp_path)
+    disturbed(TEXT)
+    disturbed.update(list(TreebankReader(ASSETS / "sample-train.mrg", limit=40)(disturbed)))
+    assert weights(disturbed) == weights(undisturbed)
+
+
+def test_jackknifed_tags_are_what_training_sees():
+    jackknifed, gold = untrained(), untrained(training=SMALL | {"n_folds": 0})
+    for nlp in (jackknifed, gold):
+        train(nlp, 0, limit=60)
+    trees = [example.reference._.trees[0] for example in TreebankReader(ASSETS / "sample-train.mrg", limit=60)(gold)]
+    seen = gold.get_pipe("incparse")._run.tags
+    assert all(tuple(seen[tree.words]) == tree.tags for tree in trees)
+    seen = jackknifed.get_pipe("incparse")._run.tags
+    n_wrong = sum(a != b for tree in trees for a, b in zip(seen[tree.words], tree.tags, strict=True))
+    assert n_wrong > 0
+
+
+def test_tags_of_annotating_components_are_used_under_doc():
+    nlp = untrained(tags="doc")
+    train(nlp, 0, limit=10)
+    reader = TreebankReader(ASSETS / "sample-train.mrg", limit=10)
+    examples = list(reader(nlp))
+    for example in examples:
+        for token in example.predicted:
+            token.tag_ = "NN"
+    run = nlp.get_pipe("incparse")._run
+    assert {tag for _, tags, _ in run._sentences(examples, True) for tag in tags} == {"NN"}
+    assert {tag for _, tags, _ in run._sentences(examples, False) for tag in tags} != {"NN"}
+
+
+def test_update_before_initialize_is_told():
+    nlp = untrained()
+    doc = nlp.make_doc("An owl slept.")
+    with pytest.raises(IncparseError, match=r"before nlp\.initialize"):
+        nlp.get_pipe("incparse").update([Example(doc, doc.copy())])
+
+
+def test_initialize_without_gold_is_told():
+    nlp = untrained()
+    with pytest.raises(IncparseError, match="found no gold trees"):
+        nlp.initialize()
+
+
+def test_weights_survive_an_initialize_without_gold(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    nlp = untrained(model=str(tmp_path))
+    nlp.initialize()
+    assert weights(nlp) == weights(trained)
+
+
+def test_gold_of_another_tokenisation_is_refused():
+    nlp = untrained()
+    reader = TreebankReader(ASSETS / "sample-train.mrg", limit=10)
+    examples = [
+        Example(Doc(nlp.vocab, words=["".join(token.text for token in example.reference)]), example.reference)
+        for example in reader(nlp)
+    ]
+    with pytest.raises(IncparseError, match="10 of 10 gold trees do not fit"):
+        nlp.initialize(lambda: examples)
+
+
+def test_training_on_the_tokenizers_own_tokens():
+    nlp = untrained()
+    reader = TreebankReader(ASSETS / "sample-train.mrg", natural_spacing=True)
+    nlp.initialize(lambda: reader(nlp))
+    examples = list(reader(nlp))
+    assert any(len(example.predicted) != len(example.reference) for example in examples)
+    losses = [nlp.update(examples, losses={})["incparse"] for _ in range(3)]
+    assert losses[2] < losses[0]
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(ConfigError, match="'bean_size'"):
+        parser_config({"bean_size": 3})
+    nlp = untrained(training=SMALL | {"featurs": "rich"})
+    with pytest.raises(ConfigError, match="'featurs'"):
+        train(nlp, 0)
+
+
+def test_heads_by_language_name_or_table():
+    assert head_rules(None, "en") == HeadRules.from_name("en") == head_rules("en", "de")
+    assert head_rules(None, "de") == HeadRules.from_name("any")
+    assert head_rules(HeadRules.from_name("en").to_dict(), "xx") == HeadRules.from_name("en")
+
+
+def test_the_vocab_of_a_blank_language_will_do():
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("incparse", config={"training": SMALL})
+    train(nlp, 1, limit=20)
+    assert nlp.get_pipe("incparse").labels
