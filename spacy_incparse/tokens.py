@@ -7,7 +7,8 @@ Inside the package every word is raw text. Three spellings of a word exist:
 * Penn: as in the Penn Treebank: ``-LRB-``, two backquotes, ``1\/2`` (``raw_to_penn``).
 
 ``penn_to_raw`` reads both. One backslash guards a raw word that looks like an escape, so that both ways are the
-identity for every word: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table is in docs/formats.md.
+identity for every word: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table
+is in docs/formats.md.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from spacy_incparse.trees.tree import Tree, TreeBuilder, make_tree
 PHRASES = ("S", "NP", "VP", "PP", "SBAR", "ADJP", "FRAG")
 TAGS = ("NN", "NNS", "DT", "VBD", "IN", "JJ", "CC", ",", ".", ":", "``", "''", "-LRB-", "-RRB-", "PRP$")
 WORDS = ("the", "cat", "saw", "a", "dog", "of", "old", "and", ",", ".", '"', "'", "(", ")", "1/2", "été", "Ω", "*")
-RAW_PHRASES = ("NP-SBJ", "NP-1", "NP=2", "NP-SBJ-12", "S-TPC-1", "NP-TMP=3", "ADVP|PRT", "WHNP-2", "", "ROOT")
+RAW_PHRASES = ("NP-SBJ", "NP-1", "NP=2", "NP-SBJ-12", "S-TPC-1", "NP-TMP=3", "ADVP|PRT", "WHNP-2", "ROOT")
 RAW_TAGS = ("-NONE-", "PRP$-2", "NN-HL", "WP$")
 ODD_WORDS = (
     "-LRB-",

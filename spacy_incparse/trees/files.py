@@ -1,0 +1,85 @@
+"""Treebank files: which ones a user means, and the text in them."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spacy_incparse.errors import IncparseError, TreebankError
+
+SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
+    """Return the files that are meant by a path, a folder, a glob, or several of them.
+
+    A folder stands for the treebank files in it and below it, sorted; other files, hidden ones and READMEs are left
+    out. Raises IncparseError where a path does not exist or a folder or glob holds no treebank file.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise IncparseError("no treebank file is given")
+    return [file for path in given for file in _expand(path)]
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, plain or gzipped, without a byte order mark. Raises TreebankError where it is no text.
+
+    Encodings other than UTF-8 are refused with the place of the first wrong byte.
+    """
+    try:
+        data = path.read_bytes()
+        if data.startswith(_GZIP_MAGIC):
+            data = gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
+    except OSError as error:
+        raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _encoding_error(path, data, error) from None
+
+
+def line_and_column(text: str, position: int) -> tuple[int, int]:
+    """Return line and column, both from 1, of a position in a text."""
+    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+
+
+def _expand(path: Path | str) -> list[Path]:
+    files: list[Path]
+    if Path(path).is_file():
+        return [Path(path)]
+    if Path(path).is_dir():
+        files = sorted(file for file in Path(path).rglob("*") if _is_treebank_file(file))
+    elif glob.has_magic(str(path)):
+        files = [file for found in sorted(glob.glob(str(path), recursive=True)) for file in _found(Path(found))]
+    else:
+        raise IncparseError(f"{path}: there is no such file or folder")
+    if not files:
+        raise IncparseError(f"{path}: no treebank file found; looked for {' '.join(SUFFIXES)}, each also with .gz")
+    return files
+
+
+def _found(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(file for file in path.rglob("*") if _is_treebank_file(file))
+    else:
+        yield path
+
+
+def _is_treebank_file(path: Path) -> bool:
+    name = path.name.lower()
+    if name.startswith((".", "readme", "license", "licence")) or not path.is_file():
+        return False
+    return name.removesuffix(".gz").endswith(SUFFIXES)
+
+
+def _encoding_error(path: Path, data: bytes, error: UnicodeDecodeError) -> TreebankError:
+    before = data[: error.start].decode("utf-8", errors="replace")
+    what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
+    return TreebankError(path, *line_and_column(before, len(before)), what)

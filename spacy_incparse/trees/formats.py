@@ -1,0 +1,42 @@
+"""Treebank formats that are not supported: recognised, and refused by name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from spacy_incparse.errors import TreebankError
+from spacy_incparse.trees.tree import Tree
+
+_BEGINNING = 5_000  # characters of a file in which its format shows
+_NEGRA = re.compile(r"^(?:#FORMAT\s|#BO[ST]\s|%%\s*word\s)", re.IGNORECASE | re.MULTILINE)
+_XML = re.compile(r"\s*<(?:\?xml|!|\w+[\s>])")
+_TIGER = re.compile(r"<(?:corpus|subcorpus|s|graph|terminals)[\s>]")
+_INDEXED_WORD = re.compile(r"(\d+)=.+", re.DOTALL)
+_ADVICE = "is not supported yet; convert it to Penn bracketing (continuous trees) first"
+
+
+def refuse_other_formats(text: str, path: Path | str) -> None:
+    """Raise TreebankError where a text is in the NEGRA export format, in TIGER XML or in other XML."""
+    beginning = text[:_BEGINNING]
+    if _NEGRA.search(beginning):
+        raise TreebankError(path, 1, 1, f"this file is in the NEGRA export format, which {_ADVICE}")
+    if _XML.match(beginning):
+        name = "TIGER XML" if _TIGER.search(beginning) else "XML"
+        raise TreebankError(path, 1, 1, f"this file is in {name}, which {_ADVICE}")
+
+
+def refuse_discontinuous(tree: Tree, rest_of_line: str, path: Path | str) -> None:
+    """Raise TreebankError where the words of a file's first tree are indices, as discontinuous brackets have them.
+
+    Two spellings exist: words like `0=Rain`, and bare indices with the sentence behind the tree, on the same line.
+    """
+    matches = [_INDEXED_WORD.fullmatch(word) for word in tree.words]
+    if len(matches) > 1 and all(matches):
+        indices = [match.group(1) for match in matches if match]
+    elif rest_of_line.strip() and "(" not in rest_of_line:
+        indices = list(tree.words)
+    else:
+        return
+    if sorted(indices) == sorted(map(str, range(len(indices)))):
+        raise TreebankError(path, 1, 1, f"this file has discontinuous brackets (words by index), which {_ADVICE}")

@@ -1,0 +1,189 @@
+r"""Reading of Penn-style bracket files, as published and as people have them.
+
+One linear scan with one regular expression, no recursion. Several trees on a line or one tree over many lines, with or
+without a wrapper around each; what the labels mean is left to normalize.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spacy_incparse.errors import TreebankError
+from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.trees.files import line_and_column, read_text, treebank_files
+from spacy_incparse.trees.formats import refuse_discontinuous, refuse_other_formats
+from spacy_incparse.trees.normalize import Step, normalize
+from spacy_incparse.trees.tree import Tree, TreeBuilder
+
+# Only these separate words: a no-break space is part of a word.
+_S = r"[ \t\r\n\f\v]"
+_ATOM = r"[^ \t\r\n\f\v()]+"
+_PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
+_POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; none at "(" without a label
+_BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
+_NEXT_BRACKET = re.compile(r"[()]")
+_TREE_AT_LINE_START = re.compile(r"^\(", re.MULTILINE)
+
+
+@dataclass
+class SkipLog:
+    """What a reader skipped because it was malformed, in the order of the files."""
+
+    entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and what
+
+    def add(self, error: TreebankError) -> None:
+        """Note one place that was skipped."""
+        self.entries.append(error)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[TreebankError]:
+        return iter(self.entries)
+
+    def __str__(self) -> str:
+        count = f"{len(self)} malformed tree{'' if len(self) == 1 else 's'} skipped"
+        return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries)])
+
+
+def read_treebank(
+    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, steps: Sequence[Step] | None = None
+) -> list[Tree]:
+    """Return the normalised trees of bracket files; those of which nothing is left are dropped.
+
+    Arguments and errors are those of `read_trees`; `steps` replaces the standard normalisation.
+    """
+    trees = (normalize(tree, steps) for tree in read_trees(paths, skip_bad=skip_bad))
+    return [tree for tree in trees if tree is not None]
+
+
+def read_trees(paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None) -> Iterator[Tree]:
+    """Yield the trees of bracket files as published, with raw words; a wrapper without a label has label "".
+
+    paths: a file, a folder, a glob, or several of them; see `treebank_files`.
+    skip_bad: malformed trees are noted there and left out, reading goes on at the next tree that begins a line.
+    Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
+    """
+    for path in treebank_files(paths):
+        n_skipped, has_trees = len(skip_bad or ()), False
+        for tree in parse_bracketed(read_text(path), path=path, skip_bad=skip_bad):
+            has_trees = True
+            yield tree
+        if not has_trees and n_skipped == len(skip_bad or ()):
+            error = TreebankError(path, 1, 1, "the file has no trees; expected '(' and a tree in Penn bracketing")
+            if skip_bad is None:
+                raise error
+            skip_bad.add(error)
+
+
+def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipLog | None = None) -> Iterator[Tree]:
+    """Yield the trees in a text of brackets; `path` is for messages. See `read_trees`."""
+    refuse_other_formats(text, path)
+    position, behind, is_first = _skip_blank(text, 0), len(text), True
+    while position < len(text):
+        try:
+            tree, after = _read_tree(
+                text, position, behind if behind == len(text) else _next_line_start(text, position)
+            )
+        except _MalformedError as bad:
+            error = TreebankError(path, *line_and_column(text, bad.position), bad.what)
+            if skip_bad is None:
+                raise error from None
+            skip_bad.add(error)
+            position = _next_line_start(text, position)
+            if bad.is_unclosed:
+                behind = (
+                    position  # from now on each tree must end before the next: else every one might scan to the end
+                )
+            continue
+        if is_first:
+            refuse_discontinuous(tree, text[after:].partition("\n")[0], path)
+            is_first = False
+        yield tree
+        position = _skip_blank(text, after)
+
+
+class _MalformedError(Exception):
+    """Brackets that are no tree, at a position of the text."""
+
+    def __init__(self, position: int, what: str, *, is_unclosed: bool = False):
+        super().__init__(what)
+        self.position, self.what, self.is_unclosed = position, what, is_unclosed
+
+
+def _read_tree(text: str, begin: int, behind: int) -> tuple[Tree, int]:
+    """Return the tree that begins at a position, and the position behind it."""
+    builder = TreeBuilder()
+    path: list[str] = []  # labels of the open nodes
+    is_empty = False  # whether the node opened last has nothing in it yet
+    for piece in _PIECE.finditer(text, begin, behind):
+        kind = piece.lastindex
+        if kind == _POS:
+            tag, word, more = piece.group(1, 2, 3)
+            if more:  # CRAFT has a few words with a blank in them
+                word = " ".join([word, *more.split()])
+            builder.leaf(tag, penn_to_raw(word, tag))
+        elif kind == _CLOSE:
+            if is_empty or not path:
+                raise _bad_close(piece.start(), path)
+            path.pop()
+            builder.close()
+        elif kind == _WORD:
+            raise _bad_word(text, piece, path, is_empty)
+        else:
+            label = piece.group(_OPEN) or ""
+            if path and path[-1] and not label:
+                raise _MalformedError(
+                    piece.start(), f"a node without a label under {path[-1]}; expected a label behind '('"
+                )
+            builder.open(label)
+            path.append(label)
+            is_empty = True
+            continue
+        is_empty = False
+        if not path:
+            return builder.finish(), piece.end()
+    raise _unclosed(text, begin, len(path))
+
+
+def _bad_close(position: int, path: list[str]) -> _MalformedError:
+    if not path:
+        return _MalformedError(position, "')' without a '(' before it; expected '(' and a tree")
+    return _MalformedError(position, f"the node ({path[-1]}) is empty; expected a word or nodes in it")
+
+
+def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) -> _MalformedError:
+    word, position = piece.group(_WORD), piece.start()
+    following = _NEXT_BRACKET.search(text, piece.end())
+    if not path:
+        what = f"the word {word!r} outside of a tree; expected '('"
+    elif not is_empty:
+        what = f"the node {path[-1]} has the word {word!r} beside other nodes; expected '(' or ')'"
+    elif following:
+        what = f"the node {path[-1]} has both the word {word!r} and nodes in it; expected ')' behind the word"
+    else:
+        what = f"the text ends behind the word {word!r}; expected ')'"
+    return _MalformedError(position, what, is_unclosed=not following)
+
+
+def _unclosed(text: str, begin: int, n_missing: int) -> _MalformedError:
+    what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
+    following = _next_line_start(text, begin)
+    if following < len(text):
+        what += f"; expected ')' before line {line_and_column(text, following)[0]}, where another tree seems to begin"
+    return _MalformedError(begin, what, is_unclosed=True)
+
+
+def _skip_blank(text: str, position: int) -> int:
+    """Return the position behind blanks and, at the beginning of a line, behind `#` comments and `*x*` headers."""
+    match = _BETWEEN_TREES.match(text, position)
+    return match.end() if match else position
+
+
+def _next_line_start(text: str, position: int) -> int:
+    """Return where the next line that begins with '(' begins; the end of the text where there is none."""
+    match = _TREE_AT_LINE_START.search(text, position + 1)
+    return match.start() if match else len(text)
