@@ -1,0 +1,43 @@
+"""Tags for a training corpus by taggers that did not see it, so that a parser learns from the errors it will meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ..errors import ConfigError
+from .tagger import Tagger
+
+
+def jackknife_tags(
+    sentences: Sequence[Sequence[str]],
+    tags: Sequence[Sequence[str]],
+    n_folds: int = 10,
+    *,
+    n_epochs: int = 5,
+    progress: Callable[[int, int], None] | None = None,
+    **train_settings: Any,
+) -> list[list[str]]:
+    """Tag each fold with a tagger trained on the others; the same input gives the same tags.
+
+    Folds are stretches of the corpus, since a document's words would help to tag the rest of it. `progress` is called
+    with the number of folds done and of all. Fewer sentences than folds: every sentence is a fold. ConfigError for
+    fewer than two folds, or a single sentence.
+    """
+    n_folds = min(n_folds, len(sentences))
+    if n_folds < 2:
+        raise ConfigError(f"jackknifing needs two folds or more and as many sentences; here are {n_folds}")
+    bounds = [len(sentences) * fold // n_folds for fold in range(n_folds + 1)]
+    tagged: list[list[str]] = []
+    for fold, (start, end) in enumerate(pairwise(bounds)):
+        tagger = Tagger.train(
+            [*sentences[:start], *sentences[end:]],
+            [*tags[:start], *tags[end:]],
+            n_epochs=n_epochs,
+            **train_settings,
+        )
+        tagged += tagger.tag_batch(sentences[start:end])
+        if progress:
+            progress(fold + 1, n_folds)
+    return tagged

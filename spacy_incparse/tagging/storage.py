@@ -1,0 +1,96 @@
+"""The tagger as bytes: a magic word, a checksum, and a compressed message of settings and weights."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import srsly
+
+from ..errors import ModelError
+
+MAGIC = b"incparse-tagger\x01"  # the last byte is the version of the format
+_DIGEST_SIZE = 16
+_RETRAIN = "copy the file again or train the tagger anew"
+
+
+@dataclass(frozen=True)
+class SparseWeights:
+    """Contexts sorted by key, each with `lengths[c]` cells: rising tag ids and whole-number weights, none of them 0."""
+
+    keys: numpy.ndarray  # uint32
+    lengths: numpy.ndarray  # int32
+    tags: numpy.ndarray  # int32
+    values: numpy.ndarray  # int32, in the range of int16
+
+
+def pack(settings: Mapping[str, Any], weights: SparseWeights) -> bytes:
+    """The model as bytes; the same model gives the same bytes."""
+    gaps = numpy.diff(weights.keys, prepend=numpy.uint32(0))
+    message = {
+        "settings": json.dumps(settings),  # ASCII, so that any word can be written, lone surrogates too
+        "gaps": _to_planes(gaps, "<u4"),
+        "lengths": _to_planes(weights.lengths, "<u2"),
+        "tags": _to_planes(weights.tags, "<u2"),
+        "values": _to_planes(weights.values, "<i2"),
+    }
+    body = zlib.compress(srsly.msgpack_dumps(message), 9)
+    return MAGIC + _digest(body) + body
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights]:
+    """Inverse of `pack`; ModelError where the bytes are not a whole tagger of this format."""
+    if data[: len(MAGIC) - 1] != MAGIC[:-1]:
+        raise ModelError(f"these {len(data)} bytes are not a tagger: the first ones are not those of a tagger file")
+    if data[: len(MAGIC)] != MAGIC:
+        version = data[len(MAGIC) - 1] if len(data) >= len(MAGIC) else "missing"
+        raise ModelError(f"the tagger's format version is {version}, this program reads {MAGIC[-1]}: train it anew")
+    digest, body = data[len(MAGIC) : len(MAGIC) + _DIGEST_SIZE], data[len(MAGIC) + _DIGEST_SIZE :]
+    if digest != _digest(body):
+        raise ModelError(f"the tagger's {len(data)} bytes are damaged (checksum differs): {_RETRAIN}")
+    try:
+        return _read_message(srsly.msgpack_loads(zlib.decompress(body)))
+    except (zlib.error, KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"the tagger's bytes do not hold what they should ({error!r}): {_RETRAIN}") from error
+
+
+def check_weights(weights: SparseWeights, n_tags: int) -> None:
+    """ModelError when arrays disagree, so that no look-up can leave them."""
+    n_cells = len(weights.tags)
+    if len(weights.keys) != len(weights.lengths) or weights.lengths.sum() != n_cells or len(weights.values) != n_cells:
+        raise ModelError(f"the tagger's weights do not fit together: {len(weights.keys)} contexts, {n_cells} cells")
+    if n_cells and (weights.tags.max() >= n_tags or weights.tags.min() < 0 or weights.lengths.min() < 1):
+        raise ModelError(f"the tagger has weights for tags beyond its {n_tags}: {_RETRAIN}")
+    if len(weights.keys) and (weights.keys[0] == 0 or not (weights.keys[1:] > weights.keys[:-1]).all()):
+        raise ModelError(f"the tagger's contexts are not in order: {_RETRAIN}")
+
+
+def _read_message(message: dict[str, Any]) -> tuple[dict[str, Any], SparseWeights]:
+    gaps = _from_planes(message["gaps"], "<u4")
+    weights = SparseWeights(
+        keys=numpy.cumsum(gaps, dtype="uint64").astype("uint32"),
+        lengths=_from_planes(message["lengths"], "<u2").astype("int32"),
+        tags=_from_planes(message["tags"], "<u2").astype("int32"),
+        values=_from_planes(message["values"], "<i2").astype("int32"),
+    )
+    return json.loads(message["settings"]), weights
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest()
+
+
+def _to_planes(numbers: numpy.ndarray, dtype: str) -> bytes:
+    """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
+    octets = numpy.ascontiguousarray(numbers, dtype=dtype).view("uint8")
+    return octets.reshape(-1, numpy.dtype(dtype).itemsize).T.tobytes()
+
+
+def _from_planes(data: bytes, dtype: str) -> numpy.ndarray:
+    planes = numpy.frombuffer(data, dtype="uint8").reshape(numpy.dtype(dtype).itemsize, -1)
+    return numpy.ascontiguousarray(planes.T).view(dtype).reshape(-1)

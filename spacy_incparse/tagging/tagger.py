@@ -1,0 +1,198 @@
+"""The part-of-speech tagger: averaged perceptron (Collins 2002, "Discriminative training methods for HMMs")."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from ..errors import ConfigError, IncparseError, ModelError
+from .decoder import Decoder
+from .storage import SparseWeights, check_weights, pack, unpack
+from .templates import TEMPLATES, parse_template
+from .trainer import Trainer
+from .words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
+
+SCALE = 8  # weights are kept as whole numbers of 1/SCALE; what is below 1/(2 * SCALE) vanishes
+MAX_WEIGHT = 2**15 - 1
+CACHE_BYTES = 1 << 24  # for scores of word types already met
+FILE_NAME = "tagger.bin"
+
+Progress = Callable[[int, float], None]  # called with the pass, from 1, and the share of words right during it
+
+
+@dataclass(frozen=True)
+class TaggerSettings:
+    """What a tagger is made of, apart from its weights."""
+
+    labels: tuple[str, ...]
+    templates: tuple[str, ...]
+    dictionary: TagDictionary
+    beam_size: int
+    scale: int
+
+    def __post_init__(self):
+        if self.beam_size < 1 or self.scale < 1 or not self.labels:
+            raise ConfigError(
+                f"a tagger needs tags, a beam and a scale of 1 or more; these are {len(self.labels)} tags, "
+                f"beam_size={self.beam_size}, scale={self.scale}"
+            )
+
+
+class Tagger:
+    """Tags for raw words. Immutable but for its cache; made by `train`, `from_bytes` or `from_disk`."""
+
+    def __init__(self, settings: TaggerSettings, weights: SparseWeights):
+        check_weights(weights, len(settings.labels))
+        self.settings, self.weights = settings, weights
+        self.labels = settings.labels
+        type_bytes = 5 * 4 * len(self.labels)
+        self._decoder = _make_engine(partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings)
+        self._decoder.set_weights(weights.keys, weights.lengths, weights.tags, weights.values)
+        self._names = list(self.labels)
+
+    @classmethod
+    def train(
+        cls,
+        sentences: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]],
+        *,
+        n_epochs: int = 10,
+        seed: int = 0,
+        beam_size: int = 4,
+        margin: int = 20,
+        templates: Sequence[str] = TEMPLATES,
+        class_min_count: int = 3,
+        only_min_count: int = 20,
+        only_min_share: float = 0.995,
+        progress: Progress | None = None,
+    ) -> Tagger:
+        """Learn from raw words and their tags; the same input and seed give the same tagger, to the bit.
+
+        `margin` is how far (in updates) the right tag must win; words seen `class_min_count` times show their possible
+        tags to their neighbours; those seen `only_min_count` times, at least `only_min_share` of them with one tag,
+        always get that tag. IncparseError when there is nothing to learn from or words and tags do not pair up.
+        """
+        _check_corpus(sentences, tags)
+        dictionary = TagDictionary.from_corpus(
+            sentences,
+            tags,
+            class_min_count=class_min_count,
+            only_min_count=only_min_count,
+            only_min_share=only_min_share,
+        )
+        labels = tuple(sorted({tag for row in tags for tag in row}))
+        settings = TaggerSettings(labels, tuple(templates), dictionary, beam_size, SCALE)
+        trainer = _make_engine(partial(Trainer, margin=margin), settings)
+        tag_ids = {tag: i for i, tag in enumerate(labels)}
+        for words, row in zip(sentences, tags, strict=True):
+            trainer.add_example(orient_quotes(words), [tag_ids[tag] for tag in row])
+        _run_epochs(trainer, len(sentences), n_epochs, seed, progress)
+        return cls(settings, _quantise(trainer))
+
+    def tag(self, words: Sequence[str]) -> list[str]:
+        """One tag a word; no words, no tags."""
+        return self._decoder.tag(orient_quotes(words), self._names)
+
+    def tag_batch(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """One list of tags a sentence."""
+        return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
+
+    def k_best(self, words: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
+        """For each word up to k (tag, score), best first; the first is the one that `tag` gives.
+
+        A score is that of the best tag sequence with only this word's tag replaced, up to a constant for the word, in
+        units of averaged weights: differences say how much worse the sequence would be.
+        """
+        best, scores = self._decoder.substitution_scores(orient_quotes(words))
+        return [self._rank(tag, row, k) for tag, row in zip(best, scores, strict=True)]
+
+    def _rank(self, best: int, scores: list[int], k: int) -> list[tuple[str, float]]:
+        # Another tag can score above the one chosen when the dictionary chose or the beam erred: then it is level.
+        ranked = sorted(range(len(scores)), key=lambda tag: (tag != best, -scores[tag], tag))[:k]
+        return [(self.labels[tag], min(scores[tag], scores[best]) / self.settings.scale) for tag in ranked]
+
+    def to_bytes(self) -> bytes:
+        """The whole tagger; the same tagger gives the same bytes."""
+        return pack(asdict(self.settings), self.weights)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tagger:
+        """Inverse of `to_bytes`; ModelError for anything else."""
+        stored, weights = unpack(data)
+        try:
+            settings = TaggerSettings(
+                labels=tuple(stored["labels"]),
+                templates=tuple(stored["templates"]),
+                dictionary=TagDictionary(**stored["dictionary"]),
+                beam_size=int(stored["beam_size"]),
+                scale=int(stored["scale"]),
+            )
+            return cls(settings, weights)
+        except (KeyError, TypeError, AttributeError, ConfigError) as error:
+            raise ModelError(f"the tagger's settings are not complete ({error!r}): train it anew") from error
+
+    def to_disk(self, path: str | Path) -> None:
+        """Write the tagger into a folder, made when it is missing."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE_NAME).write_bytes(self.to_bytes())
+
+    @classmethod
+    def from_disk(cls, path: str | Path) -> Tagger:
+        """Inverse of `to_disk`; ModelError naming the file when it is missing or not a tagger."""
+        file = Path(path) / FILE_NAME
+        try:
+            return cls.from_bytes(file.read_bytes())
+        except OSError as error:
+            raise ModelError(f"{file}: cannot be read ({error.strerror}); is {path} the folder of a model?") from error
+        except ModelError as error:
+            raise ModelError(f"{file}: {error}") from error
+
+    def __reduce__(self):
+        return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _make_engine(make, settings: TaggerSettings):
+    tag_ids = {tag: i for i, tag in enumerate(settings.labels)}
+    return make(
+        n_tags=len(settings.labels),
+        templates=[parse_template(text) for text in settings.templates],
+        field_ids={name: i for i, name in enumerate(FIELDS)},
+        read_fields=partial(word_fields, dictionary=settings.dictionary),
+        only_tags={word: tag_ids[tag] for word, tag in settings.dictionary.only_tags.items()},
+        boundaries=boundary_fields(),
+        beam_size=settings.beam_size,
+    )
+
+
+def _check_corpus(sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> None:
+    if len(sentences) != len(tags):
+        raise IncparseError(f"the tagger was given {len(sentences)} sentences but tags for {len(tags)}")
+    for number, (words, row) in enumerate(zip(sentences, tags, strict=True), 1):
+        if len(words) != len(row):
+            raise IncparseError(
+                f"sentence {number} has {len(words)} words but {len(row)} tags: give every word one tag"
+            )
+    if not any(len(words) for words in sentences):
+        raise IncparseError("the tagger has nothing to learn from: give it at least one tagged word")
+
+
+def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, progress: Progress | None) -> None:
+    if n_epochs < 1:
+        raise ConfigError(f"n_epochs={n_epochs}: the tagger needs at least one pass over its corpus")
+    order, generator = list(range(n_sentences)), random.Random(seed)
+    for epoch in range(1, n_epochs + 1):
+        generator.shuffle(order)
+        n_wrong = trainer.train_epoch(array("i", order))
+        if progress:
+            progress(epoch, 1 - n_wrong / trainer.n_words)
+
+
+def _quantise(trainer: Trainer) -> SparseWeights:
+    """Averaged weights in whole numbers of 1/SCALE, held within int16."""
+    keys, lengths, tags, values = trainer.averaged_weights(SCALE)
+    return SparseWeights(keys, lengths, tags, values.clip(-MAX_WEIGHT, MAX_WEIGHT))

@@ -1,0 +1,102 @@
+"""What the tagger reads off a word by itself: affixes, shape, and what training saw of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+AFFIX_FIELDS = tuple(f"prefix{n}" for n in range(1, 5)) + tuple(f"suffix{n}" for n in range(1, 6))
+FIELDS = ("word", "lower", *AFFIX_FIELDS, "shape", "kind", "known", "folded", "edge")
+MAX_LENGTH = 100  # of a longer word only the two ends are looked at
+_QUOTES = {'"', "``", "''", "“", "”", "„"}
+
+
+@dataclass(frozen=True)
+class TagDictionary:
+    """What training saw of frequent words: their tags, and the only tag of those that are (nearly) unambiguous."""
+
+    classes: dict[str, str] = field(default_factory=dict)  # word -> its tags, most frequent first, joined by "|"
+    only_tags: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_corpus(
+        cls,
+        sentences: Sequence[Sequence[str]],
+        tags: Sequence[Sequence[str]],
+        *,
+        class_min_count: int = 3,
+        class_min_share: float = 0.02,
+        only_min_count: int = 20,
+        only_min_share: float = 0.995,
+    ) -> TagDictionary:
+        """Count the tags of each word; words below the minimum counts (occurrences) are left out."""
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for words, word_tags in zip(sentences, tags, strict=True):
+            for word, tag in zip(orient_quotes(words), word_tags, strict=True):
+                counts[shorten(word)][tag] += 1
+        classes, only_tags = {}, {}
+        for word in sorted(counts):
+            n_seen = counts[word].total()
+            ranked = sorted(counts[word].items(), key=lambda item: (-item[1], item[0]))
+            if n_seen >= class_min_count:
+                classes[word] = "|".join(tag for tag, count in ranked if count >= class_min_share * n_seen)
+            if n_seen >= only_min_count and ranked[0][1] >= only_min_share * n_seen:
+                only_tags[word] = ranked[0][0]
+        return cls(classes, only_tags)
+
+
+def orient_quotes(words: Sequence[str]) -> list[str]:
+    """Give straight double quotes the direction that their order in the sentence implies: every second one closes."""
+    if '"' not in words:
+        return list(words)
+    oriented, n_quotes = [], 0
+    for word in words:
+        if word == '"':
+            word = "”" if n_quotes % 2 else "“"
+            n_quotes += 1
+        oriented.append(word)
+    return oriented
+
+
+def shorten(word: str) -> str:
+    """The word as the tagger keeps it; of a very long one the two ends, so that no memory grows with its length."""
+    return word if len(word) <= MAX_LENGTH else word[: MAX_LENGTH // 2] + word[-MAX_LENGTH // 2 :]
+
+
+def word_fields(word: str, dictionary: TagDictionary) -> tuple[str, ...]:
+    """The values of FIELDS for a word; those that depend on nothing but the word and the dictionary."""
+    lower = '"' if word in _QUOTES else word.lower()
+    prefixes = [lower[:n] if len(lower) >= n else "" for n in range(1, 5)]
+    suffixes = [lower[-n:] if len(lower) >= n else "" for n in range(1, 6)]
+    kind = word_kind(word)
+    unknown = f"?{kind}{lower[-2:]}"
+    known = dictionary.classes.get(word, unknown)
+    folded = dictionary.classes.get(lower, unknown)
+    return (word, lower, *prefixes, *suffixes, word_shape(word), kind, known, folded, "")
+
+
+def boundary_fields() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The values of FIELDS before and after a sentence; the one inside, `edge`, tells them from every word."""
+    return ("<before>",) * len(FIELDS), ("<after>",) * len(FIELDS)
+
+
+def word_shape(word: str) -> str:
+    """The word with runs of capitals, other letters and digits written as one X, x and d: "Mid-1990s" is "Xx-dx"."""
+    shape = ""
+    for letter in word:
+        symbol = "d" if letter.isdigit() else "X" if letter.isupper() else "x" if letter.isalpha() else letter
+        if not shape.endswith(symbol):
+            shape += symbol
+    return shape
+
+
+def word_kind(word: str) -> str:
+    """One letter for each property that Ratnaparkhi (1996) asks of a rare word: digit, hyphen, capitals."""
+    kind = "d" if any(letter.isdigit() for letter in word) else ""
+    kind += "-" if "-" in word else ""
+    if word[:1].isupper():
+        kind += "C" if word.isupper() and len(word) > 1 else "c"
+    elif any(letter.isupper() for letter in word):
+        kind += "u"
+    return kind
