@@ -20,7 +20,7 @@ from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
 from spacy_incparse.pipeline.extensions import register_extensions
 from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.sentences import Sentence, has_sentence_bounds, split_sentences
+from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
 from spacy_incparse.search.config import ParserConfig
@@ -151,7 +151,8 @@ class IncParser(TrainablePipe):
         parser = self._parser()
         if not all(has_sentence_bounds(doc) for doc in docs):
             self._warn_once("bounds", "a Doc without sentence bounds is parsed as one sentence: add a sentencizer")
-        by_doc = [split_sentences(doc) for doc in docs]
+        texts = Texts(self.vocab.strings)
+        by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
         if self.tags == "doc":
             self._check_tags(sentences, parser)

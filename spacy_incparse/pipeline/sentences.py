@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from spacy.attrs import IDX, IS_SPACE, LENGTH, SENT_START, TAG
+from spacy.attrs import IDX, IS_SPACE, LENGTH, ORTH, SENT_START, TAG
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 
@@ -29,14 +30,26 @@ def has_sentence_bounds(doc: Doc) -> bool:
     return len(doc) < 2 or doc.has_annotation("SENT_START")
 
 
-def split_sentences(doc: Doc) -> list[Sentence]:
+class Texts(dict[int, str]):
+    """Id of a string -> the string, for the Docs of one batch. Asking the vocab, or making Tokens, takes longer."""
+
+    def __init__(self, strings: StringStore):
+        super().__init__()
+        self.strings = strings
+
+    def __missing__(self, key: int) -> str:
+        self[key] = text = self.strings[key]
+        return text
+
+
+def split_sentences(doc: Doc, texts: Texts | None = None) -> list[Sentence]:
     """Return the sentences that have words, in order; a Doc without sentence bounds is one sentence.
 
-    Linear in the length of the Doc, with one look at each token.
+    Linear in the length of the Doc. `texts` may be shared by Docs of the same vocab.
     """
     if not len(doc):
         return []
-    table = _TokenTable(doc)
+    table = _TokenTable(doc, Texts(doc.vocab.strings) if texts is None else texts)
     bounds = [*table.firsts, len(doc)]
     spans = pairwise(bounds)
     sentences = (table.sentence(first, behind) for first, behind in spans)
@@ -44,16 +57,17 @@ def split_sentences(doc: Doc) -> list[Sentence]:
 
 
 class _TokenTable:
-    """The columns of a Doc's tokens, read at once: one Token object a column would cost more than all that follows."""
+    """The columns of a Doc's tokens, read at once."""
 
-    def __init__(self, doc: Doc):
-        columns = doc.to_array([SENT_START, IS_SPACE, IDX, LENGTH, TAG]).astype(np.int64)
+    def __init__(self, doc: Doc, texts: Texts):
+        ids = doc.to_array([SENT_START, IS_SPACE, IDX, LENGTH, TAG, ORTH])
+        columns = ids[:, :4].astype(np.int64)
         self.char_starts: list[int] = columns[:, 2].tolist()
         self.char_ends: list[int] = (columns[:, 2] + columns[:, 3]).tolist()
         self.firsts: list[int] = [0, *(np.flatnonzero(columns[1:, 0] == 1) + 1).tolist()]
         self.spaces: list[int] | None = columns[:, 1].tolist() if columns[:, 1].any() else None
-        self.words: list[str] = [token.text for token in doc]
-        self.tags = [token.tag_ for token in doc] if columns[:, 4].any() else [""] * len(doc)
+        self.words = [texts[orth] for orth in ids[:, 5].tolist()]
+        self.tags = [texts[tag] for tag in ids[:, 4].tolist()] if ids[:, 4].any() else [""] * len(doc)
 
     def sentence(self, first: int, behind: int) -> Sentence:
         """Return the sentence of the tokens from `first` to before `behind`."""
