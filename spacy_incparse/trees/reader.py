@@ -24,6 +24,7 @@ _ATOM = r"[^ \t\r\n\f\v()]+"
 _PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
 _POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; none at "(" without a label
 _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
+_BLANKS = re.compile(rf"{_S}+")
 _NEXT_BRACKET = re.compile(r"[()]")
 _TREE_AT_LINE_START = re.compile(r"^\(", re.MULTILINE)
 
@@ -124,7 +125,7 @@ def _read_tree(text: str, begin: int, behind: int) -> tuple[Tree, int]:
         if kind == _POS:
             tag, word, more = piece.group(1, 2, 3)
             if more:  # CRAFT has a few words with a blank in them
-                word = " ".join([word, *more.split()])
+                word += _BLANKS.sub(" ", more)
             builder.leaf(tag, penn_to_raw(word, tag))
         elif kind == _CLOSE:
             if is_empty or not path:
