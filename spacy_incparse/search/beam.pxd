@@ -21,6 +21,7 @@ cdef struct HypothesisC:
 
 cdef class Beam:
     cdef readonly Moves moves
+    cdef object lock             # the scratch memory below serves one sentence at a time
     cdef Scorer scorer
     cdef Weights weights             # kept alive: the scorer reads its table
     cdef int root                    # label of the first frame

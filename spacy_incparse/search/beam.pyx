@@ -1,5 +1,7 @@
 """Beam search (Collins & Roark 2004, section 3.1): linear in the sentence's length in time and memory, no recursion."""
 
+from threading import Lock
+
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libcpp.algorithm cimport sort
@@ -36,7 +38,7 @@ cdef class Beam:
     """
 
     def __init__(self, Moves moves, templates, Weights weights, int root, int beam_size, gamma):
-        cdef FrameC frame
+        self.lock = Lock()
         self.moves = moves
         self.scorer = Scorer(moves, templates)
         self.scorer.use_table(weights.data(), weights.bits)
@@ -46,15 +48,20 @@ cdef class Beam:
         self.gamma = INFINITY if gamma is None else gamma * weights.scale
 
     def parse(self, Sentence sentence, int k=1):
-        """Give the k best analyses, best first, as (score, closings by word, leaves by word); scores in table units."""
+        """Give the k best analyses, best first, and how many words were done again without triples.
+
+        An analysis is (score in table units, closings by word, leaves by word). Threads take turns.
+        """
         cdef vector[int32_t] n_closings, leaves
-        with nogil:
-            self.run(&sentence.c)
-        results = []
-        for rank in range(min(k, <int>self.final.size())):
-            self.moves_to(self.final[<int>rank].previous, &n_closings, &leaves)
-            results.append((self.final[<int>rank].score, list(n_closings), list(leaves)))
-        return results
+        cdef int rank
+        with self.lock:
+            with nogil:
+                self.run(&sentence.c)
+            results = []
+            for rank in range(min(k, <int>self.final.size())):
+                self.moves_to(self.final[rank].previous, &n_closings, &leaves)
+                results.append((self.final[rank].score, list(n_closings), list(leaves)))
+            return results, self.n_relaxed
 
     cdef void run(self, const SentenceC* sentence) noexcept nogil:
         self.start(sentence)

@@ -18,7 +18,7 @@ from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.sentence import Sentence
-from spacy_incparse.transforms.left_corner import restore
+from spacy_incparse.transforms.left_corner import restore, slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree, TreeBuilder
 
@@ -99,7 +99,7 @@ class Parser:
     @property
     def labels(self) -> tuple[str, ...]:
         """The phrase labels that its trees may have, sorted."""
-        return tuple(sorted(label for label in self.model.grammar.nonterminals if "/" not in label))
+        return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
 
     def parse(self, words: Sequence[str], tags: Sequence[str]) -> Parse:
         """Parse one sentence: the best tree. Raises ValueError without words, or where tags are more or fewer."""
@@ -109,10 +109,10 @@ class Parser:
         """Give up to k analyses of one sentence, different trees, the best first."""
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
-        results = self._beam.parse(self.model.sentence(words, tags), k)
+        results, n_relaxed = self._beam.parse(self.model.sentence(words, tags), k)
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat")]
-        source = "relaxed" if self._beam.n_relaxed else "beam"
+        source = "relaxed" if n_relaxed else "beam"
         leaves = self._beam.moves.leaves
         nonterminals = self.model.grammar.nonterminals
         parses: dict[Tree, Parse] = {}
