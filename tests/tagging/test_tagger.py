@@ -1,0 +1,223 @@
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.tagging import Tagger, jackknife_tags, tagger
+from spacy_incparse.tagging.templates import TEMPLATES
+from tests.reference.tagger import SlowTagger
+from tests.tagging.corpora import any_text, random_corpus, written_corpus
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return Tagger.train(*written_corpus(), n_epochs=10)
+
+
+def test_training_data_is_learnt(trained):
+    sentences, tags = written_corpus()
+    assert trained.tag_batch(sentences) == tags
+    assert [trained.tag(words) for words in sentences] == tags
+
+
+def test_labels_are_sorted(trained):
+    assert trained.labels == tuple(sorted({tag for row in written_corpus()[1] for tag in row}))
+
+
+def test_context_decides_between_tags_of_a_word(trained):
+    assert trained.tag(["She", "saw", "the", "saw", "."])[1:4] == ["VBD", "DT", "NN"]
+
+
+def test_quotes_have_a_direction_by_their_order(trained):
+    assert trained.tag(['"', "Dogs", "run", ",", '"', "she", "said", "."])[0::4] == ["``", "''"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"beam_size": 1, "margin": 0},
+        {"beam_size": 4, "margin": 20},
+        {"beam_size": 3, "margin": 5, "only_min_count": 2, "only_min_share": 0.6, "class_min_count": 2},
+        {"beam_size": 50, "margin": 1},
+        {"beam_size": 2, "margin": 0, "templates": ("tag[-2]", "tag[-2] word[2]", "word[0]", "lower[-1] shape[1]")},
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_slow_twin_learns_and_tags_the_same(options, seed):
+    corpus, other = random_corpus(14, seed), random_corpus(10, seed + 100)[0]
+    fast = Tagger.train(*corpus, n_epochs=3, seed=seed, **options)
+    slow = SlowTagger(*corpus, n_epochs=3, seed=seed, **options)
+    cells = zip(fast.weights.tags.tolist(), fast.weights.values.tolist(), strict=True)
+    assert sorted((fast.labels[tag], value) for tag, value in cells) == sorted(
+        (tag, value) for (_, tag), value in slow.weights.items()
+    )
+    for words in corpus[0] + other:
+        assert fast.tag(words) == slow.tag(words)
+        assert fast.k_best(words, 3) == slow.k_best(words, 3)
+
+
+def test_k_best_is_sorted_and_starts_with_the_tag(trained):
+    words = ["The", '"', "run", '"', "will", "win", "in", "Oslo", "."]
+    ranking = trained.k_best(words, 4)
+    assert [row[0][0] for row in ranking] == trained.tag(words)
+    for row in ranking:
+        scores = [score for _, score in row]
+        assert len({tag for tag, _ in row}) == 4
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_k_best_gives_no_more_than_all_tags(trained):
+    assert [len(row) for row in trained.k_best(["run", "."], 1000)] == [len(trained.labels)] * 2
+    assert trained.k_best(["run"], 1) == [trained.k_best(["run"], 2)[0][:1]]
+
+
+def test_a_frequent_unambiguous_word_gets_its_tag_unscored():
+    sentences = [["so", "it", "goes"]] * 30 + [["it", "it", "it"]]
+    tags = [["RB", "PRP", "VBZ"]] * 30 + [["VBZ", "VBZ", "VBZ"]]
+    free = Tagger.train(sentences, tags, only_min_count=1000)
+    bound = Tagger.train(sentences, tags, only_min_count=20, only_min_share=0.9)
+    assert bound.settings.dictionary.only_tags == {"it": "PRP", "so": "RB", "goes": "VBZ"}
+    assert free.tag(["it", "it", "it"]) == ["VBZ"] * 3
+    assert bound.tag(["it", "it", "it"]) == ["PRP"] * 3
+    assert [row[0][0] for row in bound.k_best(["it", "it", "it"], 2)] == ["PRP"] * 3
+
+
+def test_nothing_to_tag(trained):
+    assert trained.tag([]) == []
+    assert trained.tag_batch([]) == []
+    assert trained.tag_batch([[], ["run"], ()])[::2] == [[], []]
+    assert trained.k_best([], 3) == []
+
+
+def test_one_tag_only():
+    single = Tagger.train([["a", "b"], []], [["X", "X"], []])
+    assert single.tag(["b", "c", "a"]) == ["X"] * 3
+    assert single.k_best(["b"], 5)[0][0][0] == "X"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(any_text, max_size=8))
+def test_any_text_is_tagged(trained, words):
+    tags = trained.tag(words)
+    assert len(tags) == len(words)
+    assert set(tags) <= set(trained.labels)
+    assert len(trained.k_best(words, 2)) == len(words)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(any_text, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_any_text_can_be_learnt_and_stored(sentences):
+    tags = [[word[:1] for word in words] for words in sentences]
+    learnt = Tagger.train(sentences, tags, n_epochs=2, class_min_count=1)
+    assert Tagger.from_bytes(learnt.to_bytes()).tag_batch(sentences) == learnt.tag_batch(sentences)
+
+
+def test_long_words_and_long_sentences(trained):
+    assert len(trained.tag(["x" * 1_000_000 + "ing", "of"])) == 2
+    assert len(trained.tag(["word", "of", "mouth"] * 20_000)) == 60_000
+
+
+def test_many_tags():
+    words = [f"w{number}" for number in range(700)]
+    tags = [f"T{number:03}" for number in range(700)]
+    many = Tagger.train([[word] for word in words], [[tag] for tag in tags], n_epochs=10, templates=["word[0]"])
+    assert Tagger.from_bytes(many.to_bytes()).tag_batch([[word] for word in words]) == [[tag] for tag in tags]
+
+
+def test_a_full_cache_changes_nothing(monkeypatch):
+    corpus = random_corpus(60, 3, n_words=400)
+    roomy = Tagger.train(*corpus, n_epochs=2)
+    monkeypatch.setattr(tagger, "CACHE_BYTES", 0)
+    cramped = Tagger.from_bytes(roomy.to_bytes())
+    texts = [[f"{word}{number}" for word in words] for number in range(20) for words in corpus[0]]
+    texts += [[word for words in texts[:200] for word in words]]
+    assert cramped.tag_batch(texts) == roomy.tag_batch(texts)
+    assert cramped.tag_batch(corpus[0]) == roomy.tag_batch(corpus[0])
+
+
+def test_the_same_seed_gives_the_same_bytes():
+    corpus = random_corpus(40, 5)
+    first, again, other = (Tagger.train(*corpus, n_epochs=3, seed=seed).to_bytes() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_another_process_learns_the_same(tmp_path):
+    """Whatever order the interpreter gives to sets there."""
+    program = (
+        "from tests.tagging.corpora import written_corpus; from spacy_incparse.tagging import Tagger; import sys;"
+        "sys.stdout.buffer.write(Tagger.train(*written_corpus(), n_epochs=3).to_bytes())"
+    )
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, ["", *sys.path]))},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert made == {Tagger.train(*written_corpus(), n_epochs=3).to_bytes()}
+
+
+def test_progress_tells_the_pass_and_the_share_right():
+    seen = []
+    Tagger.train(*written_corpus(), n_epochs=8, progress=lambda epoch, share: seen.append((epoch, share)))
+    assert [epoch for epoch, _ in seen] == list(range(1, 9))
+    assert all(0 <= share <= 1 for _, share in seen)
+    assert seen[-1][1] > seen[0][1]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "tags", "message"),
+    [
+        ([], [], "nothing to learn from"),
+        ([[]], [[]], "nothing to learn from"),
+        ([["a"], ["b", "c"]], [["X"], ["Y"]], "sentence 2 has 2 words but 1 tags"),
+        ([["a"]], [], "1 sentences but tags for 0"),
+    ],
+)
+def test_wrong_corpora_are_refused(sentences, tags, message):
+    with pytest.raises(IncparseError, match=message):
+        Tagger.train(sentences, tags)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_epochs": 0}, "n_epochs=0"),
+        ({"beam_size": 0}, "beam_size=0"),
+        ({"templates": ["word[3]"]}, r"'word\[3\]' is not an atom"),
+        ({"templates": ["tag[0]"]}, r"'tag\[0\]' is not an atom"),
+        ({"templates": ["wrod[0]"]}, r"'wrod\[0\]' is not an atom"),
+        ({"templates": [""]}, "0 atoms"),
+    ],
+)
+def test_wrong_settings_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Tagger.train([["a"]], [["X"]], **options)
+
+
+def test_templates_are_distinct():
+    assert len(set(TEMPLATES)) == len(TEMPLATES)
+
+
+@pytest.mark.treebanks
+def test_a_slice_of_a_real_treebank(treebanks):
+    from spacy_incparse.trees.normalize import normalize
+    from spacy_incparse.trees.reader import read_trees
+
+    trees = [tree for raw in read_trees(treebanks / "wsj" / "train.mrg") if (tree := normalize(raw))][:900]
+    sentences, tags = [list(tree.words) for tree in trees], [list(tree.tags) for tree in trees]
+    learnt = Tagger.train(sentences[:700], tags[:700], n_epochs=4)
+    right = [
+        a == b
+        for x, y in zip(learnt.tag_batch(sentences[700:]), tags[700:], strict=True)
+        for a, b in zip(x, y, strict=True)
+    ]
+    assert sum(right) / len(right) > 0.9
+    jackknifed = jackknife_tags(sentences[:200], tags[:200], n_folds=2, n_epochs=2)
+    assert [len(row) for row in jackknifed] == [len(row) for row in tags[:200]]
