@@ -1,0 +1,61 @@
+"""The commands `spacy-incparse ...`; also `python -m spacy_incparse ...` and `spacy incparse ...`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from spacy_incparse import __version__
+from spacy_incparse.cli.convert import convert_command
+from spacy_incparse.cli.evaluate import evaluate_command
+from spacy_incparse.cli.group import CommandGroup
+from spacy_incparse.cli.parse import parse_command
+from spacy_incparse.cli.score import score_command
+from spacy_incparse.cli.stats import stats_command
+from spacy_incparse.cli.train import train_command
+
+__all__ = ["app", "main"]
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "parse": parse_command,
+    "train": train_command,
+    "evaluate": evaluate_command,
+    "score": score_command,
+    "convert": convert_command,
+    "stats": stats_command,
+}
+
+# Plain help pages, as those of spaCy: Typer's boxes would re-wrap the examples in them.
+app = typer.Typer(
+    name="incparse", cls=CommandGroup, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
+)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+
+
+def main() -> None:
+    """Run the command that the program's arguments name."""
+    app()
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"spacy-incparse {__version__}")
+        raise typer.Exit()
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Constituency parsing with spaCy: phrase-structure trees for raw text, and training on your own treebank.
+
+    Each command explains itself, with an example: spacy-incparse parse --help
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

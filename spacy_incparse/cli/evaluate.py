@@ -1,0 +1,160 @@
+"""`evaluate`: how well and how fast a pipeline parses a treebank."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_incparse.cli.options import OutputFile, SkipBad, open_pipeline, open_treebank, write_json
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.characters import TextScores, score_texts
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+
+SENTS_PER_TEXT = 50  # with --raw: so many sentences in a row are one text
+
+
+def evaluate_command(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A pipeline: embedded (en), installed, or a folder.")],
+    treebank: Annotated[
+        str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the right trees.")
+    ],
+    gold_tags: Annotated[
+        bool, typer.Option("--gold-tags", help="Parse under the treebank's tags instead of predicted ones.")
+    ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Parse the text: tokens and sentences are the pipeline's own.")
+    ] = False,
+    skip_bad: SkipBad = False,
+    output: OutputFile = None,
+) -> None:
+    """Measure a pipeline's trees and speed on a treebank.
+
+    The figures are EVALB's (with COLLINS.prm), and the speed of tagging and parsing together. Without --raw the
+    pipeline gets the treebank's tokens and sentences.
+
+    \b
+    Examples:
+      spacy-incparse evaluate en dev.mrg
+      spacy-incparse evaluate out/model-best dev.mrg --gold-tags --output dev.json
+    """
+    if raw and gold_tags:
+        raise IncparseError("--raw and --gold-tags exclude each other: gold tags belong to gold tokens")
+    trees = open_treebank(treebank, skip_bad=skip_bad)
+    nlp, parser = open_pipeline(model)
+    evaluation = evaluate_raw(nlp, trees) if raw else evaluate(nlp, parser, trees, gold_tags=gold_tags)
+    typer.echo(evaluation.format())
+    write_json(
+        output, {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw} | evaluation.to_dict()
+    )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a pipeline on a treebank, and what the parsing was like."""
+
+    result: TextScores
+    raw: bool
+    n_sents: int  # of the treebank
+    n_words: int
+    n_failed: int  # parsed sentences with a flat tree
+    n_relaxed: int  # parsed sentences where some word needed more than the grammar's triples
+    words_per_second: float  # of all that the pipeline does
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as in docs/output.md; JSON-able."""
+        scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
+        counts = {
+            "sents": self.n_sents,
+            "words": self.n_words,
+            "failed": self.n_failed,
+            "relaxed": self.n_relaxed,
+            "words_per_second": round(self.words_per_second, 1),
+        }
+        return counts | scores
+
+    def format(self) -> str:
+        """Return the figures as text."""
+        scores = self.result.format() if self.raw else self.result.scores.format()
+        return (
+            f"{scores}\n\n{self.n_sents:,} sentences, {self.n_words:,} words; "
+            f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; {self.words_per_second:,.0f} words a second"
+        )
+
+
+def evaluate(nlp: Language, parser: IncParser, trees: Sequence[Tree], *, gold_tags: bool = False) -> Evaluation:
+    """Parse the words of normalised trees, each sentence a Doc, and score the trees by characters."""
+    from spacy_incparse.pipeline.convert import trees_to_docs
+
+    gold = list(trees_to_docs(trees, nlp.vocab))
+    docs = [_without_trees(nlp, doc, gold_tags) for doc in gold]
+    found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
+    with _given(nlp, parser, found, "doc" if gold_tags else parser.tags):
+        parsed, seconds = _timed(nlp, docs, _without_trees(nlp, gold[0], gold_tags))
+    return _evaluation(trees, gold, parsed, seconds, raw=False)
+
+
+def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:
+    """Parse the text of normalised trees, so many sentences in a row a text, and score the trees by characters."""
+    from spacy_incparse.pipeline.convert import trees_to_docs
+
+    gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=SENTS_PER_TEXT))
+    parsed, seconds = _timed(nlp, [doc.text for doc in gold], trees[0].words[0])
+    return _evaluation(trees, gold, parsed, seconds, raw=True)
+
+
+def _without_trees(nlp: Language, gold: Doc, with_tags: bool) -> Doc:
+    from spacy.tokens import Doc
+
+    starts: list[bool | int | None] = [token.is_sent_start for token in gold]
+    tags = [token.tag_ for token in gold] if with_tags else None
+    return Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts, tags=tags)
+
+
+@contextmanager
+def _given(nlp: Language, parser: IncParser, given: set[str], tags: str) -> Iterator[None]:
+    """Disable the components that would find out what the Docs have already; let the parser use these tags."""
+    givers = [name for name in nlp.pipe_names if given.intersection(nlp.get_pipe_meta(name).assigns)]
+    used = parser.tags
+    parser.tags = tags
+    try:
+        with nlp.select_pipes(disable=givers):
+            yield
+    finally:
+        parser.tags = used
+
+
+def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc], float]:
+    """Run the pipeline and take the time, behind one sentence on which it may load what it loads late."""
+    nlp(first)
+    started = time.perf_counter()
+    docs = list(nlp.pipe(inputs))
+    return docs, time.perf_counter() - started
+
+
+def _evaluation(
+    trees: Sequence[Tree], gold: Iterable[Doc], parsed: Sequence[Doc], seconds: float, *, raw: bool
+) -> Evaluation:
+    from spacy_incparse.pipeline.scorers import placed_trees
+    from spacy_incparse.pipeline.storage import anchored_trees
+
+    found = [tree for doc in parsed for tree in anchored_trees(doc)]
+    return Evaluation(
+        result=score_texts(map(placed_trees, gold), map(placed_trees, parsed)),
+        raw=raw,
+        n_sents=len(trees),
+        n_words=sum(len(tree.words) for tree in trees),
+        n_failed=sum(tree.source == "flat" for tree in found),
+        n_relaxed=sum(tree.source == "relaxed" for tree in found),
+        words_per_second=sum(len(tree.tree.words) for tree in found) / max(seconds, 1e-9),
+    )

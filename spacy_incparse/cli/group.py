@@ -1,0 +1,75 @@
+"""What all commands have in common: a user's mistake ends in one line on standard error and exit code 1."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from spacy_incparse.errors import IncparseError
+
+# Wrong arguments. Typer has had this class from click, and has lately a copy of its own: this is the one in use.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+class CommandGroup(TyperGroup):
+    """The group of our commands, which reports errors in the same way wherever it is mounted."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments before the command's name."""
+        with reported_errors():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the command's arguments and run it."""
+        with reported_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Turn what a user can cause into `Error: ...` and exit code 1; warnings into `Warning: ...`.
+
+    Other exceptions are mistakes of ours and keep their traceback.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+            sys.stdout.flush()
+        except _UsageError as error:
+            _fail(_usage_message(error))
+        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
+        except (IncparseError, OSError, UnicodeError) as error:
+            _fail(_message(error))
+        except KeyboardInterrupt as interrupt:
+            typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
+            raise typer.Exit(130) from None
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(1) from None
+
+
+def _usage_message(error: Any) -> str:
+    message = str(error.format_message())
+    return message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`."
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"Warning: {message}", err=True)

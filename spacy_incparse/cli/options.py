@@ -1,0 +1,72 @@
+"""Options that several commands have, and what they do with them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import srsly
+import typer
+
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.trees.reader import SkipLog, read_treebank
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave malformed trees out, and list them, instead of stopping at the first.")
+]
+OutputFile = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Also write all figures to this file.")
+]
+
+
+def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False) -> list[Tree]:
+    """Return the normalised trees of bracket files; with `skip_bad` say on standard error what was left out."""
+    log = SkipLog() if skip_bad else None
+    trees = read_treebank([paths] if isinstance(paths, str) else list(paths), skip_bad=log)
+    if log:
+        typer.echo(str(log), err=True)
+    if not trees:
+        named = paths if isinstance(paths, str) else " ".join(paths)
+        raise IncparseError(f"{named}: no trees with words were found")
+    return trees
+
+
+def open_pipeline(name: str) -> tuple[Language, IncParser]:
+    """Load a pipeline by its name or path and return it with its parser. Raises ModelError where that fails."""
+    from spacy_incparse import load
+
+    try:
+        nlp = load(name)
+        # The limit of spaCy is there for components that need much memory for a long text; the parser does not.
+        nlp.max_length = sys.maxsize
+        return nlp, find_parser(nlp, name)
+    except (ValueError, ImportError, KeyError) as error:
+        if isinstance(error, IncparseError):
+            raise
+        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+
+
+def find_parser(nlp: Language, name: str) -> IncParser:
+    """Return the first component `incparse` of a pipeline. Raises ModelError where it has none."""
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+
+    for _, component in nlp.pipeline:
+        if isinstance(component, IncParser):
+            return component
+    has = ", ".join(nlp.pipe_names) or "no components"
+    raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}): it gives no trees")
+
+
+def write_json(path: Path | None, content: dict[str, Any]) -> None:
+    """Write figures to a JSON file, if one was asked for."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(path, content)

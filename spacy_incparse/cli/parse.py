@@ -1,0 +1,114 @@
+"""`parse`: trees for text."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from enum import Enum
+from typing import IO, Annotated, Any
+
+import typer
+
+from spacy_incparse.cli.options import open_pipeline
+from spacy_incparse.cli.writing import WRITERS, Writer
+from spacy_incparse.errors import IncparseError
+
+
+class Format(str, Enum):
+    """The formats of the output."""
+
+    pretty = "pretty"
+    penn = "penn"
+    json = "json"
+
+
+def parse_command(
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The text, in quotes.")] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
+    ] = "en",
+    source: Annotated[
+        str | None, typer.Option("--input", "-i", metavar="FILE|-", help="Read the text from here; -: standard input.")
+    ] = None,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens separated by spaces.")
+    ] = False,
+    format_: Annotated[
+        Format | None, typer.Option("--format", "-f", help="Default: pretty on a terminal, otherwise penn.")
+    ] = None,
+    ptb: Annotated[
+        bool, typer.Option("--ptb", help="Spell words as the Penn Treebank does, also those of --tokenized: -LRB- ``.")
+    ] = False,
+    nbest: Annotated[
+        int, typer.Option("--nbest", min=1, metavar="K", help="Up to K trees a sentence, the best first.")
+    ] = 1,
+    n_process: Annotated[int, typer.Option("--n-process", min=1, metavar="N", help="Number of processes.")] = 1,
+) -> None:
+    """Parse text and show the trees.
+
+    Raw text is split into paragraphs at blank lines, then into sentences and words by the pipeline. Trees come as soon
+    as they are there: "penn" one on a line, "json" one object a sentence on a line, "pretty" for reading.
+
+    \b
+    Examples:
+      spacy-incparse parse "The cat that I saw was asleep."
+      spacy-incparse parse --input book.txt --format json > book.jsonl
+      echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
+    """
+    writer = WRITERS[(format_ or _default_format()).value]
+    with _open(text, source) as lines:
+        for line in parse(
+            _decoded(lines, source), model, writer, tokenized=tokenized, ptb=ptb, nbest=nbest, n_process=n_process,
+            batch_size=1 if lines.isatty() else None,
+        ):  # fmt: skip
+            typer.echo(line)
+
+
+def parse(
+    lines: Iterable[str],
+    model: str,
+    writer: Writer,
+    *,
+    tokenized: bool = False,
+    ptb: bool = False,
+    nbest: int = 1,
+    n_process: int = 1,
+    batch_size: int | None = None,
+) -> Iterator[str]:
+    """Yield what `writer` makes of each sentence in lines of text; the other arguments are those of the command."""
+    from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
+
+    nlp, parser = open_pipeline(model)
+    texts: Iterable[Any] = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
+    sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
+    for number, sentence in enumerate(sentences, start=1):
+        yield from writer(number, sentence, nbest > 1, ptb)
+
+
+def _default_format() -> Format:
+    return Format.pretty if sys.stdout.isatty() else Format.penn
+
+
+def _open(text: str | None, source: str | None) -> Any:
+    """Open what the arguments name as a context that gives a binary file."""
+    if text is not None and source is not None:
+        raise IncparseError("give either a text or --input, not both")
+    if text is not None:
+        return nullcontext(io.BytesIO(text.encode("utf8", "surrogateescape")))
+    if source is None and sys.stdin.isatty():
+        raise IncparseError(
+            "there is nothing to parse: give a text in quotes, or --input FILE (--input - to type it in)"
+        )
+    return nullcontext(sys.stdin.buffer) if source in (None, "-") else open(source, "rb")
+
+
+def _decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
+    """Decode line by line, so that an error can say where it is, and a slow source is read as it comes."""
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            place = "the text" if source is None else f"{source}:{number}"
+            raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None

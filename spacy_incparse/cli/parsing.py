@@ -1,0 +1,98 @@
+"""From text to sentences with their trees, as a stream through a pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_incparse.pipeline.parser_pipe import IncParser
+from spacy_incparse.pipeline.sentences import Sentence, split_sentences
+from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
+from spacy_incparse.search.parser import Parse
+from spacy_incparse.tokens import penn_to_raw
+
+
+@dataclass(frozen=True)
+class ParsedSentence:
+    """A sentence with its analyses, the best first; the words are those of the trees."""
+
+    paragraph: int  # from 1; of tokenized input the sentence
+    start: int  # first character in the paragraph
+    text: str
+    char_starts: Sequence[int]  # of each word in `text`
+    char_ends: Sequence[int]
+    parses: Sequence[Parse]
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Join lines to paragraphs, which end at blank lines; a line's end becomes a space."""
+    paragraph: list[str] = []
+    for line in lines:
+        if line and not line.isspace():
+            paragraph.append(line)
+        elif paragraph:
+            yield " ".join(paragraph)
+            paragraph = []
+    if paragraph:
+        yield " ".join(paragraph)
+
+
+def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
+    """Make a Doc of one sentence of each line that has words; with `ptb` they are in Penn spelling."""
+    for line in lines:
+        # Not str.split: a no-break space is part of a word, as it is in a treebank.
+        words = [penn_to_raw(word) if ptb else word for word in re.split(r"[ \t\f\v\r]+", line) if word]
+        if words:
+            starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
+            yield Doc(vocab, words=words, sent_starts=starts)
+
+
+def parse_texts(
+    nlp: Language,
+    parser: IncParser,
+    texts: Iterable[str | Doc],
+    *,
+    nbest: int = 1,
+    n_process: int = 1,
+    batch_size: int | None = None,
+) -> Iterator[ParsedSentence]:
+    """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's component `parser`."""
+    if nbest == 1:
+        for number, doc in enumerate(nlp.pipe(texts, n_process=n_process, batch_size=batch_size), start=1):
+            text = doc.text
+            yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
+        return
+    # A Doc holds one tree a sentence: the others come from the parser itself, behind the rest of the pipeline.
+    with nlp.select_pipes(disable=[parser.name]):
+        for number, doc in enumerate(nlp.pipe(texts, n_process=n_process, batch_size=batch_size), start=1):
+            text = doc.text
+            yield from (_analysed(number, text, parser, sentence, nbest) for sentence in split_sentences(doc))
+
+
+def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
+    parse = Parse(found.tree, found.score or 0.0, found.source)
+    cut = text[found.start_char : found.end_char]
+    return ParsedSentence(number, found.start_char, cut, found.char_starts, found.char_ends, [parse])
+
+
+def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, k: int) -> ParsedSentence:
+    model, start = component.model, sentence.start_char
+    if model.parser is None or model.tagger is None:
+        raise ValueError(f"the component {component.name!r} has no weights")
+    parser = model.parser.with_search(**component.search) if component.search else model.parser
+    tags = model.tagger.tag(sentence.words)
+    if component.tags == "doc":
+        tags = [given or own for given, own in zip(sentence.tags, tags, strict=True)]
+    return ParsedSentence(
+        number,
+        start,
+        text[start : sentence.end_char],
+        [offset - start for offset in sentence.char_starts],
+        [offset - start for offset in sentence.char_ends],
+        parser.nbest(sentence.words, tags, k),
+    )

@@ -1,0 +1,157 @@
+"""What `train` needs beside the trees: settings from a name or a file, and the pipeline that is made in the end."""
+
+from __future__ import annotations
+
+import configparser
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import srsly
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.features.templates import NAMED_SETS, resolve
+from spacy_incparse.pipeline.modelfile import pack
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.trees.heads import HeadRules
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.tagging.tagger import Tagger
+
+MAX_EPOCHS = 10
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All settings of a training run, checked.
+
+    training, search: as in the component's config. options: its other settings (set_tags, spans_key).
+    """
+
+    lang: str
+    max_epochs: int
+    training: dict[str, Any]
+    search: dict[str, Any]
+    options: dict[str, Any]
+    heads: HeadRules
+    description: str
+
+    @property
+    def parser_config(self) -> ParserConfig:
+        """The settings of the parser itself."""
+        return parser_config(self.training | self.search)
+
+    def pipeline(self, tagger: Tagger, parser: Parser, scores: dict[str, Any]) -> Language:
+        """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags."""
+        nlp = _blank(self.lang)
+        nlp.add_pipe("sentencizer")
+        nlp.add_pipe("incparse_tagger")
+        settings = {"tags": "doc", "training": self.training, "search": self.search} | self.options
+        nlp.add_pipe("incparse", config=settings)
+        weights = {"tagger": tagger.to_bytes(), "parser": parser.to_bytes()}
+        # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
+        _model(nlp, "incparse_tagger").from_bytes(pack({"tagger": weights["tagger"]}))
+        _model(nlp, "incparse").from_bytes(pack(weights))
+        nlp.meta.update(name="incparse", description=f"Constituency parser, {self.description}", performance=scores)
+        return nlp
+
+
+def read_recipe(
+    config: str,
+    *,
+    lang: str | None = None,
+    heads: Path | None = None,
+    max_epochs: int | None = None,
+    seed: int | None = None,
+    description: str = "trained with spacy-incparse",
+) -> Recipe:
+    """Read the settings that `config` names: a feature set, a config of spaCy (.cfg) or a .json file with settings.
+
+    The other arguments override what is there. Raises ConfigError for what does not exist or has a wrong value.
+    """
+    given = _read_settings(config)
+    overrides = {"heads": None if heads is None else str(heads), "seed": seed}
+    training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
+    lang = lang or given["lang"]
+    _blank(lang)
+    recipe = Recipe(
+        lang=lang,
+        max_epochs=max_epochs or given["max_epochs"],
+        training=training,
+        search=given["search"],
+        options=given["options"],
+        heads=head_rules(training["heads"], lang),
+        description=description,
+    )
+    resolve(recipe.parser_config.features)
+    return recipe
+
+
+def save_pipeline(nlp: Language, path: Path) -> None:
+    """Write a pipeline to a folder; one that is there is replaced when the new one is complete."""
+    unfinished = path.with_name(path.name + ".tmp")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    nlp.to_disk(unfinished)
+    shutil.rmtree(path, ignore_errors=True)
+    unfinished.replace(path)
+
+
+def _read_settings(config: str) -> dict[str, Any]:
+    defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
+    if config in NAMED_SETS:
+        return defaults | {"training": {"features": config}}
+    path = Path(config)
+    if not path.is_file():
+        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMED_SETS)}")
+    try:
+        return defaults | (_from_json(path) if path.suffix == ".json" else _from_cfg(path))
+    except (ValueError, KeyError, TypeError, configparser.Error) as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _from_json(path: Path) -> dict[str, Any]:
+    """Read an object with settings as in [components.incparse.training]; "lang" and "max_epochs" may be beside them."""
+    content = srsly.read_json(path)
+    if not isinstance(content, dict):
+        raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
+    outer = {key: content.pop(key) for key in ("lang", "max_epochs") if key in content}
+    return outer | {"training": content}
+
+
+def _from_cfg(path: Path) -> dict[str, Any]:
+    """Read a config of spaCy, of which the parser's settings, the language and the number of passes count."""
+    from spacy.util import load_config
+
+    config = load_config(path, interpolate=True)
+    found = [settings for settings in config.get("components", {}).values() if settings.get("factory") == "incparse"]
+    if not found:
+        raise ConfigError('no component with factory = "incparse"')
+    return {
+        "lang": config["nlp"]["lang"],
+        "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
+        "training": found[0].get("training", {}),
+        "search": found[0].get("search", {}),
+        "options": {key: found[0][key] for key in ("set_tags", "spans_key") if key in found[0]},
+    }
+
+
+def _blank(lang: str) -> Language:
+    import spacy
+
+    try:
+        return spacy.blank(lang)
+    except ImportError as error:
+        raise ConfigError(
+            f"spaCy has no tokenizer for the language {lang!r}, or lacks a package for it: {error}"
+        ) from None
+
+
+def _model(nlp: Language, name: str) -> Any:
+    component: Any = nlp.get_pipe(name)
+    return component.model

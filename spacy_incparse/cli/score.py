@@ -1,0 +1,59 @@
+"""`score`: compare parsed trees with gold trees, as EVALB does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_incparse.cli.options import OutputFile, write_json
+from spacy_incparse.evaluation.params import COLLINS, read_params
+from spacy_incparse.evaluation.report import report_scores
+from spacy_incparse.trees.reader import read_trees
+from spacy_incparse.trees.tree import Tree
+
+
+def score_command(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Bracket file of the right trees.")],
+    parsed: Annotated[
+        str, typer.Argument(metavar="PARSED", help="Bracket file of a parser's trees, in the same order.")
+    ],
+    parsed2: Annotated[
+        str | None, typer.Argument(metavar="[PARSED2]", help="Another parser's trees, to be compared.")
+    ] = None,
+    prm: Annotated[
+        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file; default: COLLINS.prm, built in.")
+    ] = None,
+    as_evalb: Annotated[
+        bool, typer.Option("--as-evalb", help="Print exactly what the EVALB program prints, its errors included.")
+    ] = False,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples.")
+    ] = 0,
+    output: OutputFile = None,
+) -> None:
+    """Score parsed trees against gold trees with EVALB's measures.
+
+    The files are compared as they stand, tree by tree; the words must be the same. Without --as-evalb every sentence
+    counts: the gold tags decide what is punctuation on both sides.
+
+    \b
+    Examples:
+      spacy-incparse score gold.mrg parsed.mrg
+      spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
+    """
+    report = report_scores(
+        _read(gold),
+        _read(parsed),
+        None if parsed2 is None else _read(parsed2),
+        params=COLLINS if prm is None else read_params(prm),
+        as_evalb=as_evalb,
+        n_bootstrap=bootstrap,
+    )
+    typer.echo(report.format())
+    write_json(output, report.to_dict())
+
+
+def _read(path: str) -> list[Tree]:
+    return list(read_trees(path))

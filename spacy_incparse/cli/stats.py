@@ -1,0 +1,37 @@
+"""`stats`: what a treebank's grammar looks like."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from spacy_incparse.cli.options import OutputFile, SkipBad, open_treebank, write_json
+from spacy_incparse.grammar.tables import grammar_table
+
+
+def stats_command(
+    treebank: Annotated[str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob of a treebank.")],
+    held_out: Annotated[
+        str | None, typer.Argument(metavar="[HELD_OUT]", help="Other trees: how much of them does the grammar cover?")
+    ] = None,
+    with_top: Annotated[
+        bool, typer.Option("--with-top", help="Count the root in the length of a chain, as the paper does.")
+    ] = False,
+    skip_bad: SkipBad = False,
+    output: OutputFile = None,
+) -> None:
+    """Show the size and coverage of a treebank's grammar.
+
+    This is table 1 of Collins & Roark (2004). A chain is the path from a word's tag up to where the word is attached; the left-corner transform makes chains
+    shorter and fewer. With held-out trees you also see how many words and sentences lack something in the grammar.
+
+    \b
+    Example:
+      spacy-incparse stats train.mrg dev.mrg
+    """
+    trees = open_treebank(treebank, skip_bad=skip_bad)
+    held_out_trees = None if held_out is None else open_treebank(held_out, skip_bad=skip_bad)
+    table = grammar_table(trees, held_out_trees, with_top=with_top)
+    typer.echo(table.format())
+    write_json(output, table.to_dict())

@@ -1,0 +1,127 @@
+"""`train`: from bracket files straight to a pipeline."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_incparse.cli.options import SkipBad, open_treebank
+
+if TYPE_CHECKING:
+    from spacy_incparse.cli.recipe import Recipe
+    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.tagging.tagger import Tagger
+    from spacy_incparse.training.loop import PassReport
+    from spacy_incparse.trees.tree import Tree
+
+BEST, STATE = "model-best", "state"  # folders in OUT_DIR
+_HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
+
+
+def train_command(
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees; the pass that is best on them is kept.")],
+    out_dir: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder for the pipeline (in model-best).")],
+    config: Annotated[
+        str,
+        typer.Option(
+            "--config", "-c", metavar="paper|rich|PATH", help="Feature set, or a .cfg or .json with settings."
+        ),
+    ] = "rich",
+    lang: Annotated[
+        str | None,
+        typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer; default: the config's, or en."),
+    ] = None,
+    heads: Annotated[
+        Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules; default: those of the language.")
+    ] = None,
+    max_epochs: Annotated[
+        int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes; default: the config's, or 10.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model; default 0.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on behind the last pass that was finished.")] = False,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Train a spaCy pipeline for trees on your treebank.
+
+    Any treebank in Penn brackets will do; traces and function tags are dropped. The best pass is in OUT_DIR/model-best,
+    for spacy.load(); OUT_DIR/state is for --resume and may be deleted at the end.
+
+    \b
+    Examples:
+      spacy-incparse train train.mrg dev.mrg out
+      spacy-incparse train "de/*.mrg" de-dev.mrg out-de --lang de --max-epochs 15
+    """
+    from spacy_incparse.cli.recipe import read_recipe
+
+    recipe = read_recipe(
+        config, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed, description=f"trained on {Path(train).name}"
+    )
+    trees, dev_trees = (open_treebank(path, skip_bad=skip_bad) for path in (train, dev))
+    typer.echo(f"{len(trees):,} sentences to train on, {len(dev_trees):,} to choose the best pass")
+    typer.echo(_HEADER)
+    train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
+    typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
+    """Train on normalised trees; print a line for each pass and keep the best in `out_dir`."""
+    from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.training.loop import train_parser
+
+    progress = _ProgressLine()
+
+    def on_pass(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+        if report.is_best:
+            save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
+        progress.clear()
+        typer.echo(_pass_line(report))
+
+    try:
+        train_parser(
+            trees,
+            dev,
+            config=recipe.parser_config,
+            heads=recipe.heads,
+            n_folds=recipe.training["n_folds"],
+            tagger_settings=recipe.training["tagger"],
+            max_epochs=recipe.max_epochs,
+            seed=recipe.training["seed"],
+            state_dir=out_dir / STATE,
+            resume=resume,
+            on_pass=on_pass,
+            progress=progress.show if sys.stderr.isatty() else None,
+        )
+    except KeyboardInterrupt:
+        progress.clear()
+        raise KeyboardInterrupt("finished passes are kept, --resume goes on behind them") from None
+
+
+def _pass_line(report: PassReport) -> str:
+    scores = report.scores or {}
+    figures = [100 * scores.get(key, 0.0) for key in ("const_p", "const_r", "const_f", "tag_acc")]
+    columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])
+    star = "  *" if report.is_best else ""
+    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}"
+
+
+class _ProgressLine:
+    """A line on a terminal that is written over again and again."""
+
+    _WIDTH = 30
+
+    def show(self, what: str, done: int, total: int) -> None:
+        n_filled = self._WIDTH * done // max(total, 1)
+        bar = "#" * n_filled + "-" * (self._WIDTH - n_filled)
+        self._write(f"{what} [{bar}] {done:,}/{total:,}")
+
+    def clear(self) -> None:
+        if sys.stderr.isatty():
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r\033[K{line}")
+        sys.stderr.flush()
