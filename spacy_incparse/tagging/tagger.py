@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -43,7 +44,7 @@ class TaggerSettings:
 
 
 class Tagger:
-    """Tags for raw words. Immutable but for its cache; made by `train`, `from_bytes` or `from_disk`."""
+    """Tags for raw words. Immutable but for its cache, safe to share among threads; made by `train`, `from_bytes` or `from_disk`."""
 
     def __init__(self, settings: TaggerSettings, weights: SparseWeights):
         check_weights(weights, len(settings.labels))
@@ -53,6 +54,7 @@ class Tagger:
         self._decoder = _make_engine(partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings)
         self._decoder.set_weights(weights.keys, weights.lengths, weights.tags, weights.values)
         self._names = list(self.labels)
+        self._turn = threading.Lock()  # the decoder's work space serves one sentence at a time
 
     @classmethod
     def train(
@@ -95,11 +97,12 @@ class Tagger:
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """One tag a word; no words, no tags."""
-        return self._decoder.tag(orient_quotes(words), self._names)
+        return self.tag_batch([words])[0]
 
     def tag_batch(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """One list of tags a sentence."""
-        return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
+        with self._turn:
+            return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
 
     def k_best(self, words: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         """For each word up to k (tag, score), best first; the first is the one that `tag` gives.
@@ -107,7 +110,8 @@ class Tagger:
         A score is that of the best tag sequence with only this word's tag replaced, up to a constant for the word, in
         units of averaged weights: differences say how much worse the sequence would be.
         """
-        best, scores = self._decoder.substitution_scores(orient_quotes(words))
+        with self._turn:
+            best, scores = self._decoder.substitution_scores(orient_quotes(words))
         return [self._rank(tag, row, k) for tag, row in zip(best, scores, strict=True)]
 
     def _rank(self, best: int, scores: list[int], k: int) -> list[tuple[str, float]]:

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -136,6 +137,18 @@ def test_a_full_cache_changes_nothing(monkeypatch):
     texts += [[word for words in texts[:200] for word in words]]
     assert cramped.tag_batch(texts) == roomy.tag_batch(texts)
     assert cramped.tag_batch(corpus[0]) == roomy.tag_batch(corpus[0])
+
+
+def test_threads_share_a_tagger(trained):
+    batches = [[[f"{word}{number}" for word in words] for words in random_corpus(80, number)[0]] for number in range(8)]
+    expected = [Tagger.from_bytes(trained.to_bytes()).tag_batch(batch) for batch in batches]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(trained.tag_batch, batches)) == expected
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_the_same_seed_gives_the_same_bytes():
