@@ -44,7 +44,7 @@ class TaggerSettings:
 
 
 class Tagger:
-    """Tags for raw words. Immutable but for its cache, safe to share among threads; made by `train`, `from_bytes` or `from_disk`."""
+    """Tags for raw words, from `train`, `from_bytes` or `from_disk`. Immutable but a cache; threads may share it."""
 
     def __init__(self, settings: TaggerSettings, weights: SparseWeights):
         check_weights(weights, len(settings.labels))
