@@ -6,19 +6,28 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.glob import glob
 
-CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a bounds-checked build, for hunting bugs
+CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a build that checks all bounds, for hunting bugs
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": CHECKED,
     "wraparound": False,
     "initializedcheck": CHECKED,
     "cdivision": True,
-    "freethreading_compatible": False,
 }
+COMPILER_ARGS = ["/O2", "/std:c++17"] if os.name == "nt" else ["-O3", "-std=c++17"]
 
 EXTENSIONS = [
-    Extension(path[: -len(".pyx")].replace("/", "."), [path], language="c++", extra_compile_args=["-O3", "-std=c++17"])
+    Extension(
+        path[: -len(".pyx")].replace(os.sep, "."),
+        [path],
+        language="c++",
+        extra_compile_args=COMPILER_ARGS,
+        define_macros=[("_GLIBCXX_ASSERTIONS", "1")] if CHECKED else [],
+    )
     for path in sorted(glob("spacy_incparse/**/*.pyx", recursive=True))
 ]
 
-setup(ext_modules=cythonize(EXTENSIONS, compiler_directives=DIRECTIVES, annotate=False))
+setup(
+    ext_modules=cythonize(EXTENSIONS, compiler_directives=DIRECTIVES, force=CHECKED),
+    options={"build_ext": {"parallel": os.cpu_count(), "force": CHECKED}},
+)

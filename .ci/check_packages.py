@@ -1,0 +1,128 @@
+"""Look into a source distribution and a wheel, and at the wheel as it is installed beside this interpreter.
+
+usage: python check_packages.py SDIST WHEEL, from a folder without the sources, in an environment with the wheel in it
+"""
+
+from __future__ import annotations
+
+import email
+import importlib
+import re
+import socket
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import entry_points
+from pathlib import Path, PurePosixPath
+
+RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
+COMPILED = (".so", ".pyd")
+SHIPPED = (".py", ".pxd", ".pyi", ".json")
+MAX_MODEL_BYTES = 10 * 2**20
+
+
+def main(sdist: str, wheel: str) -> None:
+    """Stop with the first thing that is wrong."""
+    sources = sdist_sources(sdist)
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        check_files(sources, names)
+        metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
+        check_metadata(email.message_from_bytes(archive.read(metadata)), names)
+        check_model({info.filename: info.file_size for info in archive.infolist()})
+    check_installed(names)
+    check_offline_parse()
+    print(f"{PurePosixPath(wheel).name}: {len(names)} files, as they should be")
+
+
+def expect(condition: object, what: str) -> None:
+    """Complain unless the condition holds."""
+    if not condition:
+        sys.exit(f"Error: {what}")
+
+
+def sdist_sources(path: str) -> set[str]:
+    """Give the files of a source distribution, which must be able to build itself and to test what it built."""
+    with tarfile.open(path) as archive:
+        names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
+    needed = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "project.yml", "tests/conftest.py")
+    for name in needed:
+        expect(name in names, f"{name} is missing from the source distribution")
+    generated = sorted(name for name in names if name.endswith((".cpp", ".c", *COMPILED, ".pyc")))
+    expect(not generated, f"generated files are in the source distribution: {generated}")
+    return names
+
+
+def check_files(sources: set[str], names: list[str]) -> None:
+    """All modules, contracts and data of the package must be in the wheel; sources and strangers must not."""
+    for name in names:
+        top = name.partition("/")[0]
+        expect(top == "spacy_incparse" or top.endswith(".dist-info"), f"{name} does not belong into the wheel")
+        expect(not name.endswith((".pyx", ".cpp", ".c", ".html", ".pyc")), f"{name} does not belong into the wheel")
+    for name in sorted(sources):
+        if name.startswith("spacy_incparse/") and (name.endswith(SHIPPED) or "/data/" in name):
+            expect(name in names, f"{name} is missing from the wheel")
+        if name.endswith(".pyx"):
+            stem = name.removesuffix("pyx")
+            expect(any(n.startswith(stem) and n.endswith(COMPILED) for n in names), f"{name} has not been compiled")
+    expect("spacy_incparse/py.typed" in names, "py.typed is missing from the wheel")
+
+
+def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
+    """The licences of code and model, and the run-time requirements."""
+    required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
+    found = {re.split(r"[^\w-]", line)[0].lower() for line in required}
+    expect(found == RUNTIME_REQUIREMENTS, f"the run-time requirements are {sorted(found)}")
+    expect(metadata["Requires-Python"] == ">=3.10", f"Requires-Python is {metadata['Requires-Python']}")
+    licences = metadata.get_all("License-File", [])
+    expect(len(licences) == 2, f"the licence files are {licences}")
+    for licence in licences:
+        expect(any(name.endswith(f"licenses/{licence}") for name in names), f"{licence} is missing from the wheel")
+
+
+def check_model(sizes: dict[str, int]) -> None:
+    """The embedded pipeline must be there, with its card, and small."""
+    model = {name: size for name, size in sizes.items() if name.startswith("spacy_incparse/data/en/")}
+    for name in ("config.cfg", "meta.json"):
+        expect(f"spacy_incparse/data/en/{name}" in model, f"the embedded pipeline lacks {name}")
+    total = sum(model.values())
+    expect(total <= MAX_MODEL_BYTES, f"the embedded pipeline takes {total:,} bytes, more than {MAX_MODEL_BYTES:,}")
+
+
+def check_installed(names: list[str]) -> None:
+    """Every module must be importable from where it was installed, and every entry point must load."""
+    for name in names:
+        module = re.sub(r"(/__init__)?\.(py|[^/]*so|[^/]*pyd)$", "", name).replace("/", ".")
+        if name.endswith((".py", *COMPILED)) and not module.endswith("__main__"):
+            loaded = importlib.import_module(module)
+            place = Path(loaded.__file__ or "")
+            expect("site-packages" in place.parts, f"{module} was imported from {place}")
+    ours = [point for point in entry_points() if point.value.startswith("spacy_incparse")]
+    groups = {point.group for point in ours}
+    for group in ("console_scripts", "spacy_factories", "spacy_readers", "spacy_scorers", "spacy_cli"):
+        expect(group in groups, f"there is no entry point in the group {group}")
+    for point in ours:
+        point.load()
+
+
+def check_offline_parse() -> None:
+    """The embedded pipeline and a pipeline of one's own must parse without a network."""
+    import spacy
+
+    import spacy_incparse
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no network here")
+
+    socket.socket.connect = refuse  # type: ignore[method-assign, assignment]
+    text = "Anna opened the window. It rained."
+    own = spacy.blank("en")
+    own.add_pipe("sentencizer")
+    own.add_pipe("incparse", config={"model": "en"})
+    for nlp in (spacy_incparse.load("en"), own):
+        trees = nlp(text)._.trees
+        expect(len(trees) == 2, f"{text!r} gave {len(trees)} trees instead of 2")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,143 @@
+"""The architecture's rules, read off the source files: who may import whom, and how long a function may be."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
+# A module imports only from its own package and from what stands before it.
+ORDER = (
+    "errors", "tokens", "trees", "transforms", "grammar", "evaluation", "lexicon", "features", "learning", "search",
+    "tagging", "training", "pipeline", "cli", "data",
+)  # fmt: skip
+ROOTS = ("pipeline", "cli")  # may import everything
+FOREIGN_LAYOUTS = {"spacy", "thinc", "preshed", "cymem", "numpy", "murmurhash", "blis"}  # change between releases
+PYTHON = sorted(PACKAGE.rglob("*.py"))
+CYTHON = sorted([*PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxd")])
+MAX_LINES = 60
+
+
+def place(path: Path) -> str:
+    """Give the name in `ORDER` of the package (or module) that a file belongs to; "" for the package's own files."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return "" if first in ("__init__.py", "__init__.pxd", "__main__.py") else first.split(".")[0]
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Give the absolute names of all modules that a file imports, each with whether it is a cimport."""
+    text = path.read_text(encoding="utf8")
+    if path.suffix != ".py":
+        found = re.findall(r"^\s*(?:from\s+([\w.]+)\s+)?(c?import)\s+([\w.]+)", text, re.MULTILINE)
+        return [(source or name, kind == "cimport") for source, kind, name in found]
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.append(node.module or "")
+            if node.module == "spacy_incparse":
+                names += [f"spacy_incparse.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            parents = ("spacy_incparse", *path.relative_to(PACKAGE).parts)[: -node.level]
+            names.append(".".join(parents) + f".{node.module or ''}")
+    return [(name, False) for name in names]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+@pytest.mark.parametrize("path", PYTHON + CYTHON, ids=name_of)
+def test_modules_import_only_what_stands_before_them(path):
+    here = place(path)
+    if here in ("", *ROOTS):
+        return
+    for name, _ in imports(path):
+        parts = name.split(".")
+        if parts[0] == "spacy_incparse" and len(parts) > 1 and parts[1] in ORDER:
+            assert ORDER.index(parts[1]) <= ORDER.index(here), f"{here} imports {name}"
+
+
+def test_every_package_has_its_place_in_the_order():
+    assert {place(path) for path in PYTHON + CYTHON} - {""} <= set(ORDER)
+
+
+@pytest.mark.parametrize("path", PYTHON + CYTHON, ids=name_of)
+def test_spacy_is_imported_by_the_composition_roots_only(path):
+    if place(path) in ("", *ROOTS, "data"):
+        return
+    assert not {name.split(".")[0] for name, _ in imports(path)} & {"spacy", "thinc"}
+
+
+@pytest.mark.parametrize("path", CYTHON, ids=name_of)
+def test_no_binary_layout_of_others_is_compiled_in(path):
+    assert not {name.split(".")[0] for name, is_cimport in imports(path) if is_cimport} & FOREIGN_LAYOUTS
+
+
+def test_nobody_imports_the_commands():
+    for path in PYTHON + CYTHON:
+        if place(path) != "cli" and path.name != "__main__.py":
+            assert not [name for name, _ in imports(path) if name.startswith("spacy_incparse.cli")], path
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+def test_functions_are_short(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.FunctionDef):
+            n_lines = (node.end_lineno or 0) - node.lineno + 1
+            assert n_lines <= MAX_LINES, f"{node.name} has {n_lines} lines"
+
+
+@pytest.mark.parametrize("path", [p for p in CYTHON if p.suffix == ".pyx"], ids=name_of)
+def test_compiled_functions_are_short(path):
+    for name, n_lines in compiled_functions(path.read_text(encoding="utf8")):
+        assert n_lines <= MAX_LINES, f"{name} has {n_lines} lines"
+
+
+def compiled_functions(text: str) -> list[tuple[str, int]]:
+    """Give name and length of all functions of a Cython module: from the signature to the last indented line."""
+    found, lines = [], text.splitlines()
+    for number, line in enumerate(lines):
+        match = re.match(r"( *)(?:def|cdef|cpdef) (?!class )[^=]*?(\w+)\(", line)
+        if not match:
+            continue
+        last = number
+        for later in range(number + 1, len(lines)):
+            indent = len(lines[later]) - len(lines[later].lstrip())
+            if lines[later].strip() and indent <= len(match[1]) and not lines[later].lstrip().startswith(")"):
+                break
+            last = later if lines[later].strip() else last
+        found.append((match[2], last - number + 1))
+    return found
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+def test_no_function_calls_itself(path):
+    """Trees may be 5,000 deep."""
+    tree = ast.parse(path.read_text(encoding="utf8"))
+    methods = {child for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for child in node.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            itself = f"self.{node.name}" if node in methods else node.name
+            called = {ast.unparse(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+            assert itself not in called, f"{node.name} calls itself"
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("spacy_incparse", "spacy numpy thinc typer srsly"),
+        ("spacy_incparse.evaluation.evalb", "spacy thinc typer"),
+        ("spacy_incparse.search.parser", "spacy thinc typer"),
+        ("spacy_incparse.training.loop", "spacy thinc typer"),
+    ],
+)
+def test_import_is_light(module, absent):
+    code = f"import sys, {module}; print(*sorted(set({absent.split()!r}) & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert result.stdout == "\n"
