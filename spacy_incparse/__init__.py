@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["__version__", "load"]
+    __version__: str
 
-__version__ = version("spacy-incparse")
+__all__ = ["__version__", "load"]
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
@@ -26,3 +25,11 @@ def load(name: str | Path = "en", **kwargs: Any) -> Language:
     from spacy_incparse.data import find_pipeline
 
     return spacy.load(find_pipeline(name), **kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("spacy-incparse")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.pipeline.storage import write_tree
+from spacy_incparse.tokens import detokenize
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
@@ -45,4 +46,6 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
 
 def _spaces(tree: Tree) -> list[bool]:
     """Return whether a space follows each word, one behind the last word of the sentence always."""
-    raise NotImplementedError
+    _, starts = detokenize(tree.words, tree.tags)
+    ends = [start + len(word) for start, word in zip(starts, tree.words, strict=True)]
+    return [end < start for end, start in zip(ends, starts[1:], strict=False)] + [True]

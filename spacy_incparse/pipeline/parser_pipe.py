@@ -22,6 +22,7 @@ from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
+from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.codec import decode
@@ -165,8 +166,8 @@ class IncParser(TrainablePipe):
             clear_trees(doc)
             for item in parsed:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
-            if self.set_tags:
-                _write_tags(doc, parsed)
+            if self.set_tags and parsed:
+                write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
                 self._check_later_pipes()
                 doc.spans[self.spans_key] = _phrases(doc, parsed)
@@ -279,12 +280,6 @@ def _unpickle(
     component = cls(vocab, model, name, scorer=scorer)
     component.__dict__.update(state)
     return component
-
-
-def _write_tags(doc: Doc, parsed: list[ParsedSentence]) -> None:
-    for item in parsed:
-        for i, tag in zip(item.sentence.tokens, item.tags, strict=True):
-            doc[i].tag_ = tag
 
 
 def _phrases(doc: Doc, parsed: list[ParsedSentence]) -> list[Span]:

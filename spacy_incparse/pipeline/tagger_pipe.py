@@ -17,7 +17,8 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.model import TaggerModel
-from spacy_incparse.pipeline.sentences import Sentence, split_sentences
+from spacy_incparse.pipeline.sentences import Sentence, Texts, split_sentences
+from spacy_incparse.pipeline.tags import TagIds, write_tags
 
 
 @Language.factory(
@@ -93,7 +94,8 @@ class IncParserTagger(TrainablePipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
         """Return for each Doc its sentences with their tags; the Docs stay as they are."""
         tagger = self._tagger()
-        by_doc = [split_sentences(doc) for doc in docs]
+        texts = Texts(self.vocab.strings)
+        by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
         try:
             tags = tagger.tag_batch([sentence.words for sentence in sentences])
@@ -104,10 +106,10 @@ class IncParserTagger(TrainablePipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[tuple[Sentence, Sequence[str]]]]) -> None:
         """Write the tags that `predict` returned; whitespace tokens get none."""
+        ids = TagIds(self.vocab.strings)
         for doc, tagged in zip(docs, scores, strict=True):
-            for sentence, tags in tagged:
-                for i, tag in zip(sentence.tokens, tags, strict=True):
-                    doc[i].tag_ = tag
+            if tagged:
+                write_tags(doc, tagged, ids if doc.vocab is self.vocab else None)
 
     def k_best(self, doc: Doc, k: int) -> list[list[list[tuple[str, float]]]]:
         """Return for each sentence, for each of its words, the `k` best (tag, score), best first."""

@@ -16,7 +16,7 @@ def untrained(**config) -> Language:
     """Return a pipeline whose component learns fast and little."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse", config={"training": SMALL, "search": {"beam_size": 8}, **config})
+    nlp.add_pipe("incparse", config={"training": SMALL, "search": {"beam_size": 8, "gamma": None}, **config})
     return nlp
 
 

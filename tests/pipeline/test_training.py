@@ -21,7 +21,7 @@ def test_losses_fall_and_scores_rise(trained):
     losses = [loss["incparse"] for loss in train(nlp, 3)]
     assert losses[2] < losses[0] <= 234
     reader = TreebankReader(ASSETS / "sample-train.mrg", limit=100)
-    assert trained.evaluate(list(reader(trained)))["const_f"] > 0.85
+    assert trained.evaluate(list(reader(trained)))["const_f"] > 0.7
 
 
 def test_the_same_seed_gives_the_same_model(trained):

@@ -1,0 +1,62 @@
+"""The project workflow on the sample treebank, as `spacy project run all` does it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project after a run with few passes."""
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "project.yml", folder)
+    for name in ("assets", "configs"):
+        shutil.copytree(ROOT / name, folder / name)
+    run(folder, "all", ".", "--vars.max_epochs", "2")
+    return folder
+
+
+def run(folder, *arguments):
+    command = [sys.executable, "-m", "spacy", "project", "run", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_leaves_a_pipeline_that_parses(project):
+    nlp = spacy.load(project / "training" / "model-best")
+    assert nlp("The rain stopped.")._.trees[0].words == ("The", "rain", "stopped", ".")
+
+
+def test_it_leaves_scores(project):
+    scores = json.loads((project / "metrics" / "scores.json").read_text(encoding="utf-8"))
+    assert 0.3 < scores["const_f"] <= 1
+    assert scores["sents"] == 50
+    assert scores["failed"] == 0
+
+
+def test_it_leaves_a_package_that_asks_for_this_one(project):
+    package = project / "packages" / "en_incparse-0.1.0"
+    meta = json.loads((package / "meta.json").read_text(encoding="utf-8"))
+    assert any(requirement.startswith("spacy-incparse>=") for requirement in meta["requirements"])
+    assert spacy.load(package / "en_incparse" / "en_incparse-0.1.0")("The rain stopped.")._.trees
+
+
+def test_a_second_run_does_nothing_anew(project):
+    assert run(project, "all", ".", "--vars.max_epochs", "2").count("Skipping") == 4
+
+
+def test_the_files_of_another_treebank_are_variables():
+    settings = srsly.read_yaml(ROOT / "project.yml")
+    assert {"train", "dev", "held_out", "lang"} <= set(settings["vars"])
+    scripts = " ".join(line for command in settings["commands"] for line in command["script"])
+    assert "sample" not in scripts
+    assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
