@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import inspect
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,7 @@ def read_recipe(
         heads=head_rules(training["heads"], lang),
         description=description,
     )
-    resolve(recipe.parser_config.features)
+    _check(recipe, config)
     return recipe
 
 
@@ -100,6 +101,24 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     nlp.to_disk(unfinished)
     shutil.rmtree(path, ignore_errors=True)
     unfinished.replace(path)
+
+
+def _check(recipe: Recipe, config: str) -> None:
+    """Find wrong values now, not after the tagger was trained."""
+    from spacy_incparse.tagging.tagger import Tagger
+
+    numbers = {"seed": recipe.training["seed"], "n_folds": recipe.training["n_folds"], "max_epochs": recipe.max_epochs}
+    for name, value in numbers.items():
+        if not isinstance(value, int) or value < (name == "max_epochs"):
+            raise ConfigError(f"{config}: {name} is {value!r}, and must be a whole number of 0 or more (max_epochs: 1)")
+    known = inspect.signature(Tagger.train).parameters
+    for name in recipe.training["tagger"]:
+        if name not in known:
+            raise ConfigError(f"{config}: there is no setting {name!r} of the tagger")
+    try:
+        resolve(recipe.parser_config.features)
+    except (TypeError, AttributeError) as error:
+        raise ConfigError(f"{config}: a setting has a value of the wrong kind: {error}") from error
 
 
 def _read_settings(config: str) -> dict[str, Any]:

@@ -23,8 +23,9 @@ def stats_command(
 ) -> None:
     """Show the size and coverage of a treebank's grammar.
 
-    This is table 1 of Collins & Roark (2004). A chain is the path from a word's tag up to where the word is attached; the left-corner transform makes chains
-    shorter and fewer. With held-out trees you also see how many words and sentences lack something in the grammar.
+    This is table 1 of Collins & Roark (2004). A chain is the path from a word's tag up to where the word is attached;
+    the left-corner transform makes chains shorter and fewer. With held-out trees you also see how many words and
+    sentences lack something in the grammar.
 
     \b
     Example:

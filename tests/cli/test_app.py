@@ -1,0 +1,133 @@
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_incparse import __version__
+from spacy_incparse.cli import COMMANDS, app
+
+TREES = "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (S (NP (NN snow)) (VP (VBZ melts))))\n"
+
+
+def test_version(run):
+    assert run("--version").stdout == f"spacy-incparse {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_names_all_commands(run, arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert all(re.search(rf"^  {name}\s", result.stdout, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_help_has_an_example(run, name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert f"\n    spacy-incparse {name} " in result.stdout or f"| spacy-incparse {name} " in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prase"], "No such command 'prase'"),
+        (["--verion"], "No such option"),
+        (["score", "only-one.mrg"], "Missing argument 'PARSED'"),
+        (["score", "a", "b", "--bootstrap", "many"], "Invalid value for '--bootstrap'"),
+        (["score", "a", "b", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
+        (["parse", "x", "--format", "xml"], "Invalid value for '--format'"),
+        (["parse", "x", "--nbest", "0"], "Invalid value for '--nbest'"),
+        (["parse", "x", "--model", "nowhere"], "no pipeline 'nowhere'"),
+        (["parse", "--input", "missing.txt"], "missing.txt: No such file or directory"),
+        (["parse", "text", "--input", "-"], "not both"),
+        (["score", "missing.mrg", "missing.mrg"], "missing.mrg: there is no such file"),
+        (["stats", "missing.mrg"], "missing.mrg: there is no such file"),
+        (["evaluate", "nowhere", "missing.mrg"], "missing.mrg: there is no such file"),
+        (["evaluate", "nowhere", "x.mrg", "--raw", "--gold-tags"], "exclude each other"),
+        (["train", "missing.mrg", "missing.mrg", "out"], "missing.mrg: there is no such file"),
+        (
+            ["train", "a.mrg", "b.mrg", "out", "--config", "richest"],
+            "neither a file nor one of paper, paper+punct, rich",
+        ),
+        (["train", "a.mrg", "b.mrg", "out", "--lang", "zzz"], "the language 'zzz'"),
+        (["train", "a.mrg", "b.mrg", "out", "--heads", "missing.json"], "missing.json"),
+        (["train", "a.mrg", "b.mrg", "out", "--max-epochs", "0"], "Invalid value for '--max-epochs'"),
+        (["convert", "only-one.mrg"], "Missing argument"),
+    ],
+)
+def test_wrong_input_is_one_error_and_exit_code_1(run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_usage_errors_point_to_the_help(run):
+    assert "train --help`" in run("train", "one").stderr
+
+
+def test_broken_bracket_file_is_named_with_line_and_column(run, write):
+    path = write("broken.mrg", "(TOP (NN a))\n(TOP (NN b)\n(TOP (NN c))\n")
+    result = run("stats", path)
+    assert result.exit_code == 1
+    assert re.match(rf"Error: {re.escape(str(path))}:\d+:\d+: ", result.stderr)
+
+
+def test_skip_bad_goes_on_and_names_what_it_left_out(run, write):
+    path = write("broken.mrg", TREES + "(TOP (NN b\n(TOP (NN c))\n")
+    result = run("stats", path, "--skip-bad")
+    assert result.exit_code == 0
+    assert f"1 malformed tree skipped:\n  {path}:3:" in result.stderr
+
+
+def test_interrupt_gives_a_short_message_and_130(run, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spacy_incparse.cli.stats.open_treebank", interrupted)
+    result = run("stats", "x.mrg")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
+
+
+def test_mistakes_of_ours_keep_their_traceback(monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("spacy_incparse.cli.stats.open_treebank", broken)
+    assert isinstance(CliRunner().invoke(app, ["stats", "x.mrg"]).exception, RuntimeError)
+
+
+def _run(*arguments, stdin=None):
+    command = [sys.executable, "-m", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf8", check=False)
+
+
+def test_runs_as_a_module(write):
+    path = write("gold.mrg", TREES)
+    result = _run("spacy_incparse", "score", path, path)
+    assert result.returncode == 0, result.stderr
+    assert "Bracketing FMeasure       = 100.00" in result.stdout
+
+
+def test_runs_as_a_command_of_spacy(write):
+    path = write("gold.mrg", TREES)
+    result = _run("spacy", "incparse", "stats", path)
+    assert result.returncode == 0, result.stderr
+    assert "2 sentences" in result.stdout
+    wrong = _run("spacy", "incparse", "stats", "--wrong")
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("Error: ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
+def test_closed_output_is_no_error(write):
+    path = write("many.mrg", TREES * 2000)
+    command = f"{sys.executable} -m spacy_incparse score --as-evalb {path} {path} | head -n 1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 1

@@ -1,0 +1,45 @@
+import gzip
+
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_incparse.trees.reader import read_treebank
+
+
+def _docs(path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("incparse")
+    return list(DocBin().from_disk(path).get_docs(nlp.vocab))
+
+
+def test_trees_and_sentences_survive(run, dev_file, tmp_path):
+    output = tmp_path / "new" / "dev.spacy"
+    result = run("convert", dev_file, output, "--n-sents", 20)
+    assert result.exit_code == 0
+    assert "50 sentences, 511 words in 3 Docs" in result.stdout
+    docs = _docs(output)
+    assert [tree for doc in docs for tree in doc._.trees] == read_treebank(dev_file)
+    assert all(doc.has_unknown_spaces for doc in docs)
+    assert len(list(docs[0].sents)) == 20
+
+
+def test_detokenized_text_reads_as_text_does(run, write, tmp_path):
+    path = write("a.mrg", "( (S (NP (NN Rain)) (VP (MD ca) (RB n't) (VP (VB stop))) (. .)) )")
+    run("convert", path, tmp_path / "a.spacy", "--detokenize")
+    (doc,) = _docs(tmp_path / "a.spacy")
+    assert doc.text.strip() == "Rain can't stop."
+
+
+def test_several_sources(run, write, tmp_path):
+    first, second = write("a.mrg", "(TOP (NN a))\n"), tmp_path / "b.mrg.gz"
+    second.write_bytes(gzip.compress(b"(TOP (NN b))\n"))
+    run("convert", first, second, tmp_path / "ab.spacy")
+    assert [doc.text.strip() for doc in _docs(tmp_path / "ab.spacy")] == ["a", "b"]
+
+
+def test_a_treebank_is_never_overwritten(run, write):
+    first, second = write("a.mrg", "(TOP (NN a))\n"), write("b.mrg", "(TOP (NN b))\n")
+    result = run("convert", first, second)
+    assert result.exit_code == 1
+    assert "b.mrg: the last argument is the file to write" in result.stderr
+    assert second.read_text() == "(TOP (NN b))\n"

@@ -1,0 +1,56 @@
+import json
+
+import pytest
+
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.trees.reader import parse_bracketed, read_treebank
+
+# The tags of the sample's rare words are unknown to a parser that was trained on predicted tags.
+pytestmark = pytest.mark.filterwarnings("ignore:incparse. the Docs have tags:UserWarning")
+
+
+@pytest.fixture
+def evaluate(run, model, dev_file, tmp_path):
+    def _evaluate(*options):
+        result = run("evaluate", model, dev_file, "--output", tmp_path / "scores.json", *options)
+        assert result.exit_code == 0, result.output
+        return result.stdout, json.loads((tmp_path / "scores.json").read_text())
+
+    return _evaluate
+
+
+def test_figures(evaluate):
+    text, figures = evaluate()
+    assert "50 sentences, 511 words" in text
+    assert (figures["sents"], figures["words"], figures["failed"]) == (50, 511, 0)
+    assert 0 <= figures["relaxed"] <= 50
+    assert figures["words_per_second"] > 0
+    for key in ("const_p", "const_r", "const_f", "const_exact", "tag_acc"):
+        assert 0 < figures[key] < 1
+    assert figures["per_label"]["NP"]["n_gold"] == 162
+    assert sum(summary["n_sents"] for summary in figures["by_length"].values()) == 50
+    assert "token_f" not in figures
+
+
+def test_same_figures_as_scoring_the_trees(evaluate, run, model, dev_file, write):
+    gold = read_treebank(dev_file)
+    lines = "".join(" ".join(tree.words) + "\n" for tree in gold)
+    parsed = run("parse", "--model", model, "--tokenized", "--input", write("words.txt", lines)).stdout
+    expected = score_trees(gold, parse_bracketed(parsed)).to_dict()
+    _, figures = evaluate()
+    for key in ("const_p", "const_r", "const_f", "const_exact", "tag_acc"):
+        assert figures[key] == pytest.approx(expected[key])
+
+
+def test_gold_tags(evaluate):
+    _, figures = evaluate("--gold-tags")
+    assert figures["tag_acc"] == 1.0
+
+
+def test_raw_text(evaluate):
+    text, figures = evaluate("--raw")
+    assert text.startswith("                Recall")
+    assert 0.8 < figures["token_f"] <= 1
+    assert 0.5 < figures["sent_f"] <= 1
+    assert 0 < figures["const_f"] < 1
+    assert figures["failed"] == 0

@@ -1,0 +1,137 @@
+import json
+import re
+
+import pytest
+import spacy
+
+from spacy_incparse.cli.parsing import paragraphs
+from spacy_incparse.trees.reader import parse_bracketed
+
+# A tagger that was trained on few sentences gives tags that the parser, trained on jackknifed ones, has never seen.
+pytestmark = pytest.mark.filterwarnings("ignore:incparse. the Docs have tags:UserWarning")
+
+TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
+
+
+def test_paragraphs_end_at_blank_lines():
+    assert list(paragraphs(["", "a b", "c ", " ", "", "d"])) == ["a b c ", "d"]
+
+
+def test_a_text_on_the_command_line_gives_one_tree_a_line(run, model):
+    result = run("parse", "The rain stopped. It is cold.", "--model", model)
+    assert result.exit_code == 0
+    trees = list(parse_bracketed(result.stdout))
+    assert [" ".join(tree.words) for tree in trees] == ["The rain stopped .", "It is cold ."]
+    assert len(result.stdout.splitlines()) == 2
+    assert all(tree.label == "TOP" for tree in trees)
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_raw_input_as_json(run, model, write, n_process):
+    arguments = ["--model", model, "--input", write("in.txt", TEXT), "--format", "json", "--n-process", n_process]
+    rows = [json.loads(line) for line in run("parse", *arguments).stdout.splitlines()]
+    assert [(row["sent"], row["paragraph"]) for row in rows] == [(1, 1), (2, 1), (3, 2)]
+    assert [row["text"].strip() for row in rows][1] == "She (the cook) was  tired."
+    paragraph = next(paragraphs(TEXT.splitlines()))
+    for row in rows[:2]:
+        assert paragraph[row["start"] :].startswith(row["text"])
+    for row in rows:
+        assert all(row["text"][token["start"] : token["end"]] == token["text"] for token in row["tokens"])
+        (tree,) = parse_bracketed(row["tree"])
+        assert list(tree.words) == [token["text"] for token in row["tokens"]]
+        assert list(tree.tags) == [token["tag"] for token in row["tokens"]]
+        assert [(span["label"], span["start"], span["end"]) for span in row["spans"]] == tree.spans()
+        assert row["source"] in ("beam", "relaxed", "flat")
+        assert isinstance(row["score"], float)
+        assert "nbest" not in row
+
+
+def test_same_trees_as_the_pipeline_in_python(run, model):
+    nlp = spacy.load(model)
+    lines = run("parse", "--model", model, stdin=TEXT).stdout.splitlines()
+    expected = [str(tree) for text in paragraphs(TEXT.splitlines()) for tree in nlp(text)._.trees]
+    assert lines == expected
+
+
+def test_tokenized_lines_are_sentences(run, model):
+    lines = "The U.S. economy grew . It did .\n\nno\u00a0break here\n"
+    result = run("parse", "--model", model, "--tokenized", "--input", "-", stdin=lines)
+    trees = list(parse_bracketed(result.stdout))
+    assert [tree.words for tree in trees] == [
+        ("The", "U.S.", "economy", "grew", ".", "It", "did", "."),
+        ("no\u00a0break", "here"),
+    ]
+
+
+def test_penn_spelling_both_ways(run, model):
+    result = run("parse", "--model", model, "--tokenized", "--ptb", stdin="`` It -LRB- 1\\/2 -RRB- rained '' .\n")
+    words = re.findall(r" ([^ ()]+)\)", result.stdout)
+    assert words == ["``", "It", "-LRB-", "1\\/2", "-RRB-", "rained", "''", "."]
+    (tree,) = parse_bracketed(result.stdout)
+    assert tree.words == ('"', "It", "(", "1/2", ")", "rained", '"', ".")
+
+
+def test_only_what_breaks_brackets_is_escaped_without_ptb(run, model):
+    result = run("parse", "--model", model, "--tokenized", stdin='" It ( 1/2 ) rained [ "\n')
+    assert re.findall(r" ([^ ()]+)\)", result.stdout) == ['"', "It", "-LRB-", "1/2", "-RRB-", "rained", "[", '"']
+
+
+def test_nbest_lists(run, model):
+    arguments = ["parse", "The old man saw the boy with the dog. It rained.", "--model", model, "--nbest", 4]
+    lines = run(*arguments).stdout.splitlines()
+    headings = [re.fullmatch(r"# sent (\d+) parse (\d+) score (-?\d[\d.e+]*)", line) for line in lines[::2]]
+    assert all(headings)
+    trees = list(parse_bracketed("\n".join(lines)))  # the headings are comments
+    assert len(trees) == len(headings)
+    for number in ("1", "2"):
+        found = [heading for heading in headings if heading[1] == number]
+        assert [heading[2] for heading in found] == [str(k + 1) for k in range(len(found))]
+        scores = [float(heading[3]) for heading in found]
+        assert scores == sorted(scores, reverse=True)
+    (best,) = [json.loads(line) for line in run(*arguments, "--format", "json").stdout.splitlines()[:1]]
+    assert best["tree"] == best["nbest"][0]["tree"] == str(trees[0])
+    assert best["tree"] == run("parse", arguments[1], "--model", model).stdout.splitlines()[0]
+
+
+def test_pretty_can_be_read_again(run, model):
+    text = "The girl who won the race is my cousin and the man who lost it is the brother of the old doctor."
+    pretty = run("parse", text, "--model", model, "--format", "pretty").stdout
+    assert len(pretty.splitlines()) > 3
+    assert " ".join(map(str, parse_bracketed(pretty))) + "\n" == run("parse", text, "--model", model).stdout
+
+
+@pytest.mark.parametrize("text", ["", " \n\n"])
+def test_no_text_no_trees(run, model, text):
+    result = run("parse", "--model", model, stdin=text)
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_input_that_is_not_utf8(run, model, tmp_path):
+    (tmp_path / "latin.txt").write_bytes("one\ncafé\n".encode("latin-1"))
+    result = run("parse", "--model", model, "--input", tmp_path / "latin.txt")
+    assert result.exit_code == 1
+    assert "latin.txt:2: byte 0xe9 is not UTF-8" in result.stderr
+
+
+def test_byte_order_mark_is_no_word(run, model, tmp_path):
+    (tmp_path / "bom.txt").write_text("It rained.", encoding="utf-8-sig")
+    (tree,) = parse_bracketed(run("parse", "--model", model, "--input", tmp_path / "bom.txt").stdout)
+    assert tree.words[0] == "It"
+
+
+def test_a_pipeline_without_the_parser_is_refused(run, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "plain")
+    result = run("parse", "x", "--model", tmp_path / "plain")
+    assert result.exit_code == 1
+    assert "has no component 'incparse' (it has sentencizer)" in result.stderr
+
+
+def test_a_damaged_pipeline_is_refused(run, tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "config.cfg").write_text("[nlp\n")
+    (tmp_path / "bad" / "meta.json").write_text("{}")
+    result = run("parse", "x", "--model", tmp_path / "bad")
+    assert result.exit_code == 1
+    assert "cannot be loaded" in result.stderr

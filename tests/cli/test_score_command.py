@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+GOLD = "( (S (NP-SBJ (NN rain) (-NONE- *)) (VP (VBZ falls)) (. .)) )\n(TOP (S (NP (NN snow)) (VP (VBZ melts))))\n"
+PARSED = "(TOP (S (NP (NN rain)) (VP (VBZ falls)) (. .)))\n(TOP (NP (NN snow)) (VP (NNS melts)))\n"
+
+
+@pytest.fixture
+def files(write):
+    return write("gold.mrg", GOLD), write("parsed.mrg", PARSED)
+
+
+def test_functions_and_traces_do_not_count(run, files):
+    result = run("score", *files)
+    assert result.exit_code == 0
+    assert "Bracketing Recall         =  83.33" in result.stdout
+    assert "Bracketing Precision      = 100.00" in result.stdout
+
+
+def test_two_parsers_are_compared(run, files, tmp_path):
+    gold, parsed = files
+    output = tmp_path / "new" / "scores.json"
+    result = run("score", gold, parsed, gold, "--bootstrap", 50, "--output", output)
+    assert result.exit_code == 0
+    assert "Difference in F +" in result.stdout
+    figures = json.loads(output.read_text())
+    assert figures["second"]["const_f"] == 1.0
+    assert figures["bootstrap"]["n_samples"] == 50
+    assert {"const_p", "const_r", "const_f", "const_exact", "tag_acc", "per_label", "by_length"} <= figures.keys()
+
+
+def test_parameter_file(run, files, write):
+    prm = write(
+        "all.prm",
+        "DELETE_LABEL TOP\nDELETE_LABEL_FOR_LENGTH -NONE-\nDELETE_LABEL -NONE-\nDELETE_LABEL .\nDELETE_LABEL S\n",
+    )
+    assert "Bracketing Recall         = 100.00" in run("score", *files, "--prm", prm).stdout
+    result = run("score", *files, "--prm", write("wrong.prm", "DELETE_LABELS X\n"))
+    assert result.exit_code == 1
+    assert "wrong.prm:1: unknown parameter 'DELETE_LABELS'" in result.stderr
+
+
+def test_as_evalb_prints_the_whole_output(run, files):
+    result = run("score", files[1], files[1], "--as-evalb")
+    assert result.stdout.startswith("  Sent.                        Matched")
+
+
+def test_different_sentences_are_an_error(run, files, write):
+    result = run("score", files[0], write("other.mrg", "(TOP (NN sun))\n(TOP (NN moon))\n"))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: sentence 1: ")
+
+
+def test_same_figures_as_the_program(run, evalb_files):
+    result = run("score", evalb_files / "gold.mrg", evalb_files / "parsed.mrg", "--as-evalb")
+    assert result.exit_code == 0
+    expected = (evalb_files / "evalb.txt").read_text().splitlines()
+    assert [line for line in expected if line.startswith("Bracketing")] == [
+        line for line in result.stdout.splitlines() if line.startswith("Bracketing")
+    ]

@@ -1,0 +1,117 @@
+import json
+
+import pytest
+import spacy
+
+from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.errors import ConfigError, IncparseError
+
+
+def test_one_line_a_pass(trained):
+    lines = trained[1].splitlines()
+    assert lines[0] == "234 sentences to train on, 50 to choose the best pass"
+    passes = [line.split() for line in lines[2:4]]
+    assert [row[0] for row in passes] == ["1", "2"]
+    assert all(0 < float(figure) <= 100 for row in passes for figure in row[2:6])
+    assert passes[0][-1] == "*"
+    assert lines[-1].endswith("model-best")
+
+
+def test_the_result_is_a_complete_pipeline(model):
+    nlp = spacy.load(model)
+    assert nlp.pipe_names == ["sentencizer", "incparse_tagger", "incparse"]
+    doc = nlp("The rain stopped. It is cold.")
+    assert [tree.label for tree in doc._.trees] == ["TOP", "TOP"]
+    assert all(token.tag_ for token in doc)
+    assert doc._.trees[0].tags == tuple(token.tag_ for token in next(iter(doc.sents)))
+    assert 0 < nlp.meta["performance"]["const_f"] < 1
+
+
+def test_the_parser_has_its_own_tagger(model):
+    nlp = spacy.load(model)
+    text = "The rain stopped. It is cold."
+    trees = nlp(text)._.trees
+    nlp.remove_pipe("incparse_tagger")
+    assert nlp(text)._.trees == trees
+
+
+def _bytes(out_dir):
+    return [(out_dir / "model-best" / name / "model").read_bytes() for name in ("incparse", "incparse_tagger")]
+
+
+def test_same_seed_same_model_also_when_resumed(run, trained, train_file, dev_file, tmp_path):
+    arguments = ["train", train_file, dev_file, tmp_path / "out"]
+    assert run(*arguments, "--max-epochs", 1).exit_code == 0
+    result = run(*arguments, "--max-epochs", 2, "--resume")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2"]
+    assert _bytes(tmp_path / "out") == _bytes(trained[0])
+
+
+def test_interrupted_run_says_how_to_go_on(run, train_file, dev_file, tmp_path, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spacy_incparse.training.loop.train_parser", interrupted)
+    result = run("train", train_file, dev_file, tmp_path)
+    assert result.exit_code == 130
+    assert result.stderr == "Interrupted: finished passes are kept, --resume goes on behind them\n"
+
+
+def test_nothing_to_resume(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path / "new", "--resume")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+
+
+def test_settings_from_a_json_file(write):
+    content = {
+        "features": "paper",
+        "beam_size": 7,
+        "n_folds": 3,
+        "tagger": {"n_epochs": 2},
+        "max_epochs": 4,
+        "lang": "de",
+    }
+    recipe = read_recipe(str(write("s.json", json.dumps(content))), seed=5)
+    assert (recipe.lang, recipe.max_epochs, recipe.training["seed"], recipe.training["n_folds"]) == ("de", 4, 5, 3)
+    assert (recipe.parser_config.features, recipe.parser_config.beam_size) == ("paper", 7)
+    assert recipe.training["tagger"] == {"n_epochs": 2}
+
+
+@pytest.mark.parametrize("name", ["paper", "rich"])
+def test_settings_from_the_shipped_configs(name, request):
+    path = request.config.rootpath / "configs" / f"{name}.cfg"
+    recipe = read_recipe(str(path), max_epochs=3)
+    assert recipe.parser_config.features == name
+    assert (recipe.lang, recipe.max_epochs) == ("en", 3)
+    settings, defaults = (json.dumps(r.parser_config.to_dict()) for r in (recipe, read_recipe(name)))
+    assert settings == defaults
+
+
+def test_head_rules_follow_the_language():
+    assert read_recipe("rich").heads != read_recipe("rich", lang="de").heads
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "expected an object"),
+        ("{", "s.json: "),
+        ('{"beam": 3}', "no setting 'beam'"),
+        ('{"beam_size": "wide"}', "beam_size|wrong kind"),
+        ('{"features": "all"}', "no feature set 'all'"),
+        ('{"features": 3}', "wrong kind"),
+        ('{"n_folds": "x"}', "n_folds is 'x'"),
+        ('{"max_epochs": 0}', "max_epochs is 0"),
+        ('{"tagger": {"layers": 3}}', "no setting 'layers' of the tagger"),
+    ],
+)
+def test_wrong_settings(write, content, message):
+    with pytest.raises(IncparseError, match=message):
+        read_recipe(str(write("s.json", content)))
+
+
+def test_config_without_the_component(write):
+    with pytest.raises(ConfigError, match="no component"):
+        read_recipe(str(write("s.cfg", '[nlp]\nlang = "en"\npipeline = []\n[components]\n')))
