@@ -1,0 +1,139 @@
+"""Run the code of README.md and compare, or replace, the output that stands there.
+
+    python tests/readme.py            # writes into README.md what its commands and programs print now
+
+Blocks in a row share one folder (with links to `assets` and `configs`) and one Python namespace:
+
+- ``python``: a program; the ``text`` block that comes next is what it prints;
+- ``console``: lines that begin with ``$ `` are commands, the lines behind each are what it prints;
+- ``sh``: the commands of the set-up, which `.ci/run` runs as they are; the ``text`` block that comes next is what the
+  last part of the first one prints.
+
+In an output ``...`` stands for anything, as in doctest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).parents[1]
+README = CHECKOUT / "README.md"
+LINKED = ("assets", "configs")
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass
+class Output:
+    """What stands in the README, from `start` to `end`, as the output of some code, and what it really printed."""
+
+    code: str
+    start: int
+    end: int
+    expected: str
+    actual: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether it printed what stands there."""
+        return doctest.OutputChecker().check_output(self.expected, self.actual, doctest.ELLIPSIS)
+
+
+def run(text: str, folder: Path) -> Iterator[Output]:
+    """Run all code of a README in order, in an empty folder, and yield the outputs."""
+    for name in LINKED:
+        (folder / name).symlink_to(CHECKOUT / name)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    blocks = list(_BLOCK.finditer(text))
+    for number, block in enumerate(blocks):
+        language, code = block.groups()
+        if language == "console":
+            yield from _run_console(code, block.start(2), folder)
+        elif language in ("python", "sh"):
+            actual = _run_python(code, namespace, folder) if language == "python" else _run(_last_part(code), folder)
+            shown = _shown_output(text, block, blocks[number + 1 :])
+            if language == "python" or shown:
+                start, end = shown.span(2) if shown else (block.end(), block.end())
+                yield Output(code, start, end, text[start:end], actual)
+
+
+def setup_commands(text: str) -> list[str]:
+    """Give the lines of the first block of shell commands."""
+    return next(block[2] for block in _BLOCK.finditer(text) if block[1] == "sh").splitlines()
+
+
+def updated(text: str, outputs: list[Output]) -> str:
+    """Give the README with the actual outputs in place of those that no longer fit."""
+    for output in reversed(outputs):
+        if not output.fits:
+            text = text[: output.start] + output.actual + text[output.end :]
+    return text
+
+
+def _shown_output(text: str, block: re.Match[str], later: list[re.Match[str]]) -> re.Match[str] | None:
+    if later and later[0][1] == "text" and not text[block.end() : later[0].start()].strip():
+        return later[0]
+    return None
+
+
+def _run_console(code: str, offset: int, folder: Path) -> Iterator[Output]:
+    for match in re.finditer(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+        yield Output(match[1], offset + match.start(2), offset + match.end(2), match[2], _run(match[1], folder))
+
+
+def _run(command: str, folder: Path) -> str:
+    """Run a command with the programs that belong to this interpreter, and give all that it prints."""
+    environment = os.environ | {"PATH": f"{_programs(folder)}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, check=False,
+    )  # fmt: skip
+    failed = f"(exit code {result.returncode})\n" if result.returncode else ""
+    return result.stdout + failed
+
+
+def _programs(folder: Path) -> Path:
+    """Give a folder with `python` and `spacy-incparse`, whatever this interpreter is called."""
+    programs = folder / ".programs"
+    if not programs.exists():
+        programs.mkdir()
+        for name, start in (("python", ""), ("spacy-incparse", " -m spacy_incparse")):
+            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{start} "$@"\n')
+            (programs / name).chmod(0o755)
+    return programs
+
+
+def _run_python(code: str, namespace: dict[str, Any], folder: Path) -> str:
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, "README.md", "exec"), namespace)
+    finally:
+        os.chdir(here)
+    return printed.getvalue()
+
+
+def _last_part(code: str) -> str:
+    """Give the last command of the first line, without the path of the environment that the ones before it make."""
+    return code.splitlines()[0].split(" && ")[-1].removeprefix(".venv/bin/")
+
+
+if __name__ == "__main__":
+    content = README.read_text(encoding="utf8")
+    with tempfile.TemporaryDirectory() as scratch:
+        results = list(run(content, Path(scratch)))
+    README.write_text(updated(content, results), encoding="utf8")
+    for changed in (result for result in results if not result.fits):
+        print(f"updated the output of: {changed.code.strip().splitlines()[0]}")
