@@ -58,14 +58,22 @@ class Grammar:
         Chains of a length above two, tag counted and root not, are dropped where they were seen less than
         `chain_min_count` times (the paper: 2), triples below `triple_min_count` (the paper: 1).
         """
-        trees = list(trees)
-        labels = Labels.from_trees(trees)
+        return cls.from_taggings([list(trees)], chain_min_count=chain_min_count, triple_min_count=triple_min_count)
+
+    @classmethod
+    def from_taggings(
+        cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+    ) -> Grammar:
+        """Read the grammar off the same transformed trees under several taggings; counts are the highest of them."""
+        labels = Labels.from_trees(tree for trees in taggings for tree in trees)
         decisions: Counter[Decision] = Counter()
-        for tree in trees:
-            decisions.update(tree_decisions(tree, labels))
+        chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+        for trees in taggings:
+            decisions |= _count_decisions(trees, labels)
+            chains = [all_ | here for all_, here in zip(chains, _count_chains(trees, labels), strict=True)]
         return cls(
             labels=labels,
-            chains=_count_chains(trees, labels, chain_min_count),
+            chains=tuple(_most_frequent_first(_without_rare(counts, chain_min_count)) for counts in chains),
             triples=_count_triples(decisions, labels, triple_min_count),
             contexts=_group_by_context(decisions),
             chain_min_count=chain_min_count,
@@ -167,12 +175,19 @@ def _tree_chains(tree: Tree, labels: Labels) -> Iterator[tuple[int, Chain]]:
         yield labels.tag_ids.get(tag, UNKNOWN), tuple(_nonterminal(label, labels) for label in move.chain)
 
 
-def _count_chains(trees: Sequence[Tree], labels: Labels, min_count: int) -> tuple[dict[Chain, int], ...]:
+def _count_decisions(trees: Sequence[Tree], labels: Labels) -> Counter[Decision]:
+    decisions: Counter[Decision] = Counter()
+    for tree in trees:
+        decisions.update(tree_decisions(tree, labels))
+    return decisions
+
+
+def _count_chains(trees: Sequence[Tree], labels: Labels) -> list[Counter[Chain]]:
     counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
     for tree in trees:
         for tag, chain in _tree_chains(tree, labels):
             counts[tag][chain] += 1
-    return tuple(_most_frequent_first(_without_rare(chains, min_count)) for chains in counts)
+    return counts
 
 
 def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:

@@ -24,8 +24,10 @@ class ParserConfig:
     beam_size, gamma: the filter of equation 3, gamma in averaged weights; gamma None means plain top N.
     seen_min_count: contexts seen so often in training allow only outcomes seen there (0: off); seen_min_share drops
     outcomes with a smaller share too. train_*: the same while training, gamma in raw weights.
-    update: "early", "max_violation" or "full". cache_*: repeated use of hypotheses (figure 4): how many candidates are
-    kept a sentence (0: off), how many sentences lie between two sweeps, T1 and T2.
+    update: "early", "max_violation" or "full". gold_tag_interval: every how many-th time a training sentence comes with
+    its gold tags instead of a tagger's (0: never): right tags teach syntax, wrong ones what tags are worth.
+    cache_*: repeated use of hypotheses (figure 4): for how many
+    sentences (0: off), how many candidates each, how many sentences lie between two sweeps, T1 and T2.
     """
 
     features: str | dict[str, Sequence[str]] = "rich"
@@ -44,7 +46,9 @@ class ParserConfig:
     train_gamma: float | None = None
     train_seen_min_count: int = 30
     update: str = "early"
-    cache_candidates: int = 0
+    gold_tag_interval: int = 2
+    cache_size: int = 0
+    cache_candidates: int = 10
     cache_interval: int = 100
     cache_t1: int = 5
     cache_t2: int = 50
@@ -83,6 +87,8 @@ class ParserConfig:
 SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
-    "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0, "train_beam_size": 1, "train_gamma": 0,
-    "train_seen_min_count": 0, "cache_candidates": 0, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
+    "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,
+    "train_beam_size": 1, "train_gamma": 0,
+    "train_seen_min_count": 0, "gold_tag_interval": 0,
+    "cache_size": 0, "cache_candidates": 1, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
 }  # fmt: skip

@@ -31,3 +31,11 @@ cdef class Sentence:
 
     def __len__(self):
         return self.c.n
+
+    def to_tuple(self):
+        """Give the arguments that make the same sentence again."""
+        cdef int k
+        words = [self.c.words[k] for k in range(self.c.n)]
+        classes = [self.c.classes[k] for k in range(self.c.n)]
+        tags = [self.c.tags[k] for k in range(self.c.n)]
+        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question)

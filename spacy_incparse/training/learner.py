@@ -14,7 +14,7 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Model, Parser, root_symbol
-from spacy_incparse.search.sentence import Sentence
+from spacy_incparse.training.cache import CandidateCache, GoldMoves
 from spacy_incparse.training.perceptron import Perceptron
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
@@ -44,28 +44,47 @@ class ParserLearner:
     def from_treebank(
         cls, trees: Sequence[Tree], tags: Sequence[Sequence[str]], config: ParserConfig, heads: HeadRules
     ) -> ParserLearner:
-        """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with."""
-        transformed = [transform(retag(tree, given)) for tree, given in zip(trees, tags, strict=True)]
-        grammar = Grammar.from_trees(
-            transformed, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
+        """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
+
+        These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
+        """
+        taggings = [[transform(retag(tree, row)) for tree, row in zip(trees, tags, strict=True)]]
+        if config.gold_tag_interval:
+            taggings.append([transform(tree) for tree in trees])
+        grammar = Grammar.from_taggings(
+            taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
         )
         lexicon = Lexicon.from_sentences(
             (tree.words for tree in trees),
             known_min_count=config.known_min_count,
             common_min_count=config.common_min_count,
         )
-        return cls(Model(grammar, lexicon, heads, _punctuation(transformed, grammar)), config)
+        return cls(Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar)), config)
 
     def update(self, words: Sequence[str], tags: Sequence[str], tree: Tree) -> int:
         """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
-        sentence, moves = self._encode(words, tags, tree)
-        n_candidates = self.config.cache_candidates
-        updated, candidates = self._perceptron.learn(sentence, moves[0], moves[1], n_candidates)
-        n_updates = int(updated)
-        if n_candidates:
-            n_updates += self._cache.add((tuple(words), tree), sentence, moves, candidates)
+        return self.learn(self.encode(words, tags, tree))
+
+    def learn(self, example: GoldMoves) -> int:
+        """Learn from what `encode` gave, which is faster where a sentence comes again; give the number of updates."""
         self._parser = None
-        return n_updates
+        if not self._cache.size:
+            return int(self._perceptron.learn(example.sentence, example.n_closings, example.leaves)[0])
+        updated, candidates, complete = self._perceptron.learn(
+            example.sentence, example.n_closings, example.leaves, self.config.cache_candidates
+        )
+        return int(updated) + self._cache.add(example, candidates, complete)
+
+    def encode(self, words: Sequence[str], tags: Sequence[str], tree: Tree) -> GoldMoves:
+        """Give a sentence and the moves of its gold tree as numbers; tags that are not known count as the first."""
+        known = self.model.grammar.labels
+        tags = [tag if tag in known.tag_ids else known.tags[0] for tag in tags]
+        n_closings, leaves = [], []
+        for move, tag in zip(derivation(transform(retag(tree, tags))), tags, strict=True):
+            chain = tuple(known.nonterminal_ids.get(label, -1) for label in move.chain)
+            n_closings.append(move.n_closings)
+            leaves.append(self._moves.leaf_numbers.get((known.tag_ids[tag], chain), -1))
+        return GoldMoves(self.model.sentence(words, tags), n_closings, leaves)
 
     def parser(self) -> Parser:
         """Give a parser with the average of all weights so far; the same object until the next update."""
@@ -75,59 +94,14 @@ class ParserLearner:
 
     def state_to_bytes(self) -> bytes:
         """Give all that training changes."""
-        return srsly.msgpack_dumps({"weights": self.weights.state_to_bytes(), "cache": self._cache.to_list()})
+        return srsly.msgpack_dumps({"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()})
 
     def state_from_bytes(self, data: bytes) -> None:
         """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
         state = srsly.msgpack_loads(data)
         self.weights.load_state(state["weights"])
-        self._cache.from_list(state["cache"])
+        self._cache.from_dict(state["cache"])
         self._parser = None
-
-    def _encode(self, words: Sequence[str], tags: Sequence[str], tree: Tree) -> tuple[Sentence, Moves_]:
-        known = self.model.grammar.labels
-        tags = [tag if tag in known.tag_ids else known.tags[0] for tag in tags]
-        n_closings, leaves = [], []
-        for move, tag in zip(derivation(transform(retag(tree, tags))), tags, strict=True):
-            chain = tuple(known.nonterminal_ids.get(label, -1) for label in move.chain)
-            n_closings.append(move.n_closings)
-            leaves.append(self._moves.leaf_numbers.get((known.tag_ids[tag], chain), -1))
-        return self.model.sentence(words, tags), (n_closings, leaves)
-
-
-Moves_ = tuple[list[int], list[int]]
-
-
-class CandidateCache:
-    """Repeated use of hypotheses (figure 4): candidates of past sentences, swept every so many sentences."""
-
-    def __init__(self, perceptron: Perceptron, config: ParserConfig):
-        self._perceptron, self._config = perceptron, config
-        self._entries: dict = {}
-        self._n_since_sweep = 0
-
-    def add(self, key, sentence: Sentence, gold: Moves_, candidates: list[Moves_]) -> int:
-        """Step 1's last line: keep a sentence's candidates in place of older ones; sweep where it is time."""
-        self._entries.pop(key, None)
-        if candidates:
-            complete = len(candidates[0][0]) == len(sentence)
-            self._entries[key] = [sentence, gold, candidates, complete, 0]
-        self._n_since_sweep += 1
-        if self._n_since_sweep < self._config.cache_interval:
-            return 0
-        self._n_since_sweep = 0
-        return self._sweep()
-
-    def _sweep(self) -> int:
-        """Step 2: T1 rounds over the cache, each entry changing the weights at most T2 times."""
-        n_updates = 0
-        for _ in range(self._config.cache_t1):
-            for entry in self._entries.values():
-                sentence, gold, candidates, complete, n_used = entry
-                if n_used < self._config.cache_t2 and self._perceptron.relearn(sentence, gold, candidates, complete):
-                    entry[4] += 1
-                    n_updates += 1
-        return n_updates
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:

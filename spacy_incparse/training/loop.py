@@ -14,7 +14,9 @@ from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.preparation import Preparation, Progress, prepare
+from spacy_incparse.training.cache import GoldMoves
+from spacy_incparse.training.learner import ParserLearner
+from spacy_incparse.training.preparation import Preparation, Progress, prepare, uses_gold_tags
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -71,12 +73,14 @@ def train_parser(
         )
         if state:
             state.start(preparation)
-    n_passes, best = state.load_learner(preparation.learner) if state and resume else (0, -1.0)
+    learner = preparation.learner
+    n_passes, best = state.load_learner(learner) if state and resume else (0, -1.0)
     dev_tags = preparation.tagger.tag_batch([tree.words for tree in dev])
+    schedule = TagSchedule(train, preparation, config.gold_tag_interval)
     for number in range(n_passes + 1, max_epochs + 1):
         started = time.perf_counter()
-        n_updates = _run_pass(train, preparation, seed, number, progress)
-        parser = preparation.learner.parser()
+        n_updates = _run_pass(schedule, learner, seed, number, progress)
+        parser = learner.parser()
         scores = score_parser(parser, dev, dev_tags) if dev else None
         is_best = scores is None or scores["const_f"] > best
         best = scores["const_f"] if scores and is_best else best
@@ -84,7 +88,7 @@ def train_parser(
             report = PassReport(number, n_updates, scores, time.perf_counter() - started, is_best)
             on_pass(report, preparation.tagger, parser)
         if state:
-            state.save_learner(preparation.learner, number, best)
+            state.save_learner(learner, number, best)
 
 
 def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -93,16 +97,30 @@ def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[s
     return score_trees(gold, [parse.tree for parse in parses]).to_dict()
 
 
-def _run_pass(
-    train: Sequence[Tree], preparation: Preparation, seed: int, number: int, progress: Progress | None
-) -> int:
+class TagSchedule:
+    """The training sentences with the tags that they have in each pass: a tagger's, and now and then their own."""
+
+    def __init__(self, trees: Sequence[Tree], preparation: Preparation, gold_tag_interval: int):
+        encode = preparation.learner.encode
+        self._tagged = [encode(tree.words, row, tree) for tree, row in zip(trees, preparation.tags, strict=True)]
+        self._gold = [encode(tree.words, tree.tags, tree) for tree in trees] if gold_tag_interval else []
+        self._interval = gold_tag_interval
+
+    def __len__(self) -> int:
+        return len(self._tagged)
+
+    def example(self, index: int, number: int) -> GoldMoves:
+        """Give a sentence as it comes in a pass."""
+        return (self._gold if uses_gold_tags(index, number, self._interval) else self._tagged)[index]
+
+
+def _run_pass(schedule: TagSchedule, learner: ParserLearner, seed: int, number: int, progress: Progress | None) -> int:
     """Learn from all trees once, in an order that depends on nothing but seed and pass; count the updates."""
-    order = list(range(len(train)))
+    order = list(range(len(schedule)))
     random.Random(f"{seed} {number}").shuffle(order)
     n_updates = 0
     for done, index in enumerate(order, 1):
-        tree = train[index]
-        n_updates += preparation.learner.update(tree.words, preparation.tags[index], tree)
+        n_updates += learner.learn(schedule.example(index, number))
         if progress and (done % 50 == 0 or done == len(order)):
             progress(f"pass {number}", done, len(order))
     return n_updates

@@ -30,8 +30,8 @@ cdef class Perceptron:
         """Search one sentence and update where the gold moves lose. Counts as a step of the average.
 
         leaves: -1 for a word whose chain the grammar does not have; what comes before it is still learnt from.
-        Returns (whether there was an update, candidates): the n_candidates best analyses at the point of the update, each
-        as (closings, leaves), with the gold one's length, for repeated use; [] where gold was best.
+        Returns whether there was an update; the n_candidates best analyses at its point, each as (closings, leaves), for
+        repeated use; and whether they are whole parses. Where gold was best there are no candidates.
         """
         cdef PrefixC gold, guess
         cdef int point, n
@@ -50,7 +50,7 @@ cdef class Perceptron:
                 updated = self.update(&sentence.c, &gold, &guess, n, point > sentence.c.n)
         candidates = self._candidates(point, n, n_candidates) if updated and n_candidates else []
         self.weights.step()
-        return updated, candidates
+        return updated, candidates, point > n
 
     def _candidates(self, int point, int n, int n_candidates):
         cdef vector[int32_t] n_closings, leaves

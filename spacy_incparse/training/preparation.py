@@ -53,3 +53,8 @@ def prepare(
             words, gold_tags, n_folds=n_folds, progress=lambda done, n: report("jackknifing tags", done, n), **settings
         )
     return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads))
+
+
+def uses_gold_tags(index: int, number: int, interval: int) -> bool:
+    """Whether the sentence of an index has its gold tags in a pass; in each pass every interval-th sentence has."""
+    return interval > 0 and (index + number) % interval == 0
