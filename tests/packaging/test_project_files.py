@@ -1,0 +1,55 @@
+"""What pyproject.toml promises: requirements, entry points, licences, the embedded pipeline."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest brings it
+
+CHECKOUT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+EMBEDDED = CHECKOUT / "spacy_incparse" / "data" / "en"
+
+
+def entry_points():
+    groups = {"console_scripts": PROJECT["scripts"], **PROJECT["entry-points"]}
+    return [(group, name, target) for group, points in groups.items() for name, target in points.items()]
+
+
+def test_there_are_four_runtime_requirements():
+    assert PROJECT["dependencies"] == ["spacy>=3.8,<4", "numpy", "srsly", "typer"]
+
+
+@pytest.mark.parametrize(("group", "name", "target"), entry_points())
+def test_entry_points_lead_somewhere(group, name, target):
+    module, _, attribute = target.partition(":")
+    loaded = importlib.import_module(module)
+    assert not attribute or callable(getattr(loaded, attribute))
+
+
+def test_changelog_has_this_version():
+    assert f"\n## {PROJECT['version']}" in (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf8")
+
+
+def test_licence_files_exist():
+    for name in PROJECT["license-files"]:
+        assert (CHECKOUT / name).read_text(encoding="utf8").strip()
+
+
+def test_embedded_pipeline_is_small_and_states_its_licence():
+    assert sum(path.stat().st_size for path in EMBEDDED.rglob("*") if path.is_file()) <= 10 * 2**20
+    meta = json.loads((EMBEDDED / "meta.json").read_text(encoding="utf8"))
+    assert re.sub(r"[ -]", "", meta["license"]).startswith("CCBYNCSA4.0")
+    assert "GUM" in json.dumps(meta)
+
+
+def test_no_compiled_module_has_lost_its_source():
+    for path in (CHECKOUT / "spacy_incparse").rglob("*.so"):
+        assert path.with_name(path.name.split(".")[0] + ".pyx").exists(), f"{path} is left over: delete it"
