@@ -46,7 +46,7 @@ STRUCTURE_FIELDS = (
     Field("G", "lexical head, so far, of the parent's parent: the governor"),
     Field("GP", "its tag"),
     Field("CONJ", "after a conjunction: label and first tag of the conjunct before it"),
-    Field("AFTERP", "whether the left sibling comes right after punctuation, with whether the next word is punctuation", 0),
+    Field("AFTERP", "if the left sibling comes right after punctuation: whether the next word is punctuation", 0),
     Field("FW", "first word of the parent", -1, True),
     Field("FT", "its tag", -1, True),
     Field("BW", "word before the parent", -1, True),
@@ -54,7 +54,7 @@ STRUCTURE_FIELDS = (
     Field("LEN", "length of the parent in words, in buckets", -1, True),
     Field("RULE", "labels of all children of the parent", -1, True),
     Field("SHAPE", "tags of the words in the parent, up to 6 and the length beyond", -1, True),
-    Field("PAIR", "if the parent follows a conjunction: whether the conjuncts' labels are equal, and both lengths", -1, True),
+    Field("PAIR", "if the parent follows a conjunction: whether both labels are equal, and both lengths", -1, True),
     Field("PAIRF", "the same with the conjuncts' first tags", -1, True),
     Field("PAIRL", "the same with the conjuncts' last tags", -1, True),
 )  # fmt: skip

@@ -202,9 +202,9 @@ def _parse(kind: str, text: str) -> Template:
 class KindTable:
     """The templates of one kind as flat integers for the compiled extraction.
 
-    A row's hash is ``bias + sum(coefficient * value)`` over its fields, modulo 2**64 (multilinear hashing, Dietzfelbinger
-    1996); the sum over position fields is made once a word. `reads_tag`: LKP is in the conjunction, so that the
-    one outcome SHIFT stands for the POS node; else the POS node's own symbol is the outcome.
+    A row's hash is ``bias + sum(coefficient * value)`` over its fields, modulo 2**64 (multilinear hashing,
+    Dietzfelbinger 1996); the sum over position fields is made once a word. `reads_tag`: LKP is in the conjunction, so
+    that the one outcome SHIFT stands for the POS node; else the POS node's own symbol is the outcome.
     """
 
     biases: tuple[int, ...]

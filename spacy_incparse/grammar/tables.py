@@ -171,7 +171,8 @@ def _count_chain_types(trees: Sequence[Tree], with_top: bool) -> Counter[ChainTy
     for tree in trees:
         for k, (move, tag) in enumerate(zip(derivation(tree), tree.tags, strict=True)):
             root = (tree.label,) if with_top and k == 0 else ()
-            counts[(*root, *move.chain, tag)] += 1
+            chain: ChainType = (*root, *move.chain, tag)
+            counts[chain] += 1
     return counts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
@@ -18,7 +18,7 @@ class ParserConfig:
     """Settings of a parser; those of the search may be changed after training, the others belong to the model.
 
     features: a named set ("paper", "paper+punct", "rich") or a user's own, see features/templates.py.
-    heads: head rules as data, see trees/heads.py. conjunctions: labels that link conjuncts.
+    conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs of section 3.1; chains up to length 2 are always kept.
     known_min_count, common_min_count: see lexicon/words.py. table_bits: 2**bits rows of hashed weights.
     beam_size, gamma: the filter of equation 3, gamma in averaged weights; gamma None means plain top N.
@@ -31,7 +31,6 @@ class ParserConfig:
     """
 
     features: str | dict[str, Sequence[str]] = "rich"
-    heads: dict[str, Any] = field(default_factory=dict)
     conjunctions: Sequence[str] = CONJUNCTIONS
     chain_min_count: int = 1
     triple_min_count: int = 1
@@ -39,11 +38,11 @@ class ParserConfig:
     common_min_count: int = 5
     table_bits: int = 22
     beam_size: int = 100
-    gamma: float | None = 12.0
+    gamma: float | None = 1e5
     seen_min_count: int = 10
     seen_min_share: float = 0.0
-    train_beam_size: int = 32
-    train_gamma: float | None = None
+    train_beam_size: int = 64
+    train_gamma: float | None = 1e6
     train_seen_min_count: int = 30
     update: str = "early"
     gold_tag_interval: int = 2
