@@ -9,7 +9,7 @@ Blocks in a row share one folder (with links to `assets` and `configs`) and one 
 - ``sh``: the commands of the set-up, which `.ci/run` runs as they are; the ``text`` block that comes next is what the
   last part of the first one prints.
 
-In an output ``...`` stands for anything, as in doctest.
+In an output ``...`` stands for anything, as in doctest; empty lines at its end do not count.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 CHECKOUT = Path(__file__).parents[1]
 README = CHECKOUT / "README.md"
 LINKED = ("assets", "configs")
+_SECONDS = re.compile(r"\d+\.\d(?=(?:  \*)?$)", re.MULTILINE)  # what `train` prints at the end of its lines
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,6 +43,9 @@ class Output:
     end: int
     expected: str
     actual: str
+
+    def __post_init__(self) -> None:
+        self.actual = self.actual.rstrip("\n") + "\n" if self.actual.strip() else ""
 
     @property
     def fits(self) -> bool:
@@ -76,7 +80,7 @@ def updated(text: str, outputs: list[Output]) -> str:
     """Give the README with the actual outputs in place of those that no longer fit."""
     for output in reversed(outputs):
         if not output.fits:
-            text = text[: output.start] + output.actual + text[output.end :]
+            text = text[: output.start] + _SECONDS.sub("...", output.actual) + text[output.end :]
     return text
 
 
@@ -93,7 +97,8 @@ def _run_console(code: str, offset: int, folder: Path) -> Iterator[Output]:
 
 def _run(command: str, folder: Path) -> str:
     """Run a command with the programs that belong to this interpreter, and give all that it prints."""
-    environment = os.environ | {"PATH": f"{_programs(folder)}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{_programs(folder)}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "COLUMNS": "80"}
     result = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -119,7 +124,10 @@ def _run_python(code: str, namespace: dict[str, Any], folder: Path) -> str:
     os.chdir(folder)
     try:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, "README.md", "exec"), namespace)
+            try:
+                exec(compile(code, "README.md", "exec"), namespace)
+            except Exception as error:
+                print(f"{type(error).__name__}: {error}")
     finally:
         os.chdir(here)
     return printed.getvalue()
