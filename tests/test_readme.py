@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from readme import CHECKOUT, README, run, setup_commands
+
+from tests.readme import CHECKOUT, README, run, setup_commands
 
 TEXT = README.read_text(encoding="utf8")
 
