@@ -17,6 +17,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
+    from spacy_incparse.training.cache import GoldMoves
     from spacy_incparse.training.learner import ParserLearner
     from spacy_incparse.trees.heads import HeadRules
 
@@ -41,6 +42,7 @@ class TrainingRun:
     seed: int
     tags: dict[tuple[str, ...], Sequence[str]] = field(default_factory=dict)  # by the words of a training sentence
     n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
+    encoded: dict[tuple, GoldMoves] = field(default_factory=dict)
 
     @classmethod
     def start(cls, trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> TrainingRun:
@@ -60,12 +62,26 @@ class TrainingRun:
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
         """Learn from the examples' sentences in random order; return how many of them were wrong before."""
+        from spacy_incparse.training.preparation import uses_gold_tags
+
         sentences = self._sentences(examples, use_given_tags)
         # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
         sentences.sort(key=lambda sentence: (sentence[0], sentence[2].arrays.labels))
-        random.Random(f"{self.seed} {self.n_batches}").shuffle(sentences)
         self.n_batches += 1
-        return sum(self.learner.update(words, tags, tree) > 0 for words, tags, tree in sentences)
+        interval = self.learner.config.gold_tag_interval
+        batch = [
+            self._encode(words, tree.tags if uses_gold_tags(i, self.n_batches, interval) else tags, tree)
+            for i, (words, tags, tree) in enumerate(sentences)
+        ]
+        random.Random(f"{self.seed} {self.n_batches}").shuffle(batch)
+        return sum(self.learner.learn(example) > 0 for example in batch)
+
+    def _encode(self, words: tuple[str, ...], tags: Sequence[str], tree: Tree) -> GoldMoves:
+        """Encode a sentence once, not in every pass."""
+        key = words, tuple(tags), tree.arrays.labels
+        if key not in self.encoded:
+            self.encoded[key] = self.learner.encode(words, tags, tree)
+        return self.encoded[key]
 
     def _sentences(
         self, examples: Iterable[Example], use_given_tags: bool

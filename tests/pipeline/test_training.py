@@ -72,6 +72,15 @@ def test_jackknifed_tags_are_what_training_sees():
     assert n_wrong > 0
 
 
+def test_sentences_come_with_gold_tags_every_other_time():
+    nlp = untrained(training=SMALL | {"gold_tag_interval": 2})
+    train(nlp, 2, limit=60)
+    run = nlp.get_pipe("incparse")._run
+    trees = [example.reference._.trees[0] for example in TreebankReader(ASSETS / "sample-train.mrg", limit=60)(nlp)]
+    met = {(words, tags) for words, tags, _ in run.encoded}
+    assert met == {(tree.words, tags) for tree in trees for tags in (tree.tags, tuple(run.tags[tree.words]))}
+
+
 def test_tags_of_annotating_components_are_used_under_doc():
     nlp = untrained(tags="doc")
     train(nlp, 0, limit=10)

@@ -1,0 +1,44 @@
+"""The English pipeline that comes with the package."""
+
+import pytest
+import spacy
+
+import spacy_incparse
+from spacy_incparse.data import embedded_names, find_pipeline
+
+TEXT = "The committee that met on Monday rejected the plan. Why did they?"
+
+
+@pytest.fixture(scope="module")
+def english():
+    if "en" not in embedded_names():
+        pytest.skip("this checkout has no embedded pipeline: spacy_incparse/data/en")
+    return spacy_incparse.load("en")
+
+
+def test_it_parses(english):
+    trees = english(TEXT)._.trees
+    assert [tree.words[-1] for tree in trees] == [".", "?"]
+    assert [tree.label for tree in trees] == ["TOP", "TOP"]
+    assert {"S", "NP", "VP"} <= {label for tree in trees for label, _, _ in tree.spans()}
+
+
+def test_its_weights_serve_in_other_pipelines(english, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": "en"})
+    expected = english.get_pipe("incparse").model
+    assert nlp.get_pipe("incparse").labels == expected.labels
+    assert nlp(TEXT)._.trees
+    nlp.to_disk(tmp_path)
+    assert spacy.load(tmp_path).get_pipe("incparse").model.to_bytes() == expected.to_bytes()
+
+
+def test_it_is_small(english):
+    files = [path for path in find_pipeline("en").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 10_000_000
+
+
+def test_its_meta_states_the_licence(english):
+    assert english.meta["license"]
+    assert english.meta["sources"]
