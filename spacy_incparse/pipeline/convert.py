@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.pipeline.storage import write_tree
-from spacy_incparse.tokens import detokenize
+from spacy_incparse.tokens import spaces_after
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
@@ -31,7 +31,7 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
     words = [word for tree in trees for word in tree.words]
     tags = [tag for tree in trees for tag in tree.tags]
     starts: list[bool | int | None] = [i == 0 for tree in trees for i in range(len(tree.words))]
-    spaces = [space for tree in trees for space in _spaces(tree)] if natural_spacing else None
+    spaces = _spaces(trees) if natural_spacing else None
     doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     first = 0
     for tree in trees:
@@ -44,8 +44,9 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
     return doc
 
 
-def _spaces(tree: Tree) -> list[bool]:
-    """Return whether a space follows each word, one behind the last word of the sentence always."""
-    _, starts = detokenize(tree.words, tree.tags)
-    ends = [start + len(word) for start, word in zip(starts, tree.words, strict=True)]
-    return [end < start for end, start in zip(ends, starts[1:], strict=False)] + [True]
+def _spaces(trees: Sequence[Tree]) -> list[bool]:
+    """Return whether a space follows each word: as in a text, and between sentences."""
+    spaces: list[bool] = []
+    for tree in trees:
+        spaces += [*spaces_after(tree.words, tree.tags)[:-1], True]
+    return [*spaces[:-1], False]
