@@ -29,6 +29,14 @@ _PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
 _QUOTES = ("``", "''")
 
 
+# Words of a text that stand without a space to their left, to their right, or on both sides.
+_CLOSING = frozenset([*",.;:?!%)]}…”»¢°", "...", "?!", "!?", "!!", "??"])
+_OPENING = frozenset([*"([{“«‘¿¡$£€¥#", "US$", "C$", "A$", "HK$"])
+_LINKING_TAGS = frozenset(["HYPH"])
+_CLITIC = re.compile(r"n['’]t|['’](?:s|m|d|re|ve|ll)?", re.IGNORECASE)
+_SPLIT_WORDS = frozenset(["can not", "gon na", "wan na", "got ta", "gim me", "lem me", "d' ye", "'t is", "'t was"])
+
+
 def penn_to_raw(word: str, tag: str | None = None) -> str:
     """Return the raw text of a word as a treebank spells it; `tag` tells an opening single quote from a backquote."""
     if "-" in word or "\\" in word:
@@ -77,6 +85,56 @@ def quote_directions(words: Iterable[str], tags: Iterable[str]) -> list[bool]:
             inside = is_open
         directions.append(is_open)
     return directions
+
+
+def detokenize(words: Sequence[str], tags: Sequence[str] | None = None) -> tuple[str, list[int]]:
+    """Return the text of a sentence with natural spacing, and where in it each word begins (in characters)."""
+    offsets, length = [], 0
+    pieces = [word + " " * space for word, space in zip(words, spaces_after(words, tags), strict=True)]
+    for piece in pieces:
+        offsets.append(length)
+        length += len(piece)
+    text = "".join(pieces)
+    return text[:-1] if pieces else text, offsets
+
+
+def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> list[bool]:
+    """Return for each word of a sentence whether a space follows it in natural, English-like text.
+
+    The last word has one, for the next sentence. Quotes go by their tags, without tags by position: they alternate.
+    """
+    tags = [""] * len(words) if tags is None else tags
+    sides = _quote_sides(words, tags)
+    glued = [_glued(word, tag, side) for word, tag, side in zip(words, tags, sides, strict=True)]
+    spaces = [
+        not (glued[i][1] or glued[i + 1][0] or f"{words[i]} {words[i + 1]}".lower() in _SPLIT_WORDS)
+        for i in range(len(words) - 1)
+    ]
+    return [*spaces, True][: len(words)]
+
+
+def _quote_sides(words: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """Return for each word "open", "close" or, where it is no quote, ""."""
+    is_single = [word == "'" and tag != "POS" for word, tag in zip(words, tags, strict=True)]
+    singles = quote_directions(['"' if single else "" for single in is_single], tags)
+    doubles = quote_directions(words, tags)
+    sides = []
+    for word, single, single_opens, double_opens in zip(words, is_single, singles, doubles, strict=True):
+        is_quote = single or word == '"'
+        opens = single_opens if single else double_opens
+        sides.append(("open" if opens else "close") if is_quote else "")
+    return sides
+
+
+def _glued(word: str, tag: str, side: str) -> tuple[bool, bool]:
+    """Return whether a word stands without a space to its left and to its right."""
+    if side:
+        return side == "close", side == "open"
+    if tag in _LINKING_TAGS or word == "/":
+        return True, True
+    if word == "’" and tag == "''":
+        return True, False
+    return word in _CLOSING or _CLITIC.fullmatch(word) is not None, word in _OPENING
 
 
 def _to_penn(word: str, tag: str, is_open: bool) -> str:

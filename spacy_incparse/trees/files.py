@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import glob
 import gzip
+import re
 import zlib
+from bisect import bisect
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, TreebankError
@@ -45,9 +48,20 @@ def read_text(path: Path) -> str:
         raise _encoding_error(path, data, error) from None
 
 
-def line_and_column(text: str, position: int) -> tuple[int, int]:
-    """Return line and column, both from 1, of a position in a text."""
-    return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+class Places:
+    """Turns positions in a text into lines and columns."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def line_and_column(self, position: int) -> tuple[int, int]:
+        """Return line and column, both from 1."""
+        line = bisect(self._line_starts, position)
+        return line, position - self._line_starts[line - 1] + 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(newline.end() for newline in re.finditer("\n", self._text))]
 
 
 def _expand(path: Path | str) -> list[Path]:
@@ -82,4 +96,4 @@ def _is_treebank_file(path: Path) -> bool:
 def _encoding_error(path: Path, data: bytes, error: UnicodeDecodeError) -> TreebankError:
     before = data[: error.start].decode("utf-8", errors="replace")
     what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
-    return TreebankError(path, *line_and_column(before, len(before)), what)
+    return TreebankError(path, *Places(before).line_and_column(len(before)), what)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.tokens import penn_to_raw
-from spacy_incparse.trees.files import line_and_column, read_text, treebank_files
+from spacy_incparse.trees.files import Places, read_text, treebank_files
 from spacy_incparse.trees.formats import refuse_discontinuous, refuse_other_formats
 from spacy_incparse.trees.normalize import Step, normalize
 from spacy_incparse.trees.tree import Tree, TreeBuilder
@@ -83,22 +83,20 @@ def read_trees(paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | 
 def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipLog | None = None) -> Iterator[Tree]:
     """Yield the trees in a text of brackets; `path` is for messages. See `read_trees`."""
     refuse_other_formats(text, path)
-    position, behind, is_first = _skip_blank(text, 0), len(text), True
+    places, position, is_first = Places(text), _skip_blank(text, 0), True
+    ends_at_line_start = False  # whether a tree has to end before the next line that begins with '('
     while position < len(text):
         try:
             tree, after = _read_tree(
-                text, position, behind if behind == len(text) else _next_line_start(text, position)
+                text, position, _next_line_start(text, position) if ends_at_line_start else len(text)
             )
         except _MalformedError as bad:
-            error = TreebankError(path, *line_and_column(text, bad.position), bad.what)
+            error = _located(bad, places, path)
             if skip_bad is None:
                 raise error from None
             skip_bad.add(error)
             position = _next_line_start(text, position)
-            if bad.is_unclosed:
-                behind = (
-                    position  # from now on each tree must end before the next: else every one might scan to the end
-                )
+            ends_at_line_start |= bad.is_unclosed  # or each of many unclosed trees would be scanned to the end
             continue
         if is_first:
             refuse_discontinuous(tree, text[after:].partition("\n")[0], path)
@@ -108,11 +106,19 @@ def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipL
 
 
 class _MalformedError(Exception):
-    """Brackets that are no tree, at a position of the text."""
+    """Brackets that are no tree, at a position of the text; `next_tree` is where another one seems to begin."""
 
-    def __init__(self, position: int, what: str, *, is_unclosed: bool = False):
+    def __init__(self, position: int, what: str, *, is_unclosed: bool = False, next_tree: int | None = None):
         super().__init__(what)
-        self.position, self.what, self.is_unclosed = position, what, is_unclosed
+        self.position, self.what, self.is_unclosed, self.next_tree = position, what, is_unclosed, next_tree
+
+
+def _located(bad: _MalformedError, places: Places, path: Path | str) -> TreebankError:
+    what = bad.what
+    if bad.next_tree is not None:
+        line, _ = places.line_and_column(bad.next_tree)
+        what += f"; expected ')' before line {line}, where another tree seems to begin"
+    return TreebankError(path, *places.line_and_column(bad.position), what)
 
 
 def _read_tree(text: str, begin: int, behind: int) -> tuple[Tree, int]:
@@ -173,9 +179,8 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
 def _unclosed(text: str, begin: int, n_missing: int) -> _MalformedError:
     what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
     following = _next_line_start(text, begin)
-    if following < len(text):
-        what += f"; expected ')' before line {line_and_column(text, following)[0]}, where another tree seems to begin"
-    return _MalformedError(begin, what, is_unclosed=True)
+    next_tree = following if following < len(text) else None
+    return _MalformedError(begin, what, is_unclosed=True, next_tree=next_tree)
 
 
 def _skip_blank(text: str, position: int) -> int:
