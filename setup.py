@@ -14,7 +14,7 @@ DIRECTIVES = {
     "initializedcheck": CHECKED,
     "cdivision": True,
 }
-COMPILER_ARGS = ["/O2", "/std:c++17"] if os.name == "nt" else ["-O3", "-std=c++17"]
+COMPILER_ARGS = ["/O2", "/std:c++17"] if os.name == "nt" else ["-O3", "-std=c++17", "-g" if CHECKED else "-g0"]
 
 EXTENSIONS = [
     Extension(
