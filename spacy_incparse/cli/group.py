@@ -40,6 +40,8 @@ def reported_errors() -> Iterator[None]:
     """
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
+        # spaCy's word on worker processes that were interrupted together with this one.
+        warnings.filterwarnings("ignore", message=r"\[W127\]")
         try:
             yield
             sys.stdout.flush()

@@ -42,16 +42,16 @@ def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False) -> list
 def open_pipeline(name: str) -> tuple[Language, IncParser]:
     """Load a pipeline by its name or path and return it with its parser. Raises ModelError where that fails."""
     from spacy_incparse import load
+    from spacy_incparse.data import find_pipeline
 
+    folder = find_pipeline(name)
     try:
-        nlp = load(name)
-        # The limit of spaCy is there for components that need much memory for a long text; the parser does not.
-        nlp.max_length = sys.maxsize
-        return nlp, find_parser(nlp, name)
+        nlp = load(folder)
     except (ValueError, ImportError, KeyError) as error:
-        if isinstance(error, IncparseError):
-            raise
         raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+    # The limit of spaCy is there for components that need much memory for a long text; the parser does not.
+    nlp.max_length = sys.maxsize
+    return nlp, find_parser(nlp, name)
 
 
 def find_parser(nlp: Language, name: str) -> IncParser:

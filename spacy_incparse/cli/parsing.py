@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from spacy_incparse.cli.streaming import stream
 from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.pipeline.sentences import Sentence, split_sentences
 from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
@@ -63,13 +64,13 @@ def parse_texts(
 ) -> Iterator[ParsedSentence]:
     """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's component `parser`."""
     if nbest == 1:
-        for number, doc in enumerate(nlp.pipe(texts, n_process=n_process, batch_size=batch_size), start=1):
+        for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
     # A Doc holds one tree a sentence: the others come from the parser itself, behind the rest of the pipeline.
     with nlp.select_pipes(disable=[parser.name]):
-        for number, doc in enumerate(nlp.pipe(texts, n_process=n_process, batch_size=batch_size), start=1):
+        for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_analysed(number, text, parser, sentence, nbest) for sentence in split_sentences(doc))
 

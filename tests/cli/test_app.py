@@ -1,5 +1,6 @@
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -124,10 +125,40 @@ def test_runs_as_a_command_of_spacy(write):
     assert wrong.stderr.startswith("Error: ")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
+posix = pytest.mark.skipif(os.name == "nt", reason="needs pipes and signals as in POSIX")
+
+
+@posix
 def test_closed_output_is_no_error(write):
     path = write("many.mrg", TREES * 2000)
     command = f"{sys.executable} -m spacy_incparse score --as-evalb {path} {path} | head -n 1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert result.stderr == ""
     assert len(result.stdout.splitlines()) == 1
+
+
+@posix
+@pytest.mark.slow
+def test_closed_output_with_worker_processes(write, model):
+    path = write("long.txt", "The cat sat. It rained again.\n\n" * 4000)
+    command = f"{sys.executable} -m spacy_incparse parse --model {model} --input {path} --n-process 2 | head -n 1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True, timeout=100)
+    assert result.stdout.startswith("(TOP ")
+    assert result.stderr == ""
+
+
+@posix
+def test_interrupt_with_worker_processes(write, model):
+    path = write("long.txt", "The cat sat. It rained again.\n\n" * 20000)
+    arguments = ["parse", "--model", str(model), "--input", str(path), "--n-process", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spacy_incparse", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline().startswith("(TOP ")
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (130, "Interrupted\n")

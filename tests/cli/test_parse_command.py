@@ -106,11 +106,13 @@ def test_no_text_no_trees(run, model, text):
     assert (result.exit_code, result.stdout) == (0, "")
 
 
-def test_input_that_is_not_utf8(run, model, tmp_path):
-    (tmp_path / "latin.txt").write_bytes("one\ncafé\n".encode("latin-1"))
-    result = run("parse", "--model", model, "--input", tmp_path / "latin.txt")
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_input_that_is_not_utf8(run, model, tmp_path, n_process):
+    (tmp_path / "latin.txt").write_bytes("one\n\ncafé\n".encode("latin-1"))
+    result = run("parse", "--model", model, "--input", tmp_path / "latin.txt", "--n-process", n_process)
     assert result.exit_code == 1
-    assert "latin.txt:2: byte 0xe9 is not UTF-8" in result.stderr
+    assert "latin.txt:3: byte 0xe9 is not UTF-8" in result.stderr
+    assert result.stdout.startswith("(TOP ")  # what came before is parsed
 
 
 def test_byte_order_mark_is_no_word(run, model, tmp_path):
