@@ -1,0 +1,85 @@
+"""How right the trees are: train on a treebank's train part, score its dev part, several seeds.
+
+The number of passes is fixed beforehand and the parser of the last pass is scored: the dev part decides nothing. Scores
+are EVALB's with COLLINS.prm, all sentences; the gold tags are put into the finished trees so that every sentence
+counts. Each seed is trained in a process of its own, whose peak memory (when training has ended) and training time (the
+tagger included) stand in the row.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import common
+from results import Table, percent, publish, spread
+from training_run import parse_and_score, tags_for, train
+
+TABLE = Table(
+    "Accuracy",
+    (
+        "F", "F range", "precision", "recall", "exact", "tags", "flat", "relaxed", "sentences", "passes", "training s",
+        "peak MB",
+    ),
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure one treebank, one feature set, one kind of tags."""
+    arguments = _arguments(argv)
+    runs = _run_all(arguments)
+    name = f"acc-{arguments.bank}-{arguments.tags}-{Path(arguments.config).stem}"
+    seeds = ",".join(map(str, arguments.seeds))
+    publish(TABLE, {name: _cells(runs)}, common.results_file(arguments), seed=seeds, argv=argv)
+
+
+def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
+    """Train with one seed and score."""
+    gold_tags = arguments.tags == "gold"
+    trees = common.read_part(arguments, arguments.bank, "train")
+    trained = train(trees, arguments.config, gold_tags=gold_tags, epochs=arguments.epochs, seed=seed)
+    dev = common.read_part(arguments, arguments.bank, "dev")
+    scores = parse_and_score(trained.parser, dev, tags_for(trained, dev, gold_tags=gold_tags))
+    costs = {"seconds": trained.seconds, "peak": trained.peak_bytes, "passes": trained.n_passes}
+    print(f"seed {seed}: F {percent(scores['const_f'])}, trained in {trained.seconds:.1f} s", flush=True)
+    return scores | costs
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("bank", help="name of the treebank: wsj, gum, craft, or sample")
+    parser.add_argument("--config", "--features", default="rich", help="paper, rich, or a file with settings")
+    parser.add_argument("--tags", choices=("gold", "predicted"), default="gold")
+    parser.add_argument("--epochs", type=int, help="passes; default: the config's")
+    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1, 2])
+    return parser.parse_args(argv)
+
+
+def _run_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        return pool.starmap(run_seed, [(arguments, seed) for seed in arguments.seeds], chunksize=1)
+
+
+def _cells(runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Means over the seeds; of flat sentences and memory the most, as a mean would hide them."""
+    keys = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "relaxed", "seconds")
+    means = {key: mean(run[key] for run in runs) for key in keys}
+    return [
+        percent(means["const_f"]),
+        spread([100 * run["const_f"] for run in runs]),
+        *(percent(means[key]) for key in ("const_p", "const_r", "const_exact", "tag_acc")),
+        str(max(run["flat"] for run in runs)),
+        f"{means['relaxed']:.0f}",
+        str(runs[0]["n_sents"]),
+        str(runs[0]["passes"]),
+        f"{means['seconds']:.0f}",
+        f"{max(run['peak'] for run in runs) / common.MEGABYTE:.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    main()

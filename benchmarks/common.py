@@ -1,0 +1,98 @@
+"""What all benchmarks share: arguments, treebanks, machine and commit. Import it before numpy and spaCy."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.trees.tree import Tree
+
+CHECKOUT = Path(__file__).parents[1]
+RESULTS = CHECKOUT / "benchmarks" / "RESULTS.md"
+SAMPLE = "sample"  # the name of the project's own treebank
+MEGABYTE = 10**6
+
+# One thread, here and in the processes that are started. Each library reads its own when it is first loaded, which none
+# of the imports above does.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+
+def argument_parser(description: str | None) -> argparse.ArgumentParser:
+    """Give a parser with the arguments that all benchmarks have."""
+    arguments = argparse.ArgumentParser(description=description)
+    arguments.add_argument(
+        "--treebanks",
+        type=Path,
+        default=Path(os.environ.get("INCPARSE_TREEBANKS", CHECKOUT / "../shared/treebanks")),
+        help="folder with BANK/train.mrg and BANK/dev.mrg; default: the environment variable INCPARSE_TREEBANKS",
+    )
+    arguments.add_argument("--limit", type=int, help="take so many sentences only, to try the script; writes no row")
+    arguments.add_argument("--results", type=Path, help="file to write the rows to, also with --limit")
+    return arguments
+
+
+def read_part(arguments: argparse.Namespace, bank: str, part: str) -> list[Tree]:
+    """Read the normalised trees of a treebank's part, "train" or "dev"; `--limit` cuts both."""
+    return read_treebank(part_path(arguments, bank, part))[: arguments.limit]
+
+
+def part_path(arguments: argparse.Namespace, bank: str, part: str) -> Path:
+    """Give the file of a treebank's part."""
+    if bank == SAMPLE:
+        return CHECKOUT / "assets" / f"sample-{part}.mrg"
+    return arguments.treebanks / bank / f"{part}.mrg"
+
+
+def results_file(arguments: argparse.Namespace) -> Path | None:
+    """Give the file for the rows; a trial with few sentences has none unless it is named."""
+    return arguments.results or (None if arguments.limit else RESULTS)
+
+
+def machine() -> str:
+    """Name processor, number of cores, and the versions that matter for speed."""
+    versions = f"Python {platform.python_version()}, spaCy {version('spacy')}, numpy {version('numpy')}"
+    return f"{_processor()}, {os.cpu_count()} cores, {versions}"
+
+
+def commit() -> str:
+    """Name the commit; "-dirty" where a file of the package or of the benchmarks differs from it."""
+    try:
+        changes = _git("status", "--porcelain", "--", "spacy_incparse", "benchmarks", ":!benchmarks/RESULTS.md")
+        return _git("describe", "--always") + ("-dirty" if changes else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def command(argv: Sequence[str] | None) -> str:
+    """Give the command line without what belongs to the machine: folders, and where results go."""
+    script = Path(sys.argv[0]).name
+    rest, words = list(sys.argv[1:] if argv is None else argv), []
+    while rest:
+        word = rest.pop(0)
+        if re.match(r"--(treebanks|results)\b", word):
+            del rest[: "=" not in word]
+            continue
+        words.append(Path(word).name if "/" in word else word)
+    return " ".join(["benchmarks/" + script, *words])
+
+
+def _processor() -> str:
+    try:
+        found = re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text(encoding="utf8"))
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def _git(*arguments: str) -> str:
+    result = subprocess.run(["git", *arguments], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return result.stdout.strip()

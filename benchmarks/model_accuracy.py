@@ -1,0 +1,41 @@
+"""How right the trees of a trained pipeline are, the embedded one by default.
+
+The dev part of a treebank goes through `nlp.pipe`, tokens and sentence bounds given, tags the pipeline's own. Scores
+are EVALB's with COLLINS.prm, all sentences; the gold tags are put into the finished trees so that every sentence
+counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import common
+from results import Table, percent, publish
+from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
+
+TABLE = Table(
+    "Accuracy of a trained pipeline",
+    ("F", "precision", "recall", "exact", "tags", "flat", "relaxed", "sentences"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Score one pipeline on treebanks."""
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("banks", nargs="*", default=["gum"], help="names of treebanks; default: gum")
+    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
+    arguments = parser.parse_args(argv)
+    nlp = open_pipeline(arguments.model)
+    rows = {}
+    for bank in arguments.banks:
+        dev = common.read_part(arguments, bank, "dev")
+        scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
+        rows[f"model-{bank}-{short_name(arguments.model)}"] = [
+            *(percent(scores[key]) for key in ("const_f", "const_p", "const_r", "const_exact", "tag_acc")),
+            *(str(scores[key]) for key in ("flat", "relaxed", "n_sents")),
+        ]
+    publish(TABLE, rows, common.results_file(arguments), argv=argv)
+
+
+if __name__ == "__main__":
+    main()

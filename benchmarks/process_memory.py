@@ -1,0 +1,30 @@
+"""Memory of the running process."""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from pathlib import Path
+
+STATUS = Path("/proc/self/status")
+
+
+def peak_bytes() -> int:
+    """Give the most memory that has been resident so far.
+
+    Under Linux `getrusage` would count what the process's parent had when it started it.
+    """
+    if STATUS.exists():
+        return _status("VmHWM")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def resident_bytes() -> int:
+    """Give the memory that is resident now; where the system does not tell, the most that has been."""
+    return _status("VmRSS") if STATUS.exists() else peak_bytes()
+
+
+def _status(name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB", STATUS.read_text(encoding="utf8"), re.MULTILINE)
+    return 1024 * int(found[1]) if found else 0

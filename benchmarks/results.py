@@ -1,0 +1,82 @@
+"""RESULTS.md: a table for each benchmark, in it a row for each measurement, found again by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import common
+
+COMMON_COLUMNS = ("seed", "command", "commit", "machine")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A benchmark's table: its heading in RESULTS.md and the columns between the row's name and the common ones."""
+
+    heading: str
+    columns: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """The first line."""
+        return table_line(["row", *self.columns, *COMMON_COLUMNS])
+
+
+def publish(
+    table: Table,
+    rows: Mapping[str, Sequence[str]],
+    path: Path | None,
+    *,
+    seed: str = "-",
+    argv: Sequence[str] | None = None,
+) -> None:
+    """Print rows, given by name, and write them to a file where one is given; a row of the same name is replaced."""
+    shared = [seed, f"`{common.command(argv)}`", common.commit(), common.machine()]
+    lines = {}
+    for name, cells in rows.items():
+        print(name)
+        for column, cell in zip((*table.columns, *COMMON_COLUMNS), (*cells, *shared), strict=True):
+            print(f"    {column:<24} {cell}")
+        lines[name] = table_line([f"`{name}`", *cells, *shared])
+    if path:
+        text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
+        path.write_text(updated(text, table, lines), encoding="utf8")
+
+
+def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
+    """Give the text with the lines of rows put into the table's section; sections, prose and other rows stay.
+
+    Old rows go where the columns have changed.
+    """
+    before, heading, behind = f"\n{text}".partition(f"\n## {table.heading}\n")
+    section, following, rest = behind.partition("\n## ")
+    prose = "\n".join(line for line in section.splitlines() if not line.startswith("|")).strip()
+    old = [line for line in section.splitlines() if line.startswith("|")]
+    rows = {row_name(line): line for line in old[2:]} if table.header in old[:1] else {}
+    separator = table_line(["---"] * (1 + len(table.columns) + len(COMMON_COLUMNS)))
+    content = "\n".join([table.header, separator, *(rows | lines).values()])
+    new = f"## {table.heading}\n\n{prose}\n\n{content}\n" if prose else f"## {table.heading}\n\n{content}\n"
+    start = before.strip("\n") + "\n\n" if before.strip() else ""
+    return start + new + following + rest if heading else start + new
+
+
+def row_name(line: str) -> str:
+    """Give the name of a row of a table."""
+    return line.split("|")[1].strip(" `")
+
+
+def table_line(cells: Sequence[str]) -> str:
+    """Give a line of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def percent(fraction: float) -> str:
+    """Give a fraction as F is mostly given."""
+    return f"{100 * fraction:.2f}"
+
+
+def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
+    """Give the lowest and the highest value."""
+    return f"{form.format(min(values))} - {form.format(max(values))}"

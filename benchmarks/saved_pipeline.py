@@ -1,0 +1,52 @@
+"""A pipeline that is already trained, and the trees that it gives for the words of a treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import common  # noqa: F401  before spaCy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+import spacy_incparse
+from spacy_incparse.data import find_pipeline
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.pipeline.storage import anchored_trees
+from spacy_incparse.trees.tree import Tree
+
+
+def open_pipeline(model: str) -> Language:
+    """Load an embedded pipeline by its name, another one by its folder."""
+    return spacy_incparse.load(model)
+
+
+def short_name(model: str) -> str:
+    """Give a name for rows: the embedded one's, or that of a folder."""
+    return Path(model).name
+
+
+def folder_bytes(model: str) -> int:
+    """Give the size of a pipeline's files."""
+    return sum(path.stat().st_size for path in find_pipeline(model).rglob("*") if path.is_file())
+
+
+def sentence_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
+    """Make a Doc of the words of each tree; it is known to be one sentence."""
+    return [
+        Doc(nlp.vocab, words=list(tree.words), sent_starts=[i == 0 for i in range(len(tree.words))]) for tree in trees
+    ]
+
+
+def word_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
+    """Make a Doc of the words of each tree, and of nothing else."""
+    return [Doc(nlp.vocab, words=list(tree.words)) for tree in trees]
+
+
+def score_docs(gold: Sequence[Tree], docs: Sequence[Doc]) -> dict[str, Any]:
+    """Score the trees of parsed Docs of one sentence: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
+    found = [anchored for doc in docs for anchored in anchored_trees(doc)]
+    sources = [anchored.source for anchored in found]
+    scores = score_trees(gold, [anchored.tree for anchored in found]).to_dict()
+    return scores | {"flat": sources.count("flat"), "relaxed": sources.count("relaxed")}

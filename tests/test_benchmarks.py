@@ -1,0 +1,130 @@
+"""The benchmarks run, on the sample treebank and with small settings, and their rows land where they belong."""
+
+import importlib
+import os
+import re
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+SCRIPTS = (
+    "accuracy", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
+)  # fmt: skip
+RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
+
+
+@pytest.fixture(scope="module")
+def load():
+    """Import a module of the benchmarks as their scripts do; they set environment variables when imported."""
+    with patch.object(sys, "path", [str(FOLDER), *sys.path]), patch.dict(os.environ):
+        yield importlib.import_module
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory) -> Path:
+    """A pipeline that was trained in no time."""
+    from spacy_incparse.cli.recipe import read_recipe
+    from spacy_incparse.cli.train import BEST, train_pipeline
+    from spacy_incparse.trees.reader import read_treebank
+
+    folder = tmp_path_factory.mktemp("benchmarks")
+    trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
+    train_pipeline(trees, trees[:10], folder, read_recipe("paper", max_epochs=1))
+    return folder / BEST
+
+
+@pytest.fixture
+def run(load, tmp_path):
+    """Run a script; give its rows by their names, each a dict by column."""
+
+    def _run(script, *arguments):
+        path = tmp_path / "results.md"
+        load(script).main([*map(str, arguments), "--results", str(path)])
+        lines = [line for line in path.read_text(encoding="utf8").splitlines() if line.startswith("|")]
+        header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        return {row[0].strip("`"): dict(zip(header, row, strict=True)) for row in rows}
+
+    return _run
+
+
+def test_accuracy(run):
+    options = ["--features", "paper", "--tags", "predicted", "--epochs", 1, "--seeds", "0,1", "--limit", 20]
+    rows = run("accuracy", "sample", *options)
+    row = rows["acc-sample-predicted-paper"]
+    low, high = map(float, row["F range"].split(" - "))
+    assert low <= float(row["F"]) <= high
+    assert (row["sentences"], row["passes"], row["seed"], row["flat"]) == ("20", "1", "0,1", "0")
+    assert float(row["peak MB"]) > 0
+
+
+def test_model_accuracy(run, model):
+    rows = run("model_accuracy", "sample", "--model", model)
+    assert rows["model-sample-model-best"]["sentences"] == "50"
+    assert 0 < float(rows["model-sample-model-best"]["F"]) <= 100
+
+
+def test_speed(run):
+    rows = run("speed", "sample", "--epochs", 1, "--limit", 20, "--rounds", 1, "--fast", "beam_size=2", "gamma=1e3")
+    assert list(rows) == ["speed-sample-default", "speed-sample-fast"]
+    assert rows["speed-sample-fast"]["search"].startswith("beam_size=2 gamma=1000.0 ")
+
+
+def test_pipeline_speed(run, model):
+    rows = run("pipeline_speed", "sample", "--model", model, "--runs", 1, "--limit", 5)
+    assert float(rows["pipeline-sample-model-best"]["ratio"]) > 0
+
+
+def test_footprint(run, model):
+    row = run("footprint", "sample", "--model", model, "--runs", 1, "--limit", 2)["footprint-model-best"]
+    assert 0 < float(row["MB with spaCy alone"]) <= float(row["resident MB"]) <= float(row["peak MB"])
+
+
+def test_robustness(run, model):
+    rows = run("robustness", "sample", "--model", model, "--sequences", 60)
+    assert list(rows) == ["robust-tags-model-best", "robust-docs-model-best", "robust-sample-model-best"]
+    assert {row["exceptions"] for row in rows.values()} == {row["wrong trees"] for row in rows.values()} == {"0"}
+
+
+def test_grammar_tables(run):
+    rows = run("grammar_tables", "sample", "--with-top", "--limit", 50)
+    assert rows["grammar-sample-with-top"]["round trip"] == "0"
+
+
+def test_a_row_is_replaced_and_all_else_stays(load):
+    results = load("results")
+    table, other = results.Table("Mine", ("figure",)), results.Table("Other", ("figure",))
+    text = "# Results\n\nSome words.\n\n## Mine\n\nA note.\n"
+    text = results.updated(text, table, {"a": "| `a` | 1 |", "b": "| `b` | 2 |"})
+    text = results.updated(text, other, {"a": "| `a` | 3 |"})
+    again = results.updated(text, table, {"a": "| `a` | 4 |"})
+    assert again == text.replace("| `a` | 1 |", "| `a` | 4 |")
+    assert results.updated(again, other, {}) == again
+    changed = results.updated(again, results.Table("Mine", ("new",)), {"c": "| `c` | 5 |"})
+    assert "| `b` | 2 |" not in changed
+    assert "| `a` | 3 |" in changed
+    assert "A note." in changed
+
+
+def test_commands_name_no_folder_of_the_machine(load):
+    arguments = ["sample", "--treebanks", "/a/b", "--results=/c/d.md", "--model", "/e/f/model-best", "--limit", "3"]
+    assert load("common").command(arguments).endswith(" sample --model model-best --limit 3")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_results_have_the_table_of_each_script(load, script):
+    table = load(script).TABLE
+    section = RESULTS.partition(f"\n## {table.heading}\n")[2].partition("\n## ")[0]
+    assert table.header in section.splitlines()
+
+
+def test_results_name_no_folder_of_the_machine():
+    assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|usr|work|mnt|data|Users)\b", RESULTS)
+
+
+def test_readme_names_all_files():
+    text = (FOLDER / "README.md").read_text(encoding="utf8")
+    for path in FOLDER.glob("*.py"):
+        assert f"`{path.name}" in text, path.name
