@@ -95,6 +95,7 @@ cdef class Perceptron:
         """Give the features, as indices of the weight table, of a whole derivation."""
         cdef PrefixC path
         _fill(&path, n_closings, leaves)
+        self.beam.start(&sentence.c)  # there are no frames before the first search
         self.features.clear()
         self.replay(&sentence.c, &path, 0, sentence.c.n, True, &self.features)
         return list(self.features)
@@ -110,8 +111,10 @@ cdef class Perceptron:
         gold_at.push_back(0)
         while n < sentence.n:
             if gold.leaves[n] < 0:
-                # The grammar lacks this word's chain: what the beam holds so far is compared.
-                return -1 if gold_hypothesis < 0 or self.beam.levels[n] == gold_hypothesis else n
+                # The grammar lacks this word's chain: what comes before it is compared.
+                if self.rule == MAX_VIOLATION:
+                    return self._most_violated(sentence, gold, &gold_at, n)
+                return -1 if self.beam.levels[n] == gold_hypothesis else n
             self.beam.advance()
             n += 1
             gold_hypothesis = self._gold_successor(gold_hypothesis, gold)
@@ -120,7 +123,7 @@ cdef class Perceptron:
                 return n
         self.beam.finish()
         if self.rule == MAX_VIOLATION:
-            return self._most_violated(sentence, gold, &gold_at)
+            return self._most_violated(sentence, gold, &gold_at, n + 1)
         return -1 if self.beam.final[0].previous == gold_hypothesis else n + 1
 
     cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil:
@@ -137,12 +140,15 @@ cdef class Perceptron:
         return -1
 
     cdef int _most_violated(
-        self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at
+        self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at, int last
     ) noexcept nogil:
-        """The point where the best analysis leads gold by most; a lead of 0 counts, or learning would never start."""
+        """The point, at most `last`, where the best analysis leads gold by most.
+
+        A lead of 0 counts, or learning would never start.
+        """
         cdef int n, point = -1
         cdef int64_t gold_score = 0, lead, most = -1
-        for n in range(1, sentence.n + 2):
+        for n in range(1, last + 1):
             self.features.clear()
             self.replay(sentence, gold, min(n - 1, sentence.n), min(n, sentence.n), n > sentence.n, &self.features)
             gold_score += self.score(&self.features)
