@@ -34,15 +34,14 @@ def publish(
 ) -> None:
     """Print rows, given by name, and write them to a file where one is given; a row of the same name is replaced."""
     shared = [seed, f"`{common.command(argv)}`", common.commit(), common.machine()]
-    lines = {}
+    if path:
+        lines = {name: table_line([f"`{name}`", *cells, *shared]) for name, cells in rows.items()}
+        text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
+        path.write_text(updated(text, table, lines), encoding="utf8")
     for name, cells in rows.items():
         print(name)
         for column, cell in zip((*table.columns, *COMMON_COLUMNS), (*cells, *shared), strict=True):
-            print(f"    {column:<24} {cell}")
-        lines[name] = table_line([f"`{name}`", *cells, *shared])
-    if path:
-        text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
-        path.write_text(updated(text, table, lines), encoding="utf8")
+            print(f"    {column:<24} {cell}", flush=True)
 
 
 def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:

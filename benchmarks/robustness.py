@@ -48,13 +48,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     generator = random.Random(arguments.seed)
     half = arguments.sequences // 2
     parser = nlp.get_pipe("incparse").model.parser
-    rows = {
-        f"robust-tags-{model}": ["random words and tags", *_try_parser(parser, half, generator)],
-        f"robust-docs-{model}": ["Docs of random words", *_try_pipeline(nlp, arguments.sequences - half, generator)],
-    }
+
+    def publish_row(name: str, *cells: str) -> None:
+        rows = {f"robust-{name}-{model}": cells}
+        publish(TABLE, rows, common.results_file(arguments), seed=str(arguments.seed), argv=argv)
+
+    publish_row("tags", "random words and tags", *_try_parser(parser, half, generator))
+    publish_row("docs", "Docs of random words", *_try_pipeline(nlp, arguments.sequences - half, generator))
     for bank in arguments.banks:
-        rows[f"robust-{bank}-{model}"] = [f"{bank}, dev part", *_try_treebank(nlp, arguments, bank)]
-    publish(TABLE, rows, common.results_file(arguments), seed=str(arguments.seed), argv=argv)
+        publish_row(bank, f"{bank}, dev part", *_try_treebank(nlp, arguments, bank))
 
 
 def random_words(generator: random.Random) -> list[str]:
