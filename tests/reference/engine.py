@@ -1,0 +1,116 @@
+"""A compiled engine and its slow twin over the same small treebank and the same weights."""
+
+import random
+import struct
+import zlib
+
+from spacy_incparse.features.fields import FIELDS
+from spacy_incparse.features.templates import resolve
+from spacy_incparse.grammar.derivation import derivation
+from spacy_incparse.learning.weights import AveragedWeights, Weights
+from spacy_incparse.search.beam import Beam
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import root_symbol
+from spacy_incparse.training.learner import ParserLearner
+from spacy_incparse.training.perceptron import Perceptron
+from spacy_incparse.transforms.left_corner import transform
+from spacy_incparse.trees.heads import HeadRules
+from tests.reference.perceptron import SlowPerceptron
+from tests.reference.search import SlowBeam
+
+BITS = 12  # rows of the tables in tests: few, so that features share weights and ties and collisions happen
+
+# Every field alone, so that a wrong value cannot hide, and some pairs.
+EVERY_FIELD = {
+    "node": [*(name for name, field in FIELDS.items() if not field.needs_span), "L10 LKP", "N T-1"],
+    "word": [*(name for name, field in FIELDS.items() if not field.needs_span), "LK L10"],
+    "chain": [f"{name} LKP" for name, field in FIELDS.items() if not field.needs_span and name != "LKP"],
+    "close": [*FIELDS, "LEN LKP"],
+}
+FEATURE_SETS = {"paper": "paper", "paper+punct": "paper+punct", "rich": "rich", "every field": EVERY_FIELD}
+
+
+def learner_of(trees, **settings):
+    heads = HeadRules.from_name("en")
+    config = ParserConfig(**({"table_bits": BITS} | settings))
+    return ParserLearner.from_treebank(trees, [tree.tags for tree in trees], config, heads)
+
+
+def random_weights(n_columns, seed, largest, bits=BITS):
+    """Compiled weights of random small integers, most of them 0, and the same ones as a list."""
+    generator = random.Random(seed)
+    n = (1 << bits) + n_columns
+    values = [generator.randint(-largest, largest) * (generator.random() < 0.7) for _ in range(n)]
+    planes = bytes((v >> 8) & 255 for v in values) + bytes(v & 255 for v in values)
+    weights = Weights(bits, n_columns).load_bytes(zlib.compress(planes))
+    assert struct.unpack("b", planes[n : n + 1])[0] == weights[0] == values[0]
+    return weights, values
+
+
+class Engines:
+    """Search with random weights, once compiled and once slow."""
+
+    def __init__(self, trees, *, beam_size=4, gamma=None, seen_min_count=0, seed=0, largest=3, **settings):
+        self.learner = learner_of(trees, **settings)
+        self.model, self.config = self.learner.model, self.learner.config
+        self.moves = self.model.moves(self.config, seen_min_count)
+        weights, values = random_weights(self.moves.n_columns, seed, largest)
+        templates, root = resolve(self.config.features), root_symbol(self.model.grammar)
+        self.beam = Beam(self.moves, templates, weights, root, beam_size, gamma)
+        self.slow = self._slow(values, beam_size, gamma, seen_min_count)
+
+    def _slow(self, values, beam_size, gamma, seen_min_count):
+        return SlowBeam(
+            self.model, self.config, values, bits=BITS, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count
+        )
+
+    def chain(self, leaf):
+        return self.moves.leaves[leaf][1]
+
+    def fast_parse(self, words, tags, k):
+        """Analyses as (score, moves) and the number of relaxed words."""
+        results, n_relaxed = self.beam.parse(self.model.sentence(words, tags), k)
+        return [
+            (score, tuple((n, self.chain(leaf)) for n, leaf in zip(closings, leaves, strict=True)))
+            for score, closings, leaves in results
+        ], n_relaxed
+
+    def slow_parse(self, words, tags, k):
+        return self.slow.parse(self.slow.sentence(words, tags), k)
+
+    def gold(self, tree):
+        """The moves of a tree with chains as nonterminal ids; None for a chain that the grammar lacks."""
+        labels = self.model.grammar.labels
+        moves = []
+        for (n_closings, chain), tag in zip(derivation(transform(tree)), tree.tags, strict=True):
+            ids = tuple(labels.nonterminal_ids.get(label, -1) for label in chain)
+            known = (labels.tag_ids.get(tag, 0), ids) in self.moves.leaf_numbers
+            moves.append((n_closings, ids if known else None))
+        return moves
+
+    def leaves(self, tags, moves):
+        """Moves as the compiled perceptron takes them: closings and leaves, -1 for an unknown chain."""
+        tag_ids = self.model.grammar.labels.tag_ids
+        numbers = self.moves.leaf_numbers
+        leaves = [numbers.get((tag_ids.get(tag, 0), chain), -1) for tag, (_, chain) in zip(tags, moves, strict=True)]
+        return [n_closings for n_closings, _ in moves], leaves
+
+
+class Learners(Engines):
+    """Two perceptrons that start from 0 and see the same sentences."""
+
+    def __init__(self, trees, *, update="early", beam_size=4, gamma=None, seen_min_count=0, **settings):
+        super().__init__(trees, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count, **settings)
+        self.weights = AveragedWeights(BITS, self.moves.n_columns)
+        templates, root = resolve(self.config.features), root_symbol(self.model.grammar)
+        beam = Beam(self.moves, templates, self.weights, root, beam_size, gamma)
+        self.perceptron = Perceptron(beam, self.weights, update)
+        self.slow = self._slow([0] * len(self.weights), beam_size, gamma, seen_min_count)
+        self.slow_perceptron = SlowPerceptron(self.slow, update)
+
+    def fast_learn(self, tree, n_candidates=0):
+        closings, leaves = self.leaves(tree.tags, self.gold(tree))
+        return self.perceptron.learn(self.model.sentence(tree.words, tree.tags), closings, leaves, n_candidates)
+
+    def slow_learn(self, tree):
+        return self.slow_perceptron.learn(self.slow.sentence(tree.words, tree.tags), self.gold(tree))
