@@ -5,9 +5,6 @@ import pytest
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
 
-# The tags of the sample's rare words are unknown to a parser that was trained on predicted tags.
-pytestmark = pytest.mark.filterwarnings("ignore:incparse. the Docs have tags:UserWarning")
-
 
 @pytest.fixture
 def evaluate(run, model, dev_file, tmp_path):

@@ -7,9 +7,6 @@ import spacy
 from spacy_incparse.cli.parsing import paragraphs
 from spacy_incparse.trees.reader import parse_bracketed
 
-# A tagger that was trained on few sentences gives tags that the parser, trained on jackknifed ones, has never seen.
-pytestmark = pytest.mark.filterwarnings("ignore:incparse. the Docs have tags:UserWarning")
-
 TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
 
 
