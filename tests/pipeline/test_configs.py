@@ -8,6 +8,7 @@ import spacy
 from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
+from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, parser_config
 from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
 from tests.pipeline.conftest import ASSETS, SMALL
@@ -41,7 +42,8 @@ def test_a_config_names_every_setting_of_the_parser(name):
     assert names == set(ParserConfig().to_dict()) | set(TRAINING_DEFAULTS)
     assert set(component["search"]) == set(SEARCH_SETTINGS)
     given = parser_config({**component["training"], **component["search"]}).to_dict()
-    assert json.dumps(given) == json.dumps(ParserConfig(features=name).to_dict())
+    assert json.dumps(given) == json.dumps(read_recipe(name).parser_config.to_dict())
+    assert read(name)["training"]["max_epochs"] == read_recipe(name).max_epochs
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,102 @@
+"""Train the English pipeline that the package carries: `python benchmarks/train_embedded.py TRAIN.mrg [--output FOLDER]`.
+
+No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, then all of them are
+trained on. The card's dev figures come afterwards from `spacy-incparse evaluate` (see benchmarks/RESULTS.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spacy_incparse.cli.recipe import save_pipeline
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import Parser
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.loop import PassReport, train_parser
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.trees.tree import Tree
+
+SEED = 0
+MAX_EPOCHS = 10
+OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
+META = {
+    "name": "incparse_gum",
+    "version": "0.1.0",
+    "description": "English constituency parser (tagger and trees), trained on the train part of the GUM corpus",
+    "author": "The spacy-incparse developers",
+    "license": "CC BY-NC-SA 4.0",
+    "sources": [
+        {
+            "name": "GUM, the Georgetown University Multilayer corpus (train part without reddit)",
+            "url": "https://gucorpling.org/gum/",
+            "author": "Amir Zeldes and contributors",
+            "license": "annotations CC BY 4.0; texts CC BY, CC BY-SA, and some CC BY-NC-SA",
+        }
+    ],
+}
+
+
+def main() -> None:
+    """Choose the number of passes, train on everything, write the pipeline."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
+    arguments.add_argument("--output", type=Path, default=OUTPUT)
+    arguments.add_argument("--passes", type=int, help="do not choose: train so many passes")
+    given = arguments.parse_args()
+    trees = read_treebank(given.treebank)
+    n_passes = given.passes or choose_passes(trees)
+    tagger, parser = train(trees, n_passes)
+    write(tagger, parser, given.output, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
+
+
+def choose_passes(trees: list[Tree]) -> int:
+    """Give the pass that is best on a held-out tenth: every tenth stretch of 20 sentences."""
+    held_out = [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
+    rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
+    f_by_pass: dict[int, float] = {}
+
+    def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+        f_by_pass[report.number] = report.scores["const_f"] if report.scores else 0.0
+        print(f"held-out tenth, pass {report.number}: F {100 * f_by_pass[report.number]:.2f}", flush=True)
+
+    train_parser(rest, held_out, config=ParserConfig(), heads=heads(), max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
+    return max(f_by_pass, key=lambda number: f_by_pass[number])
+
+
+def train(trees: list[Tree], n_passes: int) -> tuple[Tagger, Parser]:
+    """Train on all trees for a number of passes that is settled."""
+    last: list[tuple[Tagger, Parser]] = []
+
+    def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+        last[:] = [(tagger, parser)]
+        print(f"all trees, pass {report.number}: {report.n_updates} updates, {report.seconds:.0f} s", flush=True)
+
+    train_parser(trees, [], config=ParserConfig(), heads=heads(), max_epochs=n_passes, seed=SEED, on_pass=note)
+    return last[0]
+
+
+def heads() -> HeadRules:
+    """The head rules of English."""
+    return HeadRules.from_name("en")
+
+
+def write(tagger: Tagger, parser: Parser, folder: Path, recipe: str) -> None:
+    """Save sentencizer and parser; the parser's own tagger writes the tags."""
+    import spacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    component = nlp.add_pipe("incparse", config={"set_tags": True})
+    component.model.set_weights(tagger, parser)
+    nlp.meta.update(META | {"notes": f"{recipe}. GUM's trees are another parser's output on gold tags."})
+    card = folder / "README.md"
+    kept = card.read_text(encoding="utf8") if card.exists() else None
+    save_pipeline(nlp, folder)
+    if kept is not None:
+        card.write_text(kept, encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()
