@@ -1,4 +1,4 @@
-"""The perceptron from the definitions: updates by comparing whole prefixes, averages by adding up all weight vectors."""
+"""The perceptron from the definitions: whole prefixes are compared, and all weight vectors added up for averages."""
 
 from collections import Counter
 from fractions import Fraction
@@ -44,7 +44,7 @@ class SlowPerceptron:
         return True
 
     def _levels(self, sentence, gold):
-        """For each prefix of gold: (its length, best moves, their score, gold's score, is gold in the beam, complete)."""
+        """For each prefix of gold, and for all of it complete: what `_level` says of it."""
         beam, levels = [self.beam.start()], []
         for n in range(1, len(gold) + 1):
             beam, _ = self.beam.advance(beam, sentence, n - 1)
@@ -55,6 +55,7 @@ class SlowPerceptron:
         return levels
 
     def _level(self, sentence, gold, beam, complete):
+        """(length, best moves, whether they are gold, their lead over gold, whether gold is in the beam, complete)"""
         gold_score = self.beam.score(self.beam.features(sentence, gold, complete))
         # Once gold has left the beam, it is out for good: its prefix is not in any later one.
         is_in = any(list(h.moves) == list(gold) for h in beam)
@@ -86,7 +87,7 @@ class SlowPerceptron:
 
 
 def quantised(averages, limit=32000, max_scale=64):
-    """The averages in units of 1 / scale, rounded, halves away from 0; the scale is the largest power of 2 that fits."""
+    """The averages in units of 1 / scale, halves rounded away from 0; scale: the largest power of 2 that fits."""
     scale = max_scale
     while scale > 1 and max(map(abs, averages)) * scale > limit:
         scale //= 2

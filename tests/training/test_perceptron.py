@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.trees.reader import parse_bracketed
 from tests.reference.engine import FEATURE_SETS, Learners
 from tests.reference.perceptron import quantised
 from tests.strategies import normalised_trees
