@@ -11,14 +11,14 @@ import srsly
 from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.chains import Grammar
-from spacy_incparse.grammar.derivation import Move, build_tree
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.moves import Moves
+from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.sentence import Sentence
-from spacy_incparse.transforms.left_corner import restore, slash_base
+from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree, TreeBuilder
 
@@ -87,9 +87,9 @@ class Parser:
     def __init__(self, model: Model, weights: Weights, config: ParserConfig, moves: Moves | None = None):
         self.model, self.weights, self.config = model, weights, config
         moves = moves or model.moves(config, config.seen_min_count)
-        self._beam = Beam(
-            moves, resolve(config.features), weights, root_symbol(model.grammar), config.beam_size, config.gamma
-        )
+        root = root_symbol(model.grammar)
+        self._beam = Beam(moves, resolve(config.features), weights, root, config.beam_size, config.gamma)
+        self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -113,15 +113,9 @@ class Parser:
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat")]
         source = "relaxed" if n_relaxed else "beam"
-        leaves = self._beam.moves.leaves
-        nonterminals = self.model.grammar.nonterminals
         parses: dict[Tree, Parse] = {}
-        for score, n_closings, leaf_numbers in results:
-            moves = [
-                Move(n, tuple(nonterminals[k] for k in leaves[leaf][1]))
-                for n, leaf in zip(n_closings, leaf_numbers, strict=True)
-            ]
-            tree = restore(build_tree(moves, words, tags, ROOT_LABEL))
+        for score, n_closings, leaves in results:
+            tree = Tree(self._writer.write(n_closings, leaves, words, tags))
             parses.setdefault(tree, Parse(tree, score / self.weights.scale, source))
         return list(parses.values())
 
