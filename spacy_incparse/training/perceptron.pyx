@@ -76,6 +76,7 @@ cdef class Perceptron:
         cdef int64_t best_score = INT64_MIN, score
         cdef int n = len(candidates[0][0])
         best = None
+        self.beam.start(&sentence.c)  # there are no frames before the first search
         for candidate in candidates:
             _fill(&guess, candidate[0], candidate[1])
             self.features.clear()
@@ -95,7 +96,7 @@ cdef class Perceptron:
         """Give the features, as indices of the weight table, of a whole derivation."""
         cdef PrefixC path
         _fill(&path, n_closings, leaves)
-        self.beam.start(&sentence.c)  # there are no frames before the first search
+        self.beam.start(&sentence.c)
         self.features.clear()
         self.replay(&sentence.c, &path, 0, sentence.c.n, True, &self.features)
         return list(self.features)

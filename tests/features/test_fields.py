@@ -34,10 +34,13 @@ def test_every_field_has_one_name_and_a_meaning():
 
 
 # Commas and conjunctions, so that the fields about them have values; each word twice, so that all are known.
-TEXT = """
+TEXT = (
+    """
 (TOP (S (PP (IN under) (NP (NN rain))) (, ,) (NP (NP (DT the) (NN crow)) (CC and) (NP (NN wren))) (VP (VBD sat)
   (ADVP (RB still)) (, ,) (CC but) (VP (VBD sang) (ADVP (RB low)))) (. .)))
-""" * 2
+"""
+    * 2
+)
 LIMITED = {name: field.look_ahead for name, field in FIELDS.items() if field.look_ahead is not None}
 CHANGES = (("sang", "VBD"), ("?", ","), ("Unseen", "CC"))
 

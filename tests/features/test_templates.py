@@ -62,9 +62,7 @@ def test_combining_drops_doubles_and_keeps_order():
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)]
-)
+@pytest.mark.parametrize(("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)])
 def test_a_template_looks_as_far_as_its_farthest_field(text, reach):
     assert Template("node", tuple(text.split())).look_ahead == reach
     assert look_ahead(resolve({"node": (text,)})) == reach

@@ -1,0 +1,245 @@
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import srsly
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.grammar.derivation import Move, build_tree
+from spacy_incparse.search.parser import Parser, flat_tree
+from spacy_incparse.transforms.left_corner import restore
+from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.trees.tree import make_tree
+from tests.reference.engine import BITS, learner_of
+from tests.reference.search import SlowBeam
+from tests.strategies import deep_tree, odd_words
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+def train(trees, n_passes, **settings):
+    learner = learner_of(trees, **settings)
+    for _ in range(n_passes):
+        for tree in trees:
+            learner.update(tree.words, tree.tags, tree)
+    return learner.parser()
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(ASSETS / "sample-train.mrg")
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return read_treebank(ASSETS / "sample-dev.mrg")
+
+
+@pytest.fixture(scope="module")
+def parser(trees):
+    return train(trees[:120], 3, table_bits=16)
+
+
+def slow_nbest(parser, words, tags, k):
+    """(tree, score) of the k best analyses, equal trees once, by the slow search; and whether triples were left out."""
+    config, weights = parser.config, parser.weights
+    values = [weights[index] for index in range(len(weights))]
+    beam = SlowBeam(
+        parser.model,
+        config,
+        values,
+        bits=config.table_bits,
+        beam_size=config.beam_size,
+        gamma=None if config.gamma is None else config.gamma * weights.scale,
+        seen_min_count=config.seen_min_count,
+    )
+    analyses, n_relaxed = beam.parse(beam.sentence(words, tags), k)
+    names = parser.model.grammar.nonterminals
+    found = {}
+    for score, moves in analyses:
+        named = [Move(n_closings, tuple(names[label] for label in chain)) for n_closings, chain in moves]
+        found.setdefault(restore(build_tree(named, words, tags)), score / weights.scale)
+    return list(found.items()), n_relaxed > 0
+
+
+@pytest.mark.parametrize("features", ["paper", "paper+punct", "rich"])
+@pytest.mark.parametrize("search", [{"gamma": 2.0, "seen_min_count": 4}, {"gamma": None, "beam_size": 3}])
+def test_nbest_as_the_slow_twin(features, search, trees, held_out):
+    parser = train(trees[:25], 2, features=features, table_bits=BITS).with_search(**{"beam_size": 4} | search)
+    for tree in sorted(held_out, key=lambda tree: len(tree.words))[3:18]:
+        expected, is_relaxed = slow_nbest(parser, tree.words, tree.tags, 4)
+        parses = parser.nbest(tree.words, tree.tags, 4)
+        assert [(parse.tree, parse.score) for parse in parses] == expected
+        assert {parse.source for parse in parses} == {"relaxed" if is_relaxed else "beam"}
+
+
+def test_real_sentences_as_the_slow_twin(treebanks):
+    def short(part, n, longest):
+        trees = read_treebank(treebanks / "wsj" / f"{part}.mrg")
+        return [tree for tree in trees if len(tree.words) <= longest][:n]
+
+    trees = short("train", 40, 20)
+    parser = train(trees, 2, table_bits=BITS).with_search(beam_size=3, gamma=1.0)
+    for tree in short("dev", 6, 9):
+        expected, _ = slow_nbest(parser, tree.words, tree.tags, 3)
+        assert [(parse.tree, parse.score) for parse in parser.nbest(tree.words, tree.tags, 3)] == expected
+
+
+def test_nbest_lists_are_sorted_and_distinct(parser, held_out):
+    for tree in held_out:
+        parses = parser.nbest(tree.words, tree.tags, 20)
+        assert 1 <= len(parses) <= 20
+        assert [p.score for p in parses] == sorted((p.score for p in parses), reverse=True)
+        assert len({p.tree for p in parses}) == len(parses)
+        assert parses[0] == parser.parse(tree.words, tree.tags)
+        assert all((p.tree.label, p.tree.words, p.tree.tags) == ("TOP", tree.words, tree.tags) for p in parses)
+        assert all("/" not in label for p in parses for label, _, _ in p.tree.spans())
+
+
+def test_a_training_sentence_is_parsed_right(parser, trees):
+    right = sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees[:120])
+    assert right > 90
+
+
+def test_labels_and_tags(parser, trees):
+    assert set(parser.tags) == {tag for tree in trees[:120] for tag in tree.tags}
+    assert parser.labels == tuple(sorted({label for tree in trees[:120] for label, _, _ in tree.spans()}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_sentence_gets_a_tree(parser, data):
+    words = data.draw(st.lists(odd_words(), min_size=1, max_size=12))
+    tags = [data.draw(st.sampled_from([*parser.tags, "UNSEEN", "", "NP", "(", "é"])) for _ in words]
+    tree = parser.parse(words, tags).tree
+    assert (tree.words, tree.tags, tree.label) == (tuple(words), tuple(tags), "TOP")
+
+
+@pytest.mark.parametrize("word", ["otter", "", " ", "\n", "?", "\ud800", "😀", "e\u0301", "\u200b", "(", "a" * 10_000])
+def test_one_word_sentences(parser, word):
+    for tag in (*parser.tags, "UNSEEN"):
+        parse = parser.parse([word], [tag])
+        assert (parse.tree.words, parse.tree.tags) == ((word,), (tag,))
+        assert parse.source in ("beam", "relaxed")
+
+
+def test_2000_words(parser, held_out):
+    words, tags = [], []
+    while len(words) < 2000:
+        for tree in held_out:
+            words += tree.words
+            tags += tree.tags
+    parse = parser.parse(words[:2000], tags[:2000])
+    assert len(parse.tree.words) == 2000
+    assert parse.source != "flat"
+    assert parser.parse(["otter"] * 2000, ["NN"] * 2000).tree.words == ("otter",) * 2000
+
+
+@pytest.mark.parametrize(("words", "tags"), [([], []), (["a"], []), (["a", "b"], ["DT"]), ([], ["DT"])])
+def test_words_and_tags_that_do_not_fit(parser, words, tags):
+    with pytest.raises(ValueError, match=f"not {len(words)} words and {len(tags)} tags"):
+        parser.parse(words, tags)
+
+
+def test_a_batch_is_its_sentences(parser, held_out):
+    sentences = [(tree.words, tree.tags) for tree in held_out]
+    assert parser.parse_batch(iter(sentences)) == [parser.parse(*sentence) for sentence in sentences]
+    assert parser.parse_batch([]) == []
+
+
+def test_threads_take_turns(parser, held_out):
+    sentences = [(tree.words, tree.tags) for tree in held_out] * 5
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda sentence: parser.parse(*sentence), sentences))
+    assert together == [parser.parse(*sentence) for sentence in sentences]
+
+
+def test_storage(parser, held_out):
+    data = parser.to_bytes()
+    for again in (Parser.from_bytes(data), pickle.loads(pickle.dumps(parser))):
+        assert json.dumps(again.config.to_dict()) == json.dumps(parser.config.to_dict())
+        assert (again.tags, again.labels) == (parser.tags, parser.labels)
+        assert again.to_bytes() == data
+        for tree in held_out:
+            assert again.nbest(tree.words, tree.tags, 5) == parser.nbest(tree.words, tree.tags, 5)
+
+
+def test_storage_keeps_a_users_features(trees):
+    own = {"node": ("L10 LKP", "L10 L01 LK"), "close": ("L10 LEN",)}
+    parser = train(trees[:10], 1, features=own)
+    again = Parser.from_bytes(parser.to_bytes())
+    for tree in trees[:10]:
+        assert again.nbest(tree.words, tree.tags, 9) == parser.nbest(tree.words, tree.tags, 9)
+
+
+def without(content, *path):
+    *above, last = path
+    part = content
+    for name in above:
+        part = part[name]
+    del part[last]
+    return content
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: without(content, "weights"),
+        lambda content: without(content, "scale"),
+        lambda content: without(content, "model", "grammar", "chains"),
+        lambda content: content | {"weights": content["weights"][:-20]},
+        lambda content: content | {"n_columns": content["n_columns"] + 1},
+        lambda content: content | {"config": content["config"] | {"table_bits": 10}},
+        lambda content: content | {"config": content["config"] | {"beam_size": 0}},
+        lambda content: content | {"config": content["config"] | {"no_setting": 0}},
+        lambda content: content | {"model": 5},
+        lambda content: [content],
+        lambda content: None,
+    ],
+)
+def test_damaged_models(parser, damage):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    with pytest.raises(ModelError):
+        Parser.from_bytes(srsly.msgpack_dumps(damage(content)))
+
+
+@pytest.mark.parametrize("data", [b"", b"no model", b"\xff\xff"])
+def test_other_bytes(parser, data):
+    with pytest.raises(ModelError, match="no parser model"):
+        Parser.from_bytes(data)
+    with pytest.raises(ModelError):
+        Parser.from_bytes(parser.to_bytes()[:1000])
+
+
+def test_other_search_settings(parser, held_out):
+    narrow = parser.with_search(beam_size=1)
+    assert (narrow.config.beam_size, parser.config.beam_size) == (1, 100)
+    assert narrow.weights is parser.weights
+    for tree in held_out:
+        (one,) = narrow.nbest(tree.words, tree.tags, 10)
+        assert one.score <= parser.parse(tree.words, tree.tags).score or one.source == "relaxed"
+    with pytest.raises(ConfigError, match="'update' is no search setting"):
+        parser.with_search(update="full")
+
+
+def test_deep_trees_without_recursion():
+    tree = deep_tree(3000)
+    parser = train([tree], 2, features="paper", train_beam_size=2)
+    assert parser.with_search(beam_size=2).parse(tree.words, tree.tags).tree == tree
+
+
+def test_long_chains_without_recursion():
+    tree = make_tree("NN", "otter")
+    for k in range(1500):
+        tree = make_tree("SVPNP"[k % 2], [tree])
+    tree = make_tree("TOP", [tree])
+    parser = train([tree], 2, features="paper")
+    assert parser.parse(tree.words, tree.tags).tree == tree
+
+
+def test_a_flat_tree():
+    assert flat_tree(["a", "b"], ["X", "Y"]) == make_tree("TOP", [make_tree("X", "a"), make_tree("Y", "b")])
