@@ -3,7 +3,8 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 
-# The templates of one kind, flattened: template t has the fields structure_field[structure_begin[t]:structure_begin[t + 1]].
+# The templates of one kind, flattened: template t has the fields
+# structure_field[structure_begin[t]:structure_begin[t + 1]].
 cdef struct TemplatesC:
     int n
     const uint64_t* bias

@@ -66,7 +66,7 @@ cdef class Weights:
 
 
 cdef class AveragedWeights(Weights):
-    """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark 2004, 2.2)."""
+    """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark, 2.2)."""
 
     def __init__(self, int bits, int n_columns):
         super().__init__(bits, n_columns, 1)
@@ -88,7 +88,7 @@ cdef class AveragedWeights(Weights):
         self.n_steps += 1
 
     def averaged(self) -> Weights:
-        """Give the averages, rounded to units of 1 / scale; the scale is the largest power of two up to 64 that fits."""
+        """Give the averages, rounded to units of 1 / scale, the largest power of two up to 64 that fits."""
         cdef size_t k
         cdef double value, largest = 0.0, n_steps = self.n_steps
         for k in range(self.table.size()):
@@ -111,7 +111,7 @@ cdef class AveragedWeights(Weights):
         return zlib.compress(self.n_steps.to_bytes(8, "little") + table + sums, 1)
 
     def load_state(self, bytes data):
-        """Read what `state_to_bytes` gave on a machine of the same byte order. Raises ModelError where it does not fit."""
+        """Read what `state_to_bytes` gave on a machine of this byte order. Raises ModelError where it does not fit."""
         cdef Py_ssize_t n = self.table.size()
         try:
             state = zlib.decompress(data)

@@ -171,8 +171,8 @@ cdef class Beam:
         cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
         cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
         cdef FrameC frame = self.frames[parent]
-        cdef int k
-        for k in range(hypothesis.n_closings):
+        cdef int k, _
+        for _ in range(hypothesis.n_closings):
             frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
         if hypothesis.n_closings and chain.n:
             parent = self._append_frame(frame)

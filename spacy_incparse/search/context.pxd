@@ -36,7 +36,9 @@ cdef inline void position_values(
     v[C0], v[C_1], v[C1] = s.classes[i], s.classes[i - 1], s.classes[i + 1]
     v[QUESTION] = s.ends_in_question
     v[PUNCT1] = 0
-    if i < s.n and (symbols.is_punctuation[s.tags[i]] or symbols.is_conjunction[2 + symbols.n_nonterminals + s.tags[i]]):
+    if i < s.n and (
+        symbols.is_punctuation[s.tags[i]] or symbols.is_conjunction[2 + symbols.n_nonterminals + s.tags[i]]
+    ):
         v[PUNCT1] = 1 + s.tags[i + 1]
 
 

@@ -1,6 +1,6 @@
 """The moves of a grammar in the form that the search reads (Collins & Roark 2004, section 3.1)."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 
 from spacy_incparse.grammar.labels import END as GRAMMAR_END
 from spacy_incparse.grammar.labels import NO_SIBLING as GRAMMAR_NO_SIBLING
@@ -93,7 +93,8 @@ cdef class Moves:
         self.leaves = tuple(leaves)
         self.leaf_numbers = {leaf: number for number, leaf in enumerate(leaves)}
         self.longest_chain = max((len(chain) for _, chain in leaves), default=0)
-        self.n_columns = max(self.symbols.n_symbols, max((self.leaf_table[k].rank + 1 for k in range(len(leaves))), default=1))
+        most_chains = max((self.leaf_table[k].rank + 1 for k in range(len(leaves))), default=1)
+        self.n_columns = max(self.symbols.n_symbols, most_chains)
 
     def _new_leaf(self, tag, chain, rank):
         cdef LeafC leaf
@@ -103,7 +104,7 @@ cdef class Moves:
         self.leaf_table.push_back(leaf)
 
     def _new_trie(self, tag, numbers, strict):
-        """Lay out a tag's chains level by level. Strict: without steps that the seen outcomes exclude inside a chain."""
+        """Lay out a tag's chains level by level. Strict: without steps that seen outcomes exclude inside a chain."""
         cdef TrieNodeC node
         cdef int32_t root = self.trie.size()
         node.label, node.first_child, node.n_children, node.leaf = NONE, 0, 0, -1
@@ -122,7 +123,8 @@ cdef class Moves:
                 self.trie[<int32_t>number].n_children = len(steps)
                 for step in steps:
                     node.label = _symbol(step)
-                    below.append((self.trie.size(), (*prefix, step), [c for c in chains if c[: depth + 1] == (*prefix, step)]))
+                    longer = (*prefix, step)
+                    below.append((self.trie.size(), longer, [c for c in chains if c[: depth + 1] == longer]))
                     self.trie.push_back(node)
             level = below
         return root
@@ -135,8 +137,7 @@ cdef class Moves:
         return seen == NULL or contains(seen, outcome)
 
     def _new_set(self):
-        cdef int k
-        for k in range(self.n_words):
+        for _ in range(self.n_words):
             self.sets.push_back(0)
         return self.sets.size() // self.n_words - 1
 

@@ -78,12 +78,12 @@ cdef class TreeWriter:
         self, NodesC* nodes, const vector[int32_t]* n_closings, const vector[int32_t]* leaves
     ) noexcept nogil:
         cdef size_t word
-        cdef int32_t k
+        cdef int32_t k, _
         cdef const LeafC* chain
         _open(nodes, self.root)
         for word in range(leaves.size()):
             chain = &self.moves.leaf_table[leaves[0][word]]
-            for k in range(n_closings[0][word]):
+            for _ in range(n_closings[0][word]):
                 _close(nodes)
             for k in range(chain.n):
                 _open(nodes, self.moves.chain_labels[chain.first + k])
@@ -117,14 +117,14 @@ cdef class TreeWriter:
     cdef void _rewrite(self, const NodesC* source, int32_t node, vector[int32_t]* pieces) noexcept nogil:
         """Fold the slash children of a phrase from the left; a slash node itself leaves its children in its place."""
         cdef int32_t label = source.labels[node], end = node + source.sizes[node]
-        cdef int32_t step = self.slash_of[label], child, k, n_steps = 0
+        cdef int32_t step = self.slash_of[label], child, k, _, n_steps = 0
         cdef bint is_step
         if not self.is_slash[label]:
             child = node + 1 + source.sizes[node + 1]
             while child < end and step != NONE:
                 n_steps += source.labels[child] == step
                 child += source.sizes[child]
-            for k in range(1 + n_steps):
+            for _ in range(1 + n_steps):
                 pieces.push_back(CLOSE - label)
         child = node + 1
         while child < end:

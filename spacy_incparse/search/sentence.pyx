@@ -1,7 +1,5 @@
 """A sentence as the numbers that features read."""
 
-from libc.stdint cimport uint16_t, uint32_t
-
 from spacy_incparse.search.state cimport PAD
 
 cdef enum:

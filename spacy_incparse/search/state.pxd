@@ -62,7 +62,8 @@ cdef inline uint16_t tag_symbol(const SymbolsC* symbols, int tag) noexcept nogil
 cdef inline void sign(FrameC* frame, const SentenceC* sentence, const SymbolsC* symbols) noexcept nogil:
     """Hash the fields that contexts read; a field that is added to context.pxd belongs here too."""
     cdef uint64_t h = mix64(
-        <uint64_t>frame.label | <uint64_t>frame.child1 << 16 | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
+        <uint64_t>frame.label | <uint64_t>frame.child1 << 16
+        | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
     )
     h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.head1 << 32))
     h = mix64(

@@ -21,9 +21,16 @@ cdef class Perceptron:
     cdef vector[uint32_t] features, other_features
     cdef int search_gold(self, const SentenceC* sentence, const PrefixC* gold) noexcept nogil
     cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil
-    cdef int _most_violated(self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at, int last) noexcept nogil
-    cdef void replay(self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete, vector[uint32_t]* features) noexcept nogil
+    cdef int _most_violated(
+        self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at, int last
+    ) noexcept nogil
+    cdef void replay(
+        self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete,
+        vector[uint32_t]* features
+    ) noexcept nogil
     cdef int64_t score(self, const vector[uint32_t]* features) noexcept nogil
-    cdef bint update(self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete) noexcept nogil
+    cdef bint update(
+        self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete
+    ) noexcept nogil
     cdef void _emit_stop(self, const FrameC* frame, vector[uint32_t]* features) noexcept nogil
     cdef void _emit_chain(self, const FrameC* frame, int32_t leaf, vector[uint32_t]* features) noexcept nogil

@@ -7,7 +7,7 @@ from spacy_incparse.learning.weights cimport AveragedWeights
 from spacy_incparse.search.beam cimport Beam
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.sentence cimport Sentence
-from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, sign, tag_symbol, with_child
+from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, tag_symbol, with_child
 
 UPDATE_RULES = ("early", "max_violation", "full")
 
@@ -30,8 +30,8 @@ cdef class Perceptron:
         """Search one sentence and update where the gold moves lose. Counts as a step of the average.
 
         leaves: -1 for a word whose chain the grammar does not have; what comes before it is still learnt from.
-        Returns whether there was an update; the n_candidates best analyses at its point, each as (closings, leaves), for
-        repeated use; and whether they are whole parses. Where gold was best there are no candidates.
+        Returns whether there was an update; the n_candidates best analyses at its point, each as (closings, leaves),
+        for repeated use; and whether they are whole parses. Where gold was best there are no candidates.
         """
         cdef PrefixC gold, guess
         cdef int point, n
@@ -166,7 +166,8 @@ cdef class Perceptron:
         return point
 
     cdef void replay(
-        self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete, vector[uint32_t]* features
+        self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete,
+        vector[uint32_t]* features
     ) noexcept nogil:
         """Append the features of the moves at words first..last - 1, and of the closings at the end if complete."""
         cdef vector[FrameC]* frames = &self.beam.frames
@@ -174,7 +175,7 @@ cdef class Perceptron:
         cdef int32_t parent
         cdef FrameC frame = frames[0][1]
         cdef const LeafC* chain
-        cdef int i, k
+        cdef int i, k, _
         cdef int end = last + 1 if complete else last
         for i in range(end):
             if i >= first:
@@ -186,7 +187,7 @@ cdef class Perceptron:
                         break
                     frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
                 break
-            for k in range(path.n_closings[i]):
+            for _ in range(path.n_closings[i]):
                 if i >= first:
                     self._emit_stop(&frame, features)
                 frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
@@ -222,7 +223,11 @@ cdef class Perceptron:
     ) noexcept nogil:
         """w += Phi(gold) - Phi(guess) (figure 1) over the first n words; what both have in common cancels out."""
         cdef int first = 0
-        while first < n and gold.n_closings[first] == guess.n_closings[first] and gold.leaves[first] == guess.leaves[first]:
+        while (
+            first < n
+            and gold.n_closings[first] == guess.n_closings[first]
+            and gold.leaves[first] == guess.leaves[first]
+        ):
             first += 1
         if first == n:
             return False
