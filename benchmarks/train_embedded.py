@@ -1,4 +1,4 @@
-"""Train the English pipeline that the package carries: `python benchmarks/train_embedded.py TRAIN.mrg [--output FOLDER]`.
+"""Train the English pipeline that the package carries: `python benchmarks/train_embedded.py TRAIN [--output FOLDER]`.
 
 No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, then all of them are
 trained on. The card's dev figures come afterwards from `spacy-incparse evaluate` (see benchmarks/RESULTS.md).
