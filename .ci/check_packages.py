@@ -12,7 +12,7 @@ import socket
 import sys
 import tarfile
 import zipfile
-from importlib.metadata import entry_points
+from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
 RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
@@ -97,7 +97,7 @@ def check_installed(names: list[str]) -> None:
             loaded = importlib.import_module(module)
             place = Path(loaded.__file__ or "")
             expect("site-packages" in place.parts, f"{module} was imported from {place}")
-    ours = [point for point in entry_points() if point.value.startswith("spacy_incparse")]
+    ours = distribution("spacy-incparse").entry_points
     groups = {point.group for point in ours}
     for group in ("console_scripts", "spacy_factories", "spacy_readers", "spacy_scorers", "spacy_cli"):
         expect(group in groups, f"there is no entry point in the group {group}")
