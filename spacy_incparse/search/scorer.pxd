@@ -4,6 +4,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.features.extraction cimport Templates, TemplatesC
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.memo cimport MemoC
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.state cimport FrameC, SentenceC, SymbolsC
 
@@ -34,15 +35,6 @@ cdef struct PendingC:
     int32_t score
 
 
-# An open-addressing map from context keys to numbers that is emptied in constant time.
-cdef struct MemoC:
-    vector[uint64_t] keys
-    vector[int32_t] values
-    vector[uint32_t] stamps
-    uint32_t stamp
-    size_t n
-
-
 cdef class Scorer:
     cdef Moves moves
     cdef tuple owners             # of the templates, by kind
@@ -70,7 +62,9 @@ cdef class Scorer:
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
     cdef int32_t _shift_score(self) noexcept nogil
     cdef SiteC _new_site(self, const ContextC* context) noexcept nogil
-    cdef void _score_chains(self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen) noexcept nogil
+    cdef void _score_chains(
+        self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
+    ) noexcept nogil
     cdef void _open_children(self, int depth, int32_t score) noexcept nogil
     cdef void _walk(self, const ContextC* site) noexcept nogil
     cdef const FrameC* _above(self, const ContextC* site, int depth, int levels) noexcept nogil

@@ -17,8 +17,9 @@ from spacy_incparse.search.context cimport (
     span_key,
     span_values,
 )
+from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves, TrieNodeC, contains
-from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, sign, tag_symbol
+from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, tag_symbol
 
 cdef extern from *:
     """
@@ -56,7 +57,7 @@ cdef class Scorer:
         self.table, self.shift = table, 64 - bits
 
     cdef void start_word(self, const SentenceC* sentence, int position, bint relaxed) noexcept nogil:
-        """Go to the position before a word (n: the sentence's end); `relaxed` takes no notice of triples and seen lists."""
+        """Go to the position before a word (n: the sentence's end); `relaxed` ignores triples and seen lists."""
         cdef uint32_t[N_POSITION_FIELDS] values
         cdef int kind
         self.sentence, self.position, self.relaxed = sentence, position, relaxed
@@ -130,9 +131,13 @@ cdef class Scorer:
         self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
     ) noexcept nogil:
         """Walk the trie of the tag's chains from the site down, and append each chain with its score."""
-        cdef size_t first = self.chains.size(), k
-        cdef TrieNodeC root = self.moves.trie[self.moves.relaxed_roots[tag] if self.relaxed else self.moves.strict_roots[tag]]
-        cdef int32_t child, score
+        cdef size_t first = self.chains.size()
+        cdef const vector[int32_t]* roots = &self.moves.strict_roots
+        cdef TrieNodeC root
+        cdef int32_t child
+        if self.relaxed:
+            roots = &self.moves.relaxed_roots
+        root = self.moves.trie[roots[0][tag]]
         if root.leaf >= 0 and (self.relaxed or (
             contains(triples, tag_symbol(&self.moves.symbols, tag)) and (seen == NULL or contains(seen, SHIFT))
         )):
@@ -295,56 +300,3 @@ cdef class Scorer:
 
 cdef enum:
     CLOSE_OFFSET = 1 << 30  # lets the memo hold negative scores
-
-
-cdef void memo_init(MemoC* memo) noexcept nogil:
-    memo.keys.assign(1024, 0)
-    memo.values.assign(1024, 0)
-    memo.stamps.assign(1024, 0)
-    memo.stamp, memo.n = 1, 0
-
-
-cdef void memo_clear(MemoC* memo) noexcept nogil:
-    memo.stamp += 1
-    memo.n = 0
-    if memo.stamp == 0:  # the counter came round: old stamps would look new
-        memo.stamps.assign(memo.stamps.size(), 0)
-        memo.stamp = 1
-
-
-cdef int32_t memo_find(const MemoC* memo, uint64_t key) noexcept nogil:
-    """The value of a key, which is not negative; -1 where there is none."""
-    cdef size_t mask = memo.keys.size() - 1, k = key & mask
-    while memo.stamps[k] == memo.stamp:
-        if memo.keys[k] == key:
-            return memo.values[k]
-        k = (k + 1) & mask
-    return -1
-
-
-cdef void memo_insert(MemoC* memo, uint64_t key, int32_t value) noexcept nogil:
-    """Add a key that is not there yet."""
-    cdef size_t mask = memo.keys.size() - 1, k = key & mask
-    if 2 * memo.n >= memo.keys.size():
-        memo_grow(memo)
-        mask = memo.keys.size() - 1
-        k = key & mask
-    while memo.stamps[k] == memo.stamp:
-        k = (k + 1) & mask
-    memo.keys[k], memo.values[k], memo.stamps[k] = key, value, memo.stamp
-    memo.n += 1
-
-
-cdef void memo_grow(MemoC* memo) noexcept nogil:
-    cdef vector[uint64_t] keys = memo.keys
-    cdef vector[int32_t] values = memo.values
-    cdef vector[uint32_t] stamps = memo.stamps
-    cdef uint32_t stamp = memo.stamp
-    cdef size_t k
-    memo.keys.assign(2 * keys.size(), 0)
-    memo.values.assign(2 * keys.size(), 0)
-    memo.stamps.assign(2 * keys.size(), 0)
-    memo.stamp, memo.n = 1, 0
-    for k in range(keys.size()):
-        if stamps[k] == stamp:
-            memo_insert(memo, keys[k], values[k])
