@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.trees.reader import parse_bracketed
@@ -26,7 +26,7 @@ def searches(draw):
         "beam_size": draw(st.integers(1, 6)),
         "gamma": draw(st.one_of(st.none(), st.floats(0, 60))),
         "seen_min_count": draw(st.sampled_from((0, 0, 1, 2, 3))),
-        "seen_min_share": draw(st.sampled_from((0.0, 0.3))),
+        "seen_min_share": draw(st.sampled_from((0.0, 0.25, 0.5))),
         "chain_min_count": draw(st.integers(1, 2)),
         "triple_min_count": draw(st.sampled_from((1, 1, 2))),
         "largest": draw(st.sampled_from((0, 1, 3, 100))),  # 0: all is tied
@@ -42,6 +42,24 @@ def test_same_parses_as_the_slow_twin(features, data, treebank, search):
     for _ in range(2):  # twice, since the beam's memory is used again
         words, tags = data.draw(sentences(treebank))
         assert engines.fast_parse(words, tags, 1000) == engines.slow_parse(words, tags, 1000)
+
+
+# Few labels and many trees: many analyses of a sentence, which share contexts in part.
+DENSE = st.lists(
+    normalised_trees(max_words=8, phrases=("NP", "S"), tags=("NN", "NN", "CC", ",")), min_size=6, max_size=12
+)
+
+
+@pytest.mark.parametrize("features", ["every field", "rich"])
+@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(data=st.data(), treebank=DENSE, seen_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
+def test_same_parses_where_much_is_ambiguous(features, data, treebank, seen_min_count, seed):
+    """What hypotheses have in common is computed once: a context's key has to hold all that any feature reads."""
+    engines = Engines(treebank, features=FEATURE_SETS[features], beam_size=16, seen_min_count=seen_min_count, seed=seed)
+    known = sorted({tag for tree in treebank for tag in tree.tags})
+    tags = data.draw(st.lists(st.sampled_from(known), min_size=6, max_size=8))
+    words = data.draw(st.permutations(["otter", "and", ",", "the", "the", "cat", "dog", "?"]))[: len(tags)]
+    assert engines.fast_parse(words, tags, 1000) == engines.slow_parse(words, tags, 1000)
 
 
 @settings(max_examples=60, deadline=None)
