@@ -62,6 +62,43 @@ def test_same_parses_where_much_is_ambiguous(features, data, treebank, seen_min_
     assert engines.fast_parse(words, tags, 1000) == engines.slow_parse(words, tags, 1000)
 
 
+# Two analyses each, whose sites differ in one thing only: the site's work must not be shared.
+TWINS = {
+    "punctuation before the sibling": """
+        (TOP (S (NP (NN ink) (, ,)) (NP (NN tea)) (VBD ran)))
+        (TOP (S (NP (NN ink)) (NP (, ,) (NN tea)) (VBD ran)))""",
+    "first tag of the conjunct": """
+        (TOP (NP (X (DT an)) (NP (JJ old) (NN cup)) (CC and) (NN tea)))
+        (TOP (NP (X (DT an) (JJ old)) (NP (NN cup)) (CC and) (NN tea)))""",
+    "length of the conjunct": """
+        (TOP (NP (X (DT an)) (NP (NN tea) (NN cup)) (CC and) (NP (NN ink))))
+        (TOP (NP (X (DT an) (NN tea)) (NP (NN cup)) (CC and) (NP (NN ink))))""",
+    "head of the sibling": """
+        (TOP (S (VBD ran) (NP (NP (NN ink)) (NN tea)) (RB so)))
+        (TOP (S (VBD ran) (NP (NN ink) (NP (NN tea))) (RB so)))""",
+    "head of the governor": """
+        (TOP (S (NP (NP (NN ink)) (NN tea)) (VP (VBD ran) (RB so))))
+        (TOP (S (NP (NN ink) (NP (NN tea))) (VP (VBD ran) (RB so))))""",
+    "first word of the parent": """
+        (TOP (S (NP (NN ink) (NN tea)) (VP (RB so) (VBD ran))))
+        (TOP (S (NP (NN ink)) (VP (NN tea) (RB so) (VBD ran))))""",
+    "label four levels up": """
+        (TOP (A (B (C (D (NN ink) (RB so) (VBD ran))))))
+        (TOP (E (B (C (D (NN ink) (RB so) (VBD ran))))))""",
+}
+
+
+@pytest.mark.parametrize("text", TWINS.values(), ids=TWINS)
+def test_contexts_that_differ_in_one_thing(text):
+    trees = list(parse_bracketed(text))
+    words, tags = trees[0].words, trees[0].tags
+    for seed in range(5):
+        engines = Engines(trees, features=FEATURE_SETS["every field"], beam_size=99, seed=seed)
+        found, _ = engines.fast_parse(words, tags, 99)
+        assert {tuple(engines.gold(tree)) for tree in trees} <= {moves for _, moves in found}
+        assert (found, 0) == engines.slow_parse(words, tags, 99)
+
+
 @settings(max_examples=60, deadline=None)
 @given(treebank=TREEBANKS, search=searches(), k=st.integers(1, 5))
 def test_k_best_are_the_first_of_all(treebank, search, k):
@@ -123,6 +160,29 @@ def test_seen_lists_exclude_what_training_does_not_have():
         n_analyses[min_count] = len(found)
     # A noun phrase of one noun never ended before another noun: seen twice, in "Ann Lee" and "Bo Lee".
     assert n_analyses == {0: 2, 1: 1, 2: 1, 3: 2}
+
+
+@pytest.mark.parametrize(("share", "n_analyses", "is_relaxed"), [(0.0, 2, False), (0.25, 2, False), (0.26, 1, False)])
+def test_a_small_share_counts_as_unseen(share, n_analyses, is_relaxed):
+    """S was three times NP first, and once X: at a quarter X is still seen."""
+    text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))"
+    engines = Engines(
+        list(parse_bracketed(text)), features="paper", beam_size=99, seen_min_count=4, seen_min_share=share
+    )
+    for parse in (engines.fast_parse, engines.slow_parse):
+        found, n_relaxed = parse(["Bo", "ran"], ["NN", "VBD"], 99)
+        assert (len(found), n_relaxed > 0) == (n_analyses, is_relaxed)
+
+
+def test_relaxed_words_take_no_notice_of_seen_lists():
+    """Nothing ever followed IN, so the second word is done again: then with the rare X inside a chain as well."""
+    text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))" + "(TOP (IN in))"
+    engines = Engines(list(parse_bracketed(text)), features="paper", beam_size=99, seen_min_count=4, seen_min_share=0.5)
+    found, n_relaxed = engines.fast_parse(["in", "Bo"], ["IN", "NN"], 99)
+    names = engines.model.grammar.nonterminals
+    assert n_relaxed >= 1
+    assert {tuple(names[label] for label in moves[1][1]) for _, moves in found} == {("S", "NP"), ("S", "X"), ()}
+    assert (found, n_relaxed) == engines.slow_parse(["in", "Bo"], ["IN", "NN"], 99)
 
 
 def test_ties_go_to_fewer_closings_and_frequent_chains():
