@@ -51,7 +51,7 @@ DENSE = st.lists(
 
 
 @pytest.mark.parametrize("features", ["every field", "rich"])
-@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=15, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(data=st.data(), treebank=DENSE, seen_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
 def test_same_parses_where_much_is_ambiguous(features, data, treebank, seen_min_count, seed):
     """What hypotheses have in common is computed once: a context's key has to hold all that any feature reads."""
