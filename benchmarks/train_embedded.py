@@ -24,6 +24,7 @@ OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
 META = {
     "name": "incparse_gum",
     "version": "0.1.0",
+    "spacy_version": ">=3.8,<4",
     "description": "English constituency parser (tagger and trees), trained on the train part of the GUM corpus",
     "author": "The spacy-incparse developers",
     "license": "CC BY-NC-SA 4.0",

@@ -38,7 +38,7 @@ class ParserConfig:
     common_min_count: int = 5
     table_bits: int = 22
     beam_size: int = 100
-    gamma: float | None = 1e5
+    gamma: float | None = 3e5
     seen_min_count: int = 10
     seen_min_share: float = 0.0
     train_beam_size: int = 64
