@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -56,11 +55,12 @@ class ParserConfig:
         if self.update not in UPDATES:
             raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
         for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not value >= least or math.isnan(value)):
-                raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
+            _check_number(name, getattr(self, name), least)
         if self.table_bits > 28:
             raise ConfigError(f"table_bits is {self.table_bits}: it must be at most 28")
+        if isinstance(self.conjunctions, str):
+            raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
+        object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
 
     def with_search(self, **settings: Any) -> ParserConfig:
         """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
@@ -83,7 +83,18 @@ class ParserConfig:
         return cls(**data)
 
 
+def _check_number(name: str, value: Any, least: int) -> None:
+    if value is None and name in _MAY_BE_NONE:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float) if name in _MAY_BE_FRACTIONS else int):
+        raise ConfigError(f"{name} is {value!r}: it must be a {'' if name in _MAY_BE_FRACTIONS else 'whole '}number")
+    if not value >= least:  # "not", so that NaN is refused too
+        raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
+
+
 SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share")
+_MAY_BE_NONE = ("gamma", "train_gamma")
+_MAY_BE_FRACTIONS = ("gamma", "train_gamma", "seen_min_share")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,

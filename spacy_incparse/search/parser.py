@@ -106,9 +106,11 @@ class Parser:
         return self.nbest(words, tags, 1)[0]
 
     def nbest(self, words: Sequence[str], tags: Sequence[str], k: int) -> list[Parse]:
-        """Give up to k analyses of one sentence, different trees, the best first."""
+        """Give up to k analyses of one sentence, different trees, the best first. Raises ValueError for k below 1."""
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
+        if k < 1:
+            raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
         results, n_relaxed = self._beam.parse(self.model.sentence(words, tags), k)
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat")]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import srsly
 
+from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.grammar.derivation import derivation
@@ -98,9 +99,14 @@ class ParserLearner:
 
     def state_from_bytes(self, data: bytes) -> None:
         """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
-        state = srsly.msgpack_loads(data)
-        self.weights.load_state(state["weights"])
-        self._cache.from_dict(state["cache"])
+        try:
+            state = srsly.msgpack_loads(data)
+            self.weights.load_state(state["weights"])
+            self._cache.from_dict(state["cache"])
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
 
 

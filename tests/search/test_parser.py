@@ -1,4 +1,3 @@
-import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -145,6 +144,12 @@ def test_words_and_tags_that_do_not_fit(parser, words, tags):
         parser.parse(words, tags)
 
 
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_analyses_are_too_few(parser, k):
+    with pytest.raises(ValueError, match=f"has to be 1 or more, not {k}"):
+        parser.nbest(["otter"], ["NN"], k)
+
+
 def test_a_batch_is_its_sentences(parser, held_out):
     sentences = [(tree.words, tree.tags) for tree in held_out]
     assert parser.parse_batch(iter(sentences)) == [parser.parse(*sentence) for sentence in sentences]
@@ -161,7 +166,7 @@ def test_threads_take_turns(parser, held_out):
 def test_storage(parser, held_out):
     data = parser.to_bytes()
     for again in (Parser.from_bytes(data), pickle.loads(pickle.dumps(parser))):
-        assert json.dumps(again.config.to_dict()) == json.dumps(parser.config.to_dict())
+        assert again.config == parser.config
         assert (again.tags, again.labels) == (parser.tags, parser.labels)
         assert again.to_bytes() == data
         for tree in held_out:

@@ -15,7 +15,14 @@ from spacy_incparse.search.config import SEARCH_SETTINGS, UPDATES, ParserConfig
         ({"gamma": -0.5}, "gamma is -0.5: it must be at least 0"),
         ({"gamma": float("nan")}, "gamma is nan: it must be at least 0"),
         ({"train_gamma": float("nan")}, "train_gamma is nan"),
-        ({"beam_size": True}, "beam_size is True"),
+        ({"beam_size": True}, "beam_size is True: it must be a whole number"),
+        ({"beam_size": 2.5}, "beam_size is 2.5: it must be a whole number"),
+        ({"beam_size": None}, "beam_size is None: it must be a whole number"),
+        ({"table_bits": "20"}, "table_bits is '20': it must be a whole number"),
+        ({"gamma": "12"}, "gamma is '12': it must be a number"),
+        ({"gamma": False}, "gamma is False: it must be a number"),
+        ({"seen_min_share": None}, "seen_min_share is None: it must be a number"),
+        ({"conjunctions": "CC"}, "conjunctions is 'CC': it must be a list of labels"),
         ({"table_bits": 7}, "table_bits is 7: it must be at least 8"),
         ({"table_bits": 29}, "table_bits is 29: it must be at most 28"),
         ({"chain_min_count": 0}, "chain_min_count is 0: it must be at least 1"),
@@ -53,6 +60,6 @@ def test_other_search_settings():
 def test_json_and_back():
     config = ParserConfig(features={"node": ["L10 LKP"]}, gamma=None, update=UPDATES[1])
     again = ParserConfig.from_dict(json.loads(json.dumps(config.to_dict())))
-    assert again.to_dict() == json.loads(json.dumps(config.to_dict()))
+    assert again == config
     assert ParserConfig.from_dict({}) == ParserConfig()
     assert set(SEARCH_SETTINGS) <= set(config.to_dict())

@@ -69,6 +69,14 @@ def test_states_of_others_are_refused(trees):
         learner.state_from_bytes(other.state_to_bytes())
 
 
+@pytest.mark.parametrize("data", [b"", b"junk", b"\x80", b"\x93\x01\x02\x03"])
+def test_damaged_states_are_refused(data, trees):
+    with pytest.raises(ModelError, match="the training state is damaged"):
+        learner_of(trees).state_from_bytes(data)
+    with pytest.raises(ModelError, match="the training state is damaged"):
+        learner_of(trees).state_from_bytes(learner_of(trees).state_to_bytes()[:-40])
+
+
 def test_the_cache_adds_updates_to_a_pass():
     many = read_treebank(ASSETS / "sample-train.mrg")
     plain, cached = learner_of(many, features="paper"), learner_of(many, features="paper", **CACHE)
