@@ -21,6 +21,8 @@ cdef class Weights:
     def __init__(self, int bits, int n_columns, int scale=1):
         if not 1 <= bits <= 30:
             raise ValueError(f"table_bits must be 1 to 30, not {bits}")
+        if scale < 1:
+            raise ValueError(f"scale must be 1 or more, not {scale}")
         self.bits, self.n_columns, self.scale = bits, n_columns, scale
         self.table.resize((1 << bits) + n_columns, 0)
 
