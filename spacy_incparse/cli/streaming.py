@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -11,6 +12,9 @@ from contextlib import suppress
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_incparse.errors import IncparseError
+
+INTERRUPT_SECONDS = 1.0  # within which an interrupt arrives that has already reached the workers
 WORKER_BATCH = 100  # texts sent to a worker process at once: what is under way when the stream ends is done in vain
 
 
@@ -36,6 +40,11 @@ def stream(
         with suppress(EOFError, OSError):  # workers that were interrupted
             deque(docs, maxlen=0)
         raise
+    except (EOFError, OSError) as error:
+        if n_process == 1:
+            raise
+        time.sleep(INTERRUPT_SECONDS)  # what interrupted the workers has interrupted this process too: it comes now
+        raise IncparseError("a worker process has ended before its time: is there enough memory for all?") from error
     if source.error is not None:
         raise source.error
 
