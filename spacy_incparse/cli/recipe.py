@@ -101,8 +101,16 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     nlp.to_disk(unfinished)
+    _order_punctuation(unfinished / "sentencizer.json")
     shutil.rmtree(path, ignore_errors=True)
     unfinished.replace(path)
+
+
+def _order_punctuation(path: Path) -> None:
+    """Sort what spaCy writes in the order of a set, which changes from process to process."""
+    if path.is_file():
+        settings = srsly.read_json(path)
+        srsly.write_json(path, settings | {"punct_chars": sorted(settings["punct_chars"])})
 
 
 def _check(recipe: Recipe, config: str) -> None:
