@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.formatting import format_evalb, format_labels, format_lengths
+from spacy_incparse.evaluation.formatting import format_evalb
 from spacy_incparse.evaluation.params import COLLINS, EvalbParams
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.evaluation.significance import Bootstrap, compare
@@ -34,7 +34,7 @@ class ScoreReport:
         return result
 
     def format(self) -> str:
-        """Return the report as text: EVALB's summary and the tables, as EVALB mode the program's whole output."""
+        """Return the report as text: EVALB's summary and the tables, in EVALB mode what the program prints."""
         if self.second is None:
             return self._format_one(self.first)
         parts = ["##### First", self._format_one(self.first), "##### Second", self._format_one(self.second)]
@@ -43,9 +43,7 @@ class ScoreReport:
         return "\n\n".join(parts)
 
     def _format_one(self, scores: Scores) -> str:
-        if not self.as_evalb:
-            return scores.format()
-        return "\n\n".join([format_evalb(scores), format_labels(scores), format_lengths(scores)])
+        return format_evalb(scores) if self.as_evalb else scores.format()
 
 
 def report_scores(

@@ -52,10 +52,7 @@ def test_different_sentences_are_an_error(run, files, write):
     assert result.stderr.startswith("Error: sentence 1: ")
 
 
-def test_same_figures_as_the_program(run, evalb_files):
+def test_same_output_as_the_program(run, evalb_files):
     result = run("score", evalb_files / "gold.mrg", evalb_files / "parsed.mrg", "--as-evalb")
     assert result.exit_code == 0
-    expected = (evalb_files / "evalb.txt").read_text().splitlines()
-    assert [line for line in expected if line.startswith("Bracketing")] == [
-        line for line in result.stdout.splitlines() if line.startswith("Bracketing")
-    ]
+    assert result.stdout.splitlines() == (evalb_files / "evalb.txt").read_text().splitlines()

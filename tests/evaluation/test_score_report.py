@@ -33,6 +33,7 @@ def test_evalb_mode_prints_a_line_a_sentence():
     text = report_scores(GOLD, WORSE, as_evalb=True).format()
     assert "   2    1    0  100.00 100.00     1      1    1      0      1     1   100.00\n" in text
     assert "=== Summary ===" in text
+    assert text.splitlines()[-1].startswith("Tagging accuracy")
 
 
 def test_two_parsers():
