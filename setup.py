@@ -4,6 +4,7 @@ import os
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.glob import glob
 
 CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a build that checks all bounds, for hunting bugs
@@ -27,7 +28,19 @@ EXTENSIONS = [
     for path in sorted(glob("spacy_incparse/**/*.pyx", recursive=True))
 ]
 
+
+class BuildExt(build_ext):
+    """Leaves the compiled modules beside their sources too: Python that runs in the checkout imports from there."""
+
+    def run(self):
+        """Compile, then copy."""
+        super().run()
+        if not self.inplace:
+            self.copy_extensions_to_source()
+
+
 setup(
+    cmdclass={"build_ext": BuildExt},
     ext_modules=cythonize(EXTENSIONS, compiler_directives=DIRECTIVES, force=CHECKED),
     options={"build_ext": {"parallel": os.cpu_count(), "force": CHECKED}},
 )
