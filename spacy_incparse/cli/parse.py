@@ -61,7 +61,7 @@ def parse_command(
     with _open(text, source) as lines:
         for line in parse(
             _decoded(lines, source), model, writer, tokenized=tokenized, ptb=ptb, nbest=nbest, n_process=n_process,
-            batch_size=1 if lines.isatty() else None,
+            batch_size=_batch_size(lines, n_process),
         ):  # fmt: skip
             typer.echo(line)
 
@@ -85,6 +85,11 @@ def parse(
     sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
     for number, sentence in enumerate(sentences, start=1):
         yield from writer(number, sentence, nbest > 1, ptb)
+
+
+def _batch_size(lines: IO[bytes], n_process: int) -> int | None:
+    """One text at once where somebody types or a program writes, who may wait for the trees of each."""
+    return 1 if lines.isatty() or (n_process == 1 and not lines.seekable()) else None
 
 
 def _default_format() -> Format:

@@ -1,5 +1,7 @@
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 import spacy
@@ -48,6 +50,19 @@ def test_same_trees_as_the_pipeline_in_python(run, model):
     lines = run("parse", "--model", model, stdin=TEXT).stdout.splitlines()
     expected = [str(tree) for text in paragraphs(TEXT.splitlines()) for tree in nlp(text)._.trees]
     assert lines == expected
+
+
+def test_a_program_that_writes_gets_each_tree_before_it_goes_on(model):
+    command = [sys.executable, "-m", "spacy_incparse", "parse", "--model", str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for text, n_words in (("It is cold.", 4), ("The rain stopped.", 4)):
+            process.stdin.write(text + "\n\n")
+            process.stdin.flush()
+            (tree,) = parse_bracketed(process.stdout.readline())
+            assert len(tree.words) == n_words
+        process.stdin.close()
+        assert process.stdout.read() == ""
+    assert process.returncode == 0
 
 
 def test_tokenized_lines_are_sentences(run, model):
