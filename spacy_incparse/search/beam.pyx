@@ -30,6 +30,10 @@ cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
     return a.leaf < b.leaf
 
 
+cdef enum:
+    MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
+
+
 cdef class Beam:
     """The search of one model.
 
@@ -144,6 +148,8 @@ cdef class Beam:
             total += site.stop_score + self.scorer.close_score(&context)
             if frame.parent == SENTINEL:
                 break
+            if candidate.n_closings == MAX_CLOSINGS and self.scorer.position < self.sentence.n:
+                return
             frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
             candidate.n_closings += 1
         if self.scorer.position == self.sentence.n:

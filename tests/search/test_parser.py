@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.grammar.derivation import Move, build_tree
+from spacy_incparse.grammar.derivation import Move, build_tree, derivation
 from spacy_incparse.search.parser import Parser, flat_tree
-from spacy_incparse.transforms.left_corner import restore
-from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.transforms.left_corner import restore, transform
+from spacy_incparse.trees.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.tree import make_tree
 from tests.reference.engine import BITS, learner_of
 from tests.reference.search import SlowBeam
 from tests.strategies import deep_tree, odd_words
 
+MAX_CLOSINGS = 64  # as in search/beam.pyx
 ASSETS = Path(__file__).parents[2] / "assets"
 
 
@@ -244,6 +245,25 @@ def test_long_chains_without_recursion():
     tree = make_tree("TOP", [tree])
     parser = train([tree], 2, features="paper")
     assert parser.parse(tree.words, tree.tags).tree == tree
+
+
+def nested(depth):
+    """Sentences in sentences, with a full stop at the very end that belongs to the outermost."""
+    inside = "(NP (PRP she)) (VP (VBD ran))"
+    for _ in range(depth):
+        inside = f"(NP (PRP he)) (VP (VBD said) (S {inside}))"
+    return next(parse_bracketed(f"(TOP (S {inside} (. .)))"))
+
+
+def test_a_word_ends_a_bounded_number_of_constituents():
+    """Each is an attachment site: without a bound, time would be quadratic in the depth of the tree."""
+    parser = train([nested(k) for k in range(5)], 5, features="paper", table_bits=16)
+    for depth, found in ((MAX_CLOSINGS // 2 - 1, True), (MAX_CLOSINGS // 2, False), (300, False)):
+        tree = nested(depth)
+        parse = parser.parse(tree.words, tree.tags)
+        assert parse.tree.words == tree.words
+        assert (parse.tree == tree) == found
+        assert max(move.n_closings for move in derivation(transform(parse.tree))[:-1]) <= MAX_CLOSINGS
 
 
 def test_a_flat_tree():
