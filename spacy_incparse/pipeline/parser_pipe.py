@@ -22,6 +22,7 @@ from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
+from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
 from spacy_incparse.search.config import ParserConfig
@@ -137,14 +138,7 @@ class IncParser(TrainablePipe):
         An odd sentence costs no more than its own tree: see `annotate`. The error handler of spaCy sees only what
         concerns the whole component, such as missing weights.
         """
-        stream = iter(stream)
-        while docs := list(islice(stream, batch_size)):
-            try:
-                self.set_annotations(docs, self.predict(docs))
-            except Exception as error:
-                self.get_error_handler()(self.name, self, docs, error)
-            else:
-                yield from docs
+        return annotate_stream(self, stream, batch_size)
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return for each Doc its sentences with their trees; the Docs stay as they are."""

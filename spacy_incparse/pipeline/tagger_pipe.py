@@ -18,6 +18,7 @@ from spacy.vocab import Vocab
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.model import TaggerModel
 from spacy_incparse.pipeline.sentences import Sentence, Texts, split_sentences
+from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import TagIds, write_tags
 
 
@@ -82,14 +83,7 @@ class IncParserTagger(TrainablePipe):
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Tag a stream of Docs; a sentence in which something fails keeps the tags that it has."""
-        stream = iter(stream)
-        while docs := list(islice(stream, batch_size)):
-            try:
-                self.set_annotations(docs, self.predict(docs))
-            except Exception as error:
-                self.get_error_handler()(self.name, self, docs, error)
-            else:
-                yield from docs
+        return annotate_stream(self, stream, batch_size)
 
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
         """Return for each Doc its sentences with their tags; the Docs stay as they are."""
