@@ -5,10 +5,10 @@ Each step takes a tree and returns a new one, or None where nothing is left of i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate, compress
 
+from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
 Step = Callable[[Tree], "Tree | None"]
@@ -16,8 +16,6 @@ Step = Callable[[Tree], "Tree | None"]
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"
 WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])
-
-_BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
 
 
 def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
@@ -69,12 +67,6 @@ def collapse_unaries(tree: Tree) -> Tree:
         sizes[i] == 1 or sizes[i - 1] != sizes[i] + 1 or labels[i - 1] != labels[i] for i in range(1, len(labels))
     ]
     return _tree(*_compress(labels, sizes, keep), tree.words)
-
-
-def bare_label(label: str) -> str:
-    """Return a label without function tags and indices; one that starts with a hyphen, such as -LRB-, stays whole."""
-    match = _BARE_LABEL.match(label)
-    return match.group() if match else label
 
 
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, collapse_unaries)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spacy_incparse.tokens import escape_brackets, escape_label
+from spacy_incparse.trees.labels import bare_label, function_tags
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,16 @@ class Tree:
         return self._arrays.labels[self._index]
 
     @property
+    def category(self) -> str:
+        """The label without function tags and indices: "NP" where the label is "NP-SBJ-1"."""
+        return bare_label(self.label)
+
+    @property
+    def function(self) -> str:
+        """The function tags of the label, several joined by "-": "SBJ" of "NP-SBJ-1"; "" where there are none."""
+        return function_tags(self.label)
+
+    @property
     def start(self) -> int:
         """Index of the first word under the node."""
         return self._arrays.starts[self._index]
@@ -102,12 +113,12 @@ class Tree:
     def parent(self) -> Tree | None:
         """The node above; None at the root."""
         above = self._arrays.parents[self._index]
-        return None if above < 0 else Tree(self._arrays, above)
+        return None if above < 0 else self._at(above)
 
     @property
     def root(self) -> Tree:
         """The top node of the whole tree."""
-        return Tree(self._arrays, 0)
+        return self._at(0)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -122,7 +133,7 @@ class Tree:
 
     def preorder(self) -> Iterator[Tree]:
         """Yield this node and all below it, parents before children, left to right."""
-        return (Tree(self._arrays, i) for i in range(self._index, self._index + self.size))
+        return (self._at(i) for i in range(self._index, self._index + self.size))
 
     def preterminals(self) -> Iterator[Tree]:
         """Yield the POS nodes from left to right."""
@@ -141,7 +152,7 @@ class Tree:
     def __iter__(self) -> Iterator[Tree]:
         arrays, child, behind = self._arrays, self._index + 1, self._index + self.size
         while child < behind:
-            yield Tree(arrays, child)
+            yield self._at(child)
             child += arrays.sizes[child]
 
     def __len__(self) -> int:
@@ -158,6 +169,10 @@ class Tree:
 
     def __hash__(self) -> int:
         return hash(self._key())
+
+    def _at(self, index: int) -> Tree:
+        """Return another node of the same tree; a subclass overrides it, so that its nodes stay of its kind."""
+        return Tree(self._arrays, index)
 
     def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:
         nodes = slice(self._index, self._index + self.size)

@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given
 
+from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.normalize import (
-    bare_label,
     collapse_unaries,
     drop_empties,
     normalize,
