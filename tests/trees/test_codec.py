@@ -67,9 +67,20 @@ def test_a_single_pos_node_is_a_tree():
     assert decode(encode(make_tree("UH", "oh"), [0], [2])).tree("oh") == make_tree("UH", "oh")
 
 
-def test_fields_of_later_versions_are_ignored():
+def test_further_fields_are_kept_as_they_are():
     value = encode(SENTENCE, [0, 4, 8, 13], [3, 7, 13, 14])
-    assert decode(value + "|confidence=0.5") == decode(value)
+    longer = encode(SENTENCE, [0, 4, 8, 13], [3, 7, 13, 14], more=["p=0.5", ""])
+    assert longer == value + "|p=0.5|"
+    assert decode(longer).more == ("p=0.5", "")
+    assert decode(longer) == decode(value)
+
+
+def test_strings_of_the_first_release_are_read():
+    stored = decode("1|r|-0.5|(TOP (NP-SBJ=2 % -LRB-%7C;) (A%20;B %28;) .)|+2.3.0,5+12.1")
+    assert stored.labels == ("TOP", "NP-SBJ=2", "", "-LRB-|", "A B", "(", ".")
+    assert stored.sizes == (7, 3, 1, 1, 2, 1, 1)
+    assert (stored.char_starts, stored.char_ends) == ((2, 5, 6, 23), (5, 5, 11, 24))
+    assert (stored.score, stored.source) == (-0.5, "relaxed")
 
 
 def test_another_version_is_refused():
@@ -77,7 +88,23 @@ def test_another_version_is_refused():
         decode("2|b||(TOP NN)|.3")
 
 
-@pytest.mark.parametrize("value", ["1|b", "1|b||(TOP NN|.3", "1|b||(TOP NN))|.3", "1|b||(TOP NN)|.3,4", "1|q||NN|.3"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1|b",
+        "1|b||(TOP NN|.3",
+        "1|b||(TOP NN))|.3",
+        "1|b||(TOP)|",
+        "1|b||NN NN|.3,3",
+        "1|b||(TOP (NN)|.3",
+        "1|b||(TOP NN)|.3,4",
+        "1|b||(TOP NN)|.3,",
+        "1|b||(TOP NN)|x3",
+        "1|b||(TOP N%FFFFFFFFFF;)|.3",
+        "1|b|many|(TOP NN)|.3",
+        "1|q||NN|.3",
+    ],
+)
 def test_damage_is_told(value):
     with pytest.raises(IncparseError, match="damaged"):
         decode(value)
