@@ -11,8 +11,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
 # A module imports only from its own package and from what stands before it.
 ORDER = (
-    "errors", "tokens", "trees", "transforms", "grammar", "evaluation", "lexicon", "features", "learning", "search",
-    "tagging", "training", "pipeline", "cli", "data",
+    "errors", "tokens", "trees", "transforms", "grammar", "evaluation", "viz", "lexicon", "features", "learning",
+    "search", "tagging", "training", "pipeline", "cli", "data",
 )  # fmt: skip
 ROOTS = ("pipeline", "cli")  # may import everything
 FOREIGN_LAYOUTS = {"spacy", "thinc", "preshed", "cymem", "numpy", "murmurhash", "blis"}  # change between releases

@@ -1,0 +1,1 @@
+"""Pictures of trees: Unicode and ASCII drawings, SVG, and a self-contained HTML page. Nothing here knows spaCy."""

@@ -1,0 +1,30 @@
+"""Colours of labels: the same label has the same colour in every picture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from zlib import crc32
+
+# Light enough for dark text on them, whatever is around.
+_BY_CATEGORY = {
+    "TOP": "#dfe3e8", "ROOT": "#dfe3e8", "": "#dfe3e8",
+    "S": "#d6ccfa", "SBAR": "#c9d3ff", "SBARQ": "#c9d3ff", "SINV": "#d6ccfa", "SQ": "#d6ccfa",
+    "NP": "#a8d8ff", "NX": "#a8d8ff", "NML": "#c3e4ff", "WHNP": "#8fd3e8", "QP": "#b4e6e6",
+    "VP": "#b2e8b4", "PP": "#ffd59e", "WHPP": "#ffc48a", "PRT": "#d9e8a0",
+    "ADJP": "#f7c6dd", "WHADJP": "#f2b3d6", "ADVP": "#f6e28b", "WHADVP": "#efd46b",
+    "PRN": "#e3d5c3", "FRAG": "#ffc9c2", "X": "#ffc9c2", "CONJP": "#cfe6d8", "UCP": "#d8dcc0", "INTJ": "#ffd0e8",
+}  # fmt: skip
+_OTHERS = ("#bfe3d0", "#e2cdf2", "#f3d2bb", "#c9dcf0", "#e9e2a8", "#cfe8b8", "#f0c9cf", "#c4e4ea", "#ddd3c8", "#d0d0f4")
+
+
+def label_color(label: str, colors: Mapping[str, str] | None = None) -> str:
+    """Return the colour of a label; `colors` comes first, by the whole label, then without its function.
+
+    Labels without a colour of their own get one by their letters, so that it does not depend on the other labels.
+    """
+    category = re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0]
+    for name in (label, category):
+        if colors and name in colors:
+            return colors[name]
+    return _BY_CATEGORY.get(category) or _OTHERS[crc32(category.encode("utf8", "surrogatepass")) % len(_OTHERS)]

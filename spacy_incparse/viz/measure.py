@@ -1,0 +1,92 @@
+"""How wide text is, in columns of a terminal and in a font, and how odd characters are shown."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+LEFT_TO_RIGHT_MARK = "\u200e"
+
+# Advance widths of a common sans serif font in hundredths of its size, by the characters that share them.
+_ADVANCES = {
+    22: "ijl'|",
+    28: " ,./:;!fItr\\[]`",
+    35: '()-"*{}°',
+    50: "Jcksvxyz^?_",
+    56: "0123456789abdeghnopqu#$",
+    67: "ABEFKLPSTVXYZ&+<=>~R",
+    74: "CDHNUw",
+    80: "GOQ",
+    86: "mM%",
+    98: "W@",
+}
+_ADVANCE = {character: width for width, characters in _ADVANCES.items() for character in characters}
+_OTHER, _WIDE = 62, 104
+_UNSEEN_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def visible(text: str) -> str:
+    """Return the text with a picture in place of each character that would steer a terminal or break a document.
+
+    Control characters become their symbols (U+2400), white space other than the space a space's symbol; what switches
+    the direction of writing, surrogates and non-characters become U+FFFD.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_shown, text))
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal the text takes: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns_of, text))
+
+
+def advance(text: str, size: float) -> int:
+    """Return about how wide the text is in a sans serif font of this size, in the unit of the size, rounded up."""
+    return int(sum(map(_advance_of, text)) * size / 100) + 1
+
+
+def is_right_to_left(words: Iterable[str]) -> bool:
+    """Return whether most letters of the words are of scripts that are written from right to left."""
+    balance = 0
+    for character in "".join(words):
+        direction = "L" if character.isascii() else unicodedata.bidirectional(character)
+        balance += (direction in ("R", "AL")) - (direction == "L" and character.isalpha())
+    return balance > 0
+
+
+@lru_cache(maxsize=4096)
+def _shown(character: str) -> str:
+    code, category = ord(character), unicodedata.category(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    if category in ("Zl", "Zp"):
+        return "\u2424"
+    if (
+        category in ("Cc", "Cs")
+        or code & 0xFFFE == 0xFFFE
+        or 0xFDD0 <= code <= 0xFDEF
+        or character in _UNSEEN_DIRECTIONS
+    ):
+        return "\ufffd"
+    return character
+
+
+@lru_cache(maxsize=4096)
+def _columns_of(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or 0x1160 <= ord(character) <= 0x11FF:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+@lru_cache(maxsize=4096)
+def _advance_of(character: str) -> int:
+    if character in _ADVANCE:
+        return _ADVANCE[character]
+    n_columns = _columns_of(character)
+    return 0 if n_columns == 0 else _WIDE if n_columns == 2 else _OTHER
