@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from spacy_incparse.trees.tree import Tree, TreeBuilder, make_tree
+from spacy_incparse.trees.builder import TreeBuilder, make_tree
+from spacy_incparse.trees.tree import Tree
 
 PHRASES = ("S", "NP", "VP", "PP", "SBAR", "ADJP", "FRAG")
 TAGS = ("NN", "NNS", "DT", "VBD", "IN", "JJ", "CC", ",", ".", ":", "``", "''", "-LRB-", "-RRB-", "PRP$")

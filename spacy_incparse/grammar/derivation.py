@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 
 class Move(NamedTuple):

@@ -19,8 +19,9 @@ from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.transforms.left_corner import slash_base
+from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 ROOT_LABEL = "TOP"
 

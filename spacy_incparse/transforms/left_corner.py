@@ -15,7 +15,8 @@ from __future__ import annotations
 from functools import cache
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.tree import Tree, TreeArrays, TreeBuilder
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.tree import Tree, TreeArrays
 
 
 def transform(tree: Tree) -> Tree:

@@ -6,10 +6,10 @@ Each step takes a tree and returns a new one, or None where nothing is left of i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, compress
 
+from spacy_incparse.trees.edits import build, compress_nodes, keep_nodes, map_labels, running_sum, slices
 from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.tree import Tree, TreeArrays
+from spacy_incparse.trees.tree import Tree
 
 Step = Callable[[Tree], "Tree | None"]
 
@@ -32,15 +32,14 @@ def drop_empties(tree: Tree) -> Tree | None:
     """Drop traces, that is POS nodes tagged -NONE-, and the phrases that have no other words."""
     if TRACE_TAG not in tree.arrays.labels:
         return tree
-    labels, sizes = _slices(tree)
-    n_words = _running_sum([size == 1 and label != TRACE_TAG for label, size in zip(labels, sizes, strict=True)])
-    return _keep(tree, [n_words[i + size] > n_words[i] for i, size in enumerate(sizes)])
+    labels, sizes = slices(tree)
+    n_words = running_sum([size == 1 and label != TRACE_TAG for label, size in zip(labels, sizes, strict=True)])
+    return keep_nodes(tree, [n_words[i + size] > n_words[i] for i, size in enumerate(sizes)])
 
 
 def strip_functions(tree: Tree) -> Tree:
     """Cut function tags, co-indices and gap indices off all labels: NP-SBJ-1 and NP=2 become NP."""
-    labels, sizes = _slices(tree)
-    return _tree([bare_label(label) for label in labels], sizes, tree.words)
+    return map_labels(tree, bare_label)
 
 
 def one_top(tree: Tree) -> Tree:
@@ -48,7 +47,7 @@ def one_top(tree: Tree) -> Tree:
 
     All of the nodes above the first branching that are wrappers go, and below it whatever is labelled TOP or nothing.
     """
-    labels, sizes = _slices(tree)
+    labels, sizes = slices(tree)
     n_wrappers = 0
     while labels[n_wrappers] in WRAPPERS and sizes[n_wrappers] > 1 and sizes[n_wrappers] + n_wrappers == len(labels):
         n_wrappers += 1
@@ -56,45 +55,17 @@ def one_top(tree: Tree) -> Tree:
         i >= n_wrappers and (size == 1 or label not in ("", ROOT))
         for i, (label, size) in enumerate(zip(labels, sizes, strict=True))
     ]
-    labels, sizes = _compress(labels, sizes, kept)
-    return _tree([ROOT, *labels], [1 + len(labels), *sizes], tree.words)
+    labels, sizes = compress_nodes(labels, sizes, kept)
+    return build([ROOT, *labels], [1 + len(labels), *sizes], tree.words)
 
 
 def collapse_unaries(tree: Tree) -> Tree:
     """Make one node of a phrase over a single phrase with the same label; POS nodes stay."""
-    labels, sizes = _slices(tree)
+    labels, sizes = slices(tree)
     keep = [True] + [
         sizes[i] == 1 or sizes[i - 1] != sizes[i] + 1 or labels[i - 1] != labels[i] for i in range(1, len(labels))
     ]
-    return _tree(*_compress(labels, sizes, keep), tree.words)
+    return build(*compress_nodes(labels, sizes, keep), tree.words)
 
 
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, collapse_unaries)
-
-
-def _slices(tree: Tree) -> tuple[Sequence[str], Sequence[int]]:
-    nodes = slice(tree.index, tree.index + tree.size)
-    return tree.arrays.labels[nodes], tree.arrays.sizes[nodes]
-
-
-def _tree(labels: Sequence[str], sizes: Sequence[int], words: Sequence[str]) -> Tree:
-    return Tree(TreeArrays.of(labels, sizes, words))
-
-
-def _keep(tree: Tree, kept: Sequence[bool]) -> Tree | None:
-    """Return the tree without some of its nodes; the children of a phrase that goes move up to its parent."""
-    labels, sizes = _slices(tree)
-    is_kept_word = (keep for keep, size in zip(kept, sizes, strict=True) if size == 1)
-    words = list(compress(tree.words, is_kept_word))
-    return _tree(*_compress(labels, sizes, kept), words) if words else None
-
-
-def _compress(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[bool]) -> tuple[list[str], list[int]]:
-    n_kept = _running_sum(kept)
-    new_sizes = [n_kept[i + size] - n_kept[i] for i, size in enumerate(sizes)]
-    return list(compress(labels, kept)), list(compress(new_sizes, kept))
-
-
-def _running_sum(flags: Sequence[bool]) -> list[int]:
-    """Return how many flags are set before each position, and behind the last one."""
-    return list(accumulate(flags, initial=0))

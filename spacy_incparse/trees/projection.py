@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 
 @dataclass(frozen=True)

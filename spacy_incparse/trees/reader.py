@@ -13,10 +13,11 @@ from pathlib import Path
 
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.files import Places, read_text, treebank_files
 from spacy_incparse.trees.formats import refuse_discontinuous, refuse_other_formats
 from spacy_incparse.trees.normalize import Step, normalize
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 # Only these separate words: a no-break space is part of a word.
 _S = r"[ \t\r\n\f\v]"
@@ -105,6 +106,22 @@ def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipL
         position = _skip_blank(text, after)
 
 
+def parse_one(text: str, *, path: Path | str = "<string>") -> Tree:
+    """Return the one tree in a text of brackets. Raises TreebankError where there is none, or something behind it."""
+    places, begin = Places(text), _skip_blank(text, 0)
+    if begin == len(text):
+        raise TreebankError(path, *places.line_and_column(begin), "there is nothing here; expected '(' and a tree")
+    try:
+        tree, after = _read_tree(text, begin, len(text))
+    except _MalformedError as bad:
+        raise _located(bad, places, path) from None
+    behind = _skip_blank(text, after)
+    if behind < len(text):
+        what = f"{text[behind : behind + 20]!r} stands behind the tree; expected the end of the string"
+        raise TreebankError(path, *places.line_and_column(behind), what)
+    return tree
+
+
 class _MalformedError(Exception):
     """Brackets that are no tree, at a position of the text; `next_tree` is where another one seems to begin."""
 
@@ -180,6 +197,8 @@ def _unclosed(text: str, begin: int, n_missing: int) -> _MalformedError:
     what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
     following = _next_line_start(text, begin)
     next_tree = following if following < len(text) else None
+    if next_tree is None:
+        what += f"; expected {'them' if n_missing > 1 else 'it'} before the text ends"
     return _MalformedError(begin, what, is_unclosed=True, next_tree=next_tree)
 
 

@@ -1,57 +1,27 @@
-"""Immutable phrase-structure trees over flat arrays."""
+"""Immutable phrase-structure trees: views on flat arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.tokens import escape_brackets, escape_label
+from spacy_incparse.trees import walks
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.brackets import bracket_string
 from spacy_incparse.trees.labels import bare_label, function_tags
+from spacy_incparse.trees.walks import Production
 
-
-@dataclass(frozen=True)
-class TreeArrays:
-    """All nodes of one tree in pre-order; shared by all views of its nodes.
-
-    The subtree of node i is the slice i : i + sizes[i]; a node of size 1 is a POS node, with exactly one word.
-    """
-
-    labels: tuple[str, ...]
-    starts: tuple[int, ...]  # index of the first word under the node
-    ends: tuple[int, ...]  # one behind the last word under the node
-    sizes: tuple[int, ...]  # nodes in the subtree, the node itself included
-    words: tuple[str, ...]
-
-    @classmethod
-    def of(cls, labels: Sequence[str], sizes: Sequence[int], words: Sequence[str]) -> TreeArrays:
-        """Derive the spans from the subtree sizes in linear time."""
-        starts, n_words = [], 0
-        for size in sizes:
-            starts.append(n_words)
-            n_words += size == 1
-        starts.append(n_words)
-        ends = tuple(starts[i + size] for i, size in enumerate(sizes))
-        return cls(tuple(labels), tuple(starts[:-1]), ends, tuple(sizes), tuple(words))
-
-    @cached_property
-    def parents(self) -> tuple[int, ...]:
-        """Index of each node's parent; -1 at the root."""
-        parents: list[int] = []
-        path: list[tuple[int, int]] = []  # the open nodes, as (index, index behind the subtree)
-        for index, size in enumerate(self.sizes):
-            while path and path[-1][1] <= index:
-                path.pop()
-            parents.append(path[-1][0] if path else -1)
-            path.append((index, index + size))
-        return tuple(parents)
+if TYPE_CHECKING:
+    import nltk
 
 
 class Tree:
     """A node of a phrase-structure tree with all that is below it.
 
-    Nodes compare equal where labels, shape and words are equal, wherever they stand in their own tree.
-    `start` and `end` count the words of the whole tree, also those of traces where these are still in the tree.
+    Phrases and POS nodes are nodes, words are not: they are what a POS node covers. Nodes compare equal where labels,
+    shape and words are equal, wherever they stand in their own tree. `start` and `end` count the words of the whole
+    tree, also those of traces where these are still in the tree. Without a Doc the text of a tree is its words with
+    single blanks between them.
     """
 
     __slots__ = ("_arrays", "_index")
@@ -71,7 +41,7 @@ class Tree:
 
     @property
     def label(self) -> str:
-        """The phrase label, such as "NP"; at a POS node the tag."""
+        """The whole label as it stands in the tree, such as "NP" or "NP-SBJ-1"; at a POS node the tag."""
         return self._arrays.labels[self._index]
 
     @property
@@ -85,6 +55,11 @@ class Tree:
         return function_tags(self.label)
 
     @property
+    def tag(self) -> str | None:
+        """The label of a POS node; None at a phrase."""
+        return self.label if self.is_leaf else None
+
+    @property
     def start(self) -> int:
         """Index of the first word under the node."""
         return self._arrays.starts[self._index]
@@ -95,14 +70,60 @@ class Tree:
         return self._arrays.ends[self._index]
 
     @property
+    def start_char(self) -> int:
+        """First character of the node in the text of the whole tree."""
+        return self._arrays.word_offsets[self.start]
+
+    @property
+    def end_char(self) -> int:
+        """One behind the last character of the node in the text of the whole tree."""
+        return self._arrays.word_offsets[self.end] - 1
+
+    @property
+    def text(self) -> str:
+        """The text that the node covers."""
+        return " ".join(self.words)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The raw words under the node."""
+        return self._arrays.words[self.start : self.end]
+
+    @property
+    def tokens(self) -> Sequence[Any]:
+        """What the POS nodes under the node cover: its words, on a Doc its tokens."""
+        return self.words
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The labels of the POS nodes under the node, one a word."""
+        arrays = self._arrays
+        return tuple(arrays.labels[leaf] for leaf in arrays.leaves[self.start : self.end])
+
+    @property
     def size(self) -> int:
         """Number of nodes from here down, this one and the POS nodes included."""
         return self._arrays.sizes[self._index]
 
     @property
+    def depth(self) -> int:
+        """Number of nodes above; 0 at the root."""
+        return self._arrays.depths[self._index]
+
+    @property
+    def height(self) -> int:
+        """Number of steps down to the lowest POS node; 0 at a POS node."""
+        return self._arrays.heights[self._index]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node has no children; as words are no nodes, POS nodes are the leaves."""
+        return self._arrays.sizes[self._index] == 1
+
+    @property
     def is_preterminal(self) -> bool:
         """Whether this is a POS node: it has one word and no children."""
-        return self.size == 1
+        return self.is_leaf
 
     @property
     def children(self) -> tuple[Tree, ...]:
@@ -116,47 +137,200 @@ class Tree:
         return None if above < 0 else self._at(above)
 
     @property
+    def siblings(self) -> tuple[Tree, ...]:
+        """The other children of the parent, from left to right; () at the root."""
+        above = self._arrays.parents[self._index]
+        nodes = walks.children(self._arrays, above) if above >= 0 else ()
+        return tuple(self._at(node) for node in nodes if node != self._index)
+
+    @property
     def root(self) -> Tree:
         """The top node of the whole tree."""
         return self._at(0)
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The raw words under the node."""
-        return self._arrays.words[self.start : self.end]
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The labels of the POS nodes under the node, one a word."""
-        labels, sizes = self._arrays.labels, self._arrays.sizes
-        return tuple(labels[i] for i in range(self._index, self._index + self.size) if sizes[i] == 1)
-
-    def preorder(self) -> Iterator[Tree]:
-        """Yield this node and all below it, parents before children, left to right."""
-        return (self._at(i) for i in range(self._index, self._index + self.size))
+    def leaves(self) -> tuple[Tree, ...]:
+        """Return the POS nodes from left to right."""
+        return tuple(map(self._at, self._arrays.leaves[self.start : self.end]))
 
     def preterminals(self) -> Iterator[Tree]:
         """Yield the POS nodes from left to right."""
-        return (node for node in self.preorder() if node.is_preterminal)
+        return iter(self.leaves())
+
+    def preorder(self) -> Iterator[Tree]:
+        """Yield this node and all below it, parents before children, left to right."""
+        return map(self._at, self._nodes())
+
+    def postorder(self) -> Iterator[Tree]:
+        """Yield this node and all below it, children before parents, left to right."""
+        return map(self._at, walks.postorder(self._arrays, self._index))
+
+    def subtrees(
+        self, label: str | Collection[str] | None = None, where: Callable[[Tree], bool] | None = None
+    ) -> Iterator[Tree]:
+        """Yield this node and those below it, POS nodes too, in pre-order: all, or those that are asked for.
+
+        label: one label or several, each a whole label ("NP-SBJ") or a category ("NP").
+        where: a function of a node that tells whether to yield it.
+        """
+        nodes = map(self._at, walks.labelled(self._arrays, self._nodes(), label))
+        return nodes if where is None else filter(where, nodes)
+
+    def phrases(self, label: str | Collection[str] | None = None, nested: str = "all") -> tuple[Tree, ...]:
+        """Return the phrases from this node down, POS nodes not included, in pre-order; `label` is as in `subtrees`.
+
+        nested: "all"; "outermost": those that are inside no other one of them; "innermost": those with no other one
+        inside.
+        """
+        arrays = self._arrays
+        phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
+        return tuple(map(self._at, walks.without_nested(arrays, walks.labelled(arrays, phrases, label), nested)))
+
+    def lca(self, a: Tree | int, b: Tree | int) -> Tree:
+        """Return the lowest node that covers both, given as nodes of this tree or as indices of words.
+
+        Raises ValueError where one is not of this tree.
+        """
+        return self._at(walks.lowest_common(self._arrays, self._index_of(a), self._index_of(b)))
+
+    def path(self, a: Tree | int, b: Tree | int) -> tuple[Tree, ...]:
+        """Return the nodes from the first up to the lowest common one and down to the second; `a`, `b` as for `lca`."""
+        return tuple(map(self._at, walks.path(self._arrays, self._index_of(a), self._index_of(b))))
 
     def spans(self) -> list[tuple[str, int, int]]:
         """Return (label, start, end) of all phrases in pre-order; POS nodes are no phrases."""
-        arrays = self._arrays
-        nodes = range(self._index, self._index + self.size)
-        return [(arrays.labels[i], arrays.starts[i], arrays.ends[i]) for i in nodes if arrays.sizes[i] > 1]
+        arrays, nodes = self._arrays, slice(self._index, self._index + self.size)
+        fields = zip(arrays.labels[nodes], arrays.starts[nodes], arrays.ends[nodes], arrays.sizes[nodes], strict=True)
+        return [(label, start, end) for label, start, end, size in fields if size > 1]
+
+    def productions(self) -> list[Production]:
+        """Return the production of each node in pre-order: NP -> DT NN, DT -> 'the'."""
+        return list(walks.productions(self._arrays, self._index))
+
+    def strip_functions(self) -> Tree:
+        """Return a tree whose labels are categories: NP-SBJ-1 becomes NP."""
+        from spacy_incparse.trees.normalize import strip_functions
+
+        return strip_functions(self)
+
+    def remove_empties(self) -> Tree | None:
+        """Return a tree without traces (-NONE-) and phrases that have no other words; None where nothing is left."""
+        from spacy_incparse.trees.normalize import drop_empties
+
+        return drop_empties(self)
+
+    def collapse_unaries(self, joint: str = "+", *, root: bool = False, tags: bool = False) -> Tree:
+        """Return a tree in which a phrase over a single phrase is one node with both labels: S over VP is S+VP.
+
+        root: join the top node too; tags: join phrases and the POS nodes that are all they have.
+        """
+        from spacy_incparse.trees.edits import collapse_unaries
+
+        return collapse_unaries(self, joint, root=root, tags=tags)
+
+    def expand_unaries(self, joint: str = "+") -> Tree:
+        """Return a tree with one node for each part of a joint label: the inverse of `collapse_unaries`."""
+        from spacy_incparse.trees.edits import expand_unaries
+
+        return expand_unaries(self, joint)
+
+    def binarize(self, direction: str = "right", *, marker: str = "|", horizontal: int | None = None) -> Tree:
+        """Return a tree with at most two children a node; see `trees.binarize.binarize`."""
+        from spacy_incparse.trees.binarize import binarize
+
+        return binarize(self, direction, marker=marker, horizontal=horizontal)
+
+    def unbinarize(self, *, marker: str = "|") -> Tree:
+        """Return a tree without the nodes that `binarize` with this marker has put in: its inverse."""
+        from spacy_incparse.trees.binarize import unbinarize
+
+        return unbinarize(self, marker=marker)
+
+    def map_labels(self, change: Callable[[str], str] | Mapping[str, str], *, tags: bool = True) -> Tree:
+        """Return a tree with other labels, from a function or a table; labels that are not in a table stay.
+
+        tags: whether POS nodes are changed too.
+        """
+        from spacy_incparse.trees.edits import map_labels
+
+        return map_labels(self, change, tags=tags)
+
+    @staticmethod
+    def from_string(text: str) -> Tree:
+        """Return the tree in a string of Penn-style brackets, as it stands, with raw words.
+
+        Raises TreebankError with line, column and what was expected where the string is no tree, or more than one.
+        """
+        from spacy_incparse.trees.reader import parse_one
+
+        return parse_one(text)
+
+    @staticmethod
+    def from_nltk(tree: nltk.Tree) -> Tree:
+        """Return the tree that an nltk.Tree is; see `trees.nltk_trees.from_nltk`."""
+        from spacy_incparse.trees.nltk_trees import from_nltk
+
+        return from_nltk(tree)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Tree:
+        """Return the tree that `to_dict` described; docs/output.md has the keys. IncparseError names a wrong one."""
+        from spacy_incparse.trees.dicts import from_dict
+
+        return from_dict(data)
+
+    def to_string(self, *, width: int | None = None, ptb: bool = False) -> str:
+        """Return the brackets: on one line, or indented so that what fits into `width` characters stays on a line.
+
+        Words are raw, with only those characters escaped that would break the brackets; with `ptb` as the Penn
+        Treebank spells them.
+        """
+        return bracket_string(self, width=width, ptb=ptb)
 
     def pretty(self, width: int = 80) -> str:
         """Return the brackets over indented lines: what fits into `width` characters stays on one line."""
-        return _indented(self, width)
+        return bracket_string(self, width=width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return text, tokens and phrases as JSON has them; docs/output.md describes the keys."""
+        from spacy_incparse.trees.dicts import to_dict
+
+        return to_dict(self)
+
+    def to_nltk(self) -> nltk.Tree:
+        """Return an nltk.Tree with the same labels and raw words. Raises ImportError where nltk is not installed."""
+        from spacy_incparse.trees.nltk_trees import to_nltk
+
+        return to_nltk(self)
+
+    def to_latex(self, style: str = "forest") -> str:
+        """Return LaTeX code that draws the tree, for the package "forest" or "qtree" (also tikz-qtree)."""
+        from spacy_incparse.trees.latex import to_latex
+
+        return to_latex(self, style)
+
+    def to_svg(self, **options: Any) -> str:
+        """Return a picture of the tree; the options are those of `spacy_incparse.viz.svg.svg`."""
+        from spacy_incparse.viz.svg import svg
+
+        return svg(self, **options)
+
+    def draw(self, *, ascii: bool = False, **options: Any) -> str:
+        """Return a picture of the tree in characters; the options are those of `spacy_incparse.viz.text.draw`."""
+        from spacy_incparse.viz.text import draw
+
+        return draw(self, ascii=ascii, **options)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x: auto">{self.to_svg()}</div>'
 
     def __iter__(self) -> Iterator[Tree]:
-        arrays, child, behind = self._arrays, self._index + 1, self._index + self.size
-        while child < behind:
-            yield self._at(child)
-            child += arrays.sizes[child]
+        return map(self._at, walks.children(self._arrays, self._index))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return sum(1 for _ in walks.children(self._arrays, self._index))
 
     def __bool__(self) -> bool:
         return True  # a POS node has length 0, and is a tree all the same
@@ -170,16 +344,8 @@ class Tree:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _at(self, index: int) -> Tree:
-        """Return another node of the same tree; a subclass overrides it, so that its nodes stay of its kind."""
-        return Tree(self._arrays, index)
-
-    def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:
-        nodes = slice(self._index, self._index + self.size)
-        return self._arrays.labels[nodes], self._arrays.sizes[nodes], self.words
-
     def __str__(self) -> str:
-        return "".join(_bracket_pieces(self))
+        return bracket_string(self)
 
     def __repr__(self) -> str:
         return f"Tree({str(self)!r})"
@@ -188,113 +354,26 @@ class Tree:
         arrays = self._arrays
         return _unpickle, (arrays.labels, arrays.sizes, arrays.words, self._index)
 
+    def _at(self, index: int) -> Tree:
+        """Return another node of the same tree; a subclass overrides it, so that its nodes stay of its kind."""
+        return Tree(self._arrays, index)
 
-class TreeBuilder:
-    """Builds a tree from left to right in linear time: `open`, `leaf`, `close`, and `finish` at the end."""
+    def _nodes(self) -> range:
+        return range(self._index, self._index + self._arrays.sizes[self._index])
 
-    def __init__(self) -> None:
-        self._labels: list[str] = []
-        self._sizes: list[int] = []
-        self._words: list[str] = []
-        self._open: list[int] = []
+    def _index_of(self, node: Tree | int) -> int:
+        if isinstance(node, Tree):
+            if node._arrays is not self._arrays and node._arrays != self._arrays:
+                raise ValueError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
+            return node._index
+        if not 0 <= node < len(self._arrays.words):
+            raise ValueError(f"there is no word {node}: the tree has the words 0 to {len(self._arrays.words) - 1}")
+        return self._arrays.leaves[node]
 
-    def open(self, label: str) -> None:
-        """Begin a phrase; all that follows belongs to it until it is closed."""
-        self._check_single_root()
-        self._open.append(len(self._labels))
-        self._labels.append(label)
-        self._sizes.append(0)
-
-    def leaf(self, tag: str, word: str) -> None:
-        """Add a POS node with its word."""
-        self._check_single_root()
-        self._labels.append(tag)
-        self._sizes.append(1)
-        self._words.append(word)
-
-    def subtree(self, tree: Tree) -> None:
-        """Add a copy of a whole tree or of the part of one that is under a node."""
-        self._check_single_root()
-        nodes = slice(tree.index, tree.index + tree.size)
-        self._labels += tree.arrays.labels[nodes]
-        self._sizes += tree.arrays.sizes[nodes]
-        self._words += tree.words
-
-    def close(self) -> None:
-        """End the phrase that was opened last. Raises ValueError where there is none, or nothing in it."""
-        if not self._open:
-            raise ValueError("close() without an open phrase")
-        index = self._open.pop()
-        self._sizes[index] = len(self._labels) - index
-        if self._sizes[index] == 1:
-            raise ValueError(f"the phrase {self._labels[index]!r} has no children")
-
-    def finish(self) -> Tree:
-        """Return the tree. Raises ValueError where it is empty or a phrase is still open."""
-        if self._open or not self._labels:
-            raise ValueError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
-        return Tree(TreeArrays.of(self._labels, self._sizes, self._words))
-
-    def _check_single_root(self) -> None:
-        if self._labels and not self._open:
-            raise ValueError("a tree has one root only")
-
-
-def make_tree(label: str, children: Sequence[Tree] | str) -> Tree:
-    """Return a tree with copies of the given children, or the POS node of a word if `children` is a string."""
-    builder = TreeBuilder()
-    if isinstance(children, str):
-        builder.leaf(label, children)
-        return builder.finish()
-    builder.open(label)
-    for child in children:
-        builder.subtree(child)
-    builder.close()
-    return builder.finish()
+    def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:
+        nodes = slice(self._index, self._index + self.size)
+        return self._arrays.labels[nodes], self._arrays.sizes[nodes], self.words
 
 
 def _unpickle(labels: tuple[str, ...], sizes: tuple[int, ...], words: tuple[str, ...], index: int) -> Tree:
     return Tree(TreeArrays.of(labels, sizes, words), index)
-
-
-def _bracket_pieces(tree: Tree) -> list[str]:
-    """Return one string a node, with the brackets that close behind it; joined they are the tree on one line."""
-    arrays = tree.arrays
-    pieces: list[str] = []
-    behind: list[int] = []  # ends of the open phrases
-    for i in range(tree.index, tree.index + tree.size):
-        space = " " if pieces and pieces[-1] != "(" else ""
-        label = escape_label(arrays.labels[i])
-        if arrays.sizes[i] > 1:
-            behind.append(i + arrays.sizes[i])
-            pieces.append(f"{space}({label}")
-            continue
-        n_closed = 0
-        while behind and behind[-1] == i + 1:
-            behind.pop()
-            n_closed += 1
-        pieces.append(f"{space}({label} {escape_brackets(arrays.words[arrays.starts[i]])}){')' * n_closed}")
-    return pieces
-
-
-def _indented(tree: Tree, width: int) -> str:
-    pieces = _bracket_pieces(tree)
-    offsets = [0]
-    for piece in pieces:
-        offsets.append(offsets[-1] + len(piece))
-    lines: list[str] = []
-    open_ends: list[int] = []
-    node, n_nodes = 0, tree.size
-    while node < n_nodes:
-        while open_ends and open_ends[-1] <= node:
-            open_ends.pop()
-        indent = 2 * len(open_ends)
-        size = tree.arrays.sizes[tree.index + node]
-        behind = node + size
-        fits = indent + offsets[behind] - offsets[node] <= width
-        if not fits and size > 1:
-            open_ends.append(behind)
-            behind = node + 1
-        lines.append(" " * indent + "".join(pieces[node:behind]).lstrip(" "))
-        node = behind
-    return "\n".join(lines)

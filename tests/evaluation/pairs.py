@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from spacy_incparse.trees.tree import make_tree
+from spacy_incparse.trees.builder import make_tree
 
 TAGS = ("NN", "VB", "RB", ",", ".", "ADVP", "PRT")
 PHRASES = ("S", "NP", "NP-SBJ", "VP=2", "ADVP", "PRT", "TOP", "-X", "XP")

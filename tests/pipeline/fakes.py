@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from spacy_incparse.pipeline.model import ParserModel
-from spacy_incparse.trees.tree import Tree, TreeBuilder
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 
 from spacy_incparse.evaluation.params import COLLINS
-from spacy_incparse.trees.tree import TreeBuilder
+from spacy_incparse.trees.builder import TreeBuilder
 
 
 def tree_of(line):

@@ -11,8 +11,8 @@ from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.grammar.derivation import Move, build_tree, derivation
 from spacy_incparse.search.parser import Parser, flat_tree
 from spacy_incparse.transforms.left_corner import restore, transform
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
-from spacy_incparse.trees.tree import make_tree
 from tests.reference.engine import BITS, learner_of
 from tests.reference.search import SlowBeam
 from tests.strategies import deep_tree, odd_words

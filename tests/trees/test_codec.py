@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.codec import decode, encode
-from spacy_incparse.trees.tree import make_tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 SENTENCE = make_tree(

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 
+from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.normalize import (
     collapse_unaries,
@@ -10,7 +11,6 @@ from spacy_incparse.trees.normalize import (
     strip_functions,
 )
 from spacy_incparse.trees.reader import parse_bracketed
-from spacy_incparse.trees.tree import make_tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 

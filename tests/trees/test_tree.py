@@ -3,8 +3,9 @@ import pickle
 import pytest
 from hypothesis import given
 
+from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.reader import parse_bracketed
-from spacy_incparse.trees.tree import Tree, TreeBuilder, make_tree
+from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 TEXT = "(TOP (S (NP (DT The) (NN rain)) (VP (VBZ stops) (ADVP (RB soon))) (. .)))"

@@ -1,0 +1,97 @@
+"""Binary branching, and back: between a phrase and its third, fourth, ... child stand nodes that name their children.
+
+Labels of the nodes put in are those of Chomsky normal form as treebank tools write it: `NP|<JJ-NN>` is the part of an
+NP that holds JJ and NN. With `horizontal=h` a label names h of the children only, the nearest to the one split off, so
+that rules are shared (horizontal markovisation, Klein & Manning 2003, section 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from spacy_incparse.trees import walks
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.edits import build, compress_nodes, slices
+from spacy_incparse.trees.tree import Tree
+
+MARKER = "|"
+DIRECTIONS = ("right", "left")
+
+_Node = tuple[int, int, str]  # first node, one behind the last, label
+
+
+def binarize(tree: Tree, direction: str = "right", *, marker: str = MARKER, horizontal: int | None = None) -> Tree:
+    """Return a tree in which no node has more than two children.
+
+    direction: "right": the first child is split off, the rest is right-branching; "left": the last one is.
+    marker: stands between a phrase's label and the children's in the labels of the nodes put in.
+    horizontal: how many children such a label names at most; None: all.
+
+    Raises ValueError where a label of the tree looks like those put in, so that `unbinarize` would take it out.
+    """
+    _check(tree, direction, marker)
+    nodes: list[_Node] = []  # in pre-order
+    waiting: dict[int, list[_Node]] = {}  # first node -> nodes put in above it, the outermost first
+    for i in range(tree.index, tree.index + tree.size):
+        nodes += waiting.pop(i, ())
+        nodes.append((i, i + tree.arrays.sizes[i], tree.arrays.labels[i]))
+        for node in _put_in(tree, i, direction, marker, horizontal):
+            waiting.setdefault(node[0], []).append(node)
+    return _build(nodes, tree.words)
+
+
+def unbinarize(tree: Tree, *, marker: str = MARKER) -> Tree:
+    """Return the tree that `binarize` was given, with this marker."""
+    labels, sizes = slices(tree)
+    is_put_in = _put_in_pattern(marker)
+    kept = [size == 1 or not is_put_in.search(label) for label, size in zip(labels, sizes, strict=True)]
+    kept[0] = True
+    return build(*compress_nodes(labels, sizes, kept), tree.words)
+
+
+def _put_in(tree: Tree, node: int, direction: str, marker: str, horizontal: int | None) -> Iterator[_Node]:
+    """Yield the nodes that go between a node and its children, those above others first."""
+    arrays = tree.arrays
+    children = list(walks.children(arrays, node))
+    n, label = len(children), arrays.labels[node]
+    for n_split_off in range(1, n - 1):
+        group = children[n_split_off:] if direction == "right" else children[: n - n_split_off]
+        if horizontal is None:
+            named = group
+        else:
+            named = group[:horizontal] if direction == "right" else group[max(len(group) - horizontal, 0) :]
+        names = "-".join(arrays.labels[child] for child in named)
+        yield group[0], group[-1] + arrays.sizes[group[-1]], f"{label}{marker}<{names}>"
+
+
+def _build(nodes: Sequence[_Node], words: Sequence[str]) -> Tree:
+    builder, following = TreeBuilder(), iter(words)
+    behind: list[int] = []  # of the open phrases
+    for first, last, label in nodes:
+        while behind and behind[-1] <= first:
+            behind.pop()
+            builder.close()
+        if last == first + 1:
+            builder.leaf(label, next(following))
+        else:
+            builder.open(label)
+            behind.append(last)
+    for _ in behind:
+        builder.close()
+    return builder.finish()
+
+
+def _put_in_pattern(marker: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(marker)}<.*>\Z", re.DOTALL)
+
+
+def _check(tree: Tree, direction: str, marker: str) -> None:
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is {direction!r}; expected one of {', '.join(DIRECTIONS)}")
+    if not marker:
+        raise ValueError("the marker is empty")
+    is_put_in = _put_in_pattern(marker)
+    for label, size in zip(*slices(tree), strict=True):
+        if size > 1 and is_put_in.search(label):
+            raise ValueError(f"the label {label!r} looks like one that {marker!r} marks: choose another marker")

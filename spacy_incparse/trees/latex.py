@@ -1,0 +1,79 @@
+r"""LaTeX code that draws a tree: for the package forest, or for qtree and tikz-qtree.
+
+Labels and words stand in braces, so that no character of theirs means anything to these packages. Words in scripts
+other than Latin need lualatex or xelatex and a font that has them; each word is a group of its own, so that one written
+from right to left does not turn its neighbours around.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from spacy_incparse.trees.brackets import indented
+
+if TYPE_CHECKING:
+    from spacy_incparse.trees.tree import Tree
+
+WIDTH = 100
+_FRAMES = {
+    "forest": (
+        "% \\usepackage{{forest}}\n\\begin{{forest}}\n  where n children=0{{tier=word}}{{}}\n{}\n\\end{{forest}}\n"
+    ),
+    "qtree": "% \\usepackage{{qtree}}; tikz-qtree where a node has more than five children\n\\Tree\n{}\n",
+}
+_SPECIAL = re.compile(r"[\\~^<>|\"#$%&_{}]")
+_COMMANDS = {
+    "\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater",
+    "|": "textbar", '"': "char34",
+}  # fmt: skip
+_LIGATURE = re.compile(r"(?<=[-`',?!])(?=[-`',])")  # between two characters of which TeX would make one, such as --
+_BLANKS = re.compile(r"\s+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def to_latex(tree: Tree, style: str = "forest") -> str:
+    """Return the code for a tree; the package that it needs stands in its first line, a comment.
+
+    style: "forest" or "qtree".
+    """
+    if style not in _FRAMES:
+        raise ValueError(f"style is {style!r}; expected one of {', '.join(_FRAMES)}")
+    pieces = list(_forest(tree) if style == "forest" else _qtree(tree))
+    return _FRAMES[style].format(indented(tree, pieces, WIDTH))
+
+
+def escape(text: str) -> str:
+    """Return a text so that LaTeX typesets just that; blanks of all kinds become spaces, control characters go."""
+    text = _CONTROLS.sub("", _BLANKS.sub(" ", text))
+    return _LIGATURE.sub("{}", _SPECIAL.sub(_escaped, text))
+
+
+def _forest(tree: Tree) -> Iterator[str]:
+    for node, n_closed in _nodes_and_closings(tree):
+        word = f" [{{{escape(node.words[0])}}}]" if node.is_leaf else ""
+        yield f" [{{{escape(node.label)}}}{word}{']' * n_closed}"
+
+
+def _qtree(tree: Tree) -> Iterator[str]:
+    for node, n_closed in _nodes_and_closings(tree):
+        word = f" {{{escape(node.words[0])}}}" if node.is_leaf else ""
+        yield f" [.{{{escape(node.label)}}}{word}{' ]' * n_closed}"
+
+
+def _nodes_and_closings(tree: Tree) -> Iterator[tuple[Tree, int]]:
+    """Yield the nodes in pre-order, each with the number of nodes that end behind it."""
+    behind: list[int] = []  # of the open nodes
+    for node in tree.preorder():
+        behind.append(node.index + node.size)
+        n_closed = 0
+        while behind and behind[-1] == node.index + 1:
+            behind.pop()
+            n_closed += 1
+        yield node, n_closed
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    return f"\\{_COMMANDS[character]}{{}}" if character in _COMMANDS else "\\" + character
