@@ -4,7 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 from zlib import crc32
+
+INK = "#1b1f24"  # of letters on a coloured plate
+LINE = "#8b949e"  # of edges: to be seen on light and on dark
+
+
+class Mark(NamedTuple):
+    """How a node that is to be noticed looks; a sign and a border tell it from others without colours, too."""
+
+    sign: str
+    fill: str
+    border: str = ""
+    dashed: bool = False
+
+
+PLAIN = Mark("", "#e3e7ec")  # a node without a mark, where others have one
+MISSING = Mark("− ", "#ffc2bd", "#b3261e", dashed=True)
+EXTRA = Mark("+ ", "#b9d4ff", "#1a5fb4")
+WRONG_LABEL = Mark("≠ ", "#ffe08a", "#946200")
 
 # Light enough for dark text on them, whatever is around.
 _BY_CATEGORY = {

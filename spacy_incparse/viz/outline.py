@@ -30,9 +30,8 @@ def outline(nodes: Sketch, *, ascii: bool = False, width: int | None = None) -> 
             node = nodes[i]
             behind = i + node.size
             is_last = not path or behind == path[-1]
-            lines.append(
-                f"{indents[-1]}{'' if i == root else last if is_last else branch}{node.label} {node.text}".rstrip()
-            )
+            edge = "" if i == root else last if is_last else branch
+            lines.append(" ".join([indents[-1] + edge + node.label, *node.lines]))
             if node.size > 1 and len(path) == deepest:
                 lines[-1] += f" [{len(waiting)}]"
                 waiting.append(i)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.measure import visible
+from spacy_incparse.viz.measure import columns, visible
 
-_GIST = 24  # characters of a folded phrase that are shown; more are cut from its middle
+_LINE = 20  # columns of a line under a triangle
+_MAX_LINES = 4
 
 
 @dataclass(slots=True)
 class SketchNode:
-    """A node as it is drawn; one of size 1 stands over text: a POS node over its word, a folded phrase over several."""
+    """A node as it is drawn; one of size 1 stands over text: a POS node over its word, a triangle over a few lines."""
 
     label: str
     size: int  # nodes of the sketch from here down
-    text: str = ""
+    lines: tuple[str, ...] = ()
     index: int = -1  # number of the node in its tree
     folded: bool = False
+    part: int = 0  # of a tree that was cut into parts: the number of the part that begins, or goes on, here
 
 
 Sketch = list[SketchNode]
@@ -31,15 +32,27 @@ def sketch(tree: Tree, folded: Collection[int] = ()) -> Sketch:
     arrays = tree.arrays
     nodes: Sketch = []
     for i in _unfolded(tree, folded):
-        label, words = visible(arrays.labels[i]), arrays.words[arrays.starts[i] : arrays.ends[i]]
+        label = visible(arrays.labels[i])
         if arrays.sizes[i] == 1:
-            nodes.append(SketchNode(label, 1, visible(words[0]), i))
+            nodes.append(SketchNode(label, 1, (visible(arrays.words[arrays.starts[i]]),), i))
         elif i in folded:
-            nodes.append(SketchNode(label, 1, gist(" ".join(words)), i, True))
+            words = arrays.words[arrays.starts[i] : arrays.ends[i]]
+            nodes.append(SketchNode(label, 1, text_lines(words), i, folded=True))
         else:
-            nodes.append(SketchNode(label, 0, "", i))
-    _set_sizes(nodes, arrays.sizes)
+            nodes.append(SketchNode(label, arrays.sizes[i], (), i))
+    set_sizes(nodes, [node.index + arrays.sizes[node.index] for node in nodes], [node.index for node in nodes])
     return nodes
+
+
+def set_sizes(nodes: Sketch, ends: Sequence[int], starts: Sequence[int]) -> None:
+    """Count for each node how many are left below it: those that start before its end, in the numbers of a tree."""
+    path: list[int] = []  # positions of the open phrases
+    for position, start in enumerate([*starts, max(ends)]):
+        while path and ends[path[-1]] <= start:
+            phrase = path.pop()
+            nodes[phrase].size = position - phrase
+        if position < len(nodes) and nodes[position].size != 1:
+            path.append(position)
 
 
 def folded_phrases(
@@ -52,22 +65,40 @@ def folded_phrases(
     """
     found, wanted = set(), frozenset(labels)
     for node, level in _levels(tree):
-        below = node.index > tree.index
         is_short = length is not None and node.end - node.start <= length
-        if {node.label, node.category} & wanted or (below and (is_short or level == depth)):
+        if {node.label, node.category} & wanted or (level and (is_short or level == depth)):
             found.add(node.index)
     return frozenset(found)
 
 
-def gist(text: str) -> str:
-    """Return text that is short enough to stand under a folded phrase: its beginning and its end."""
-    if len(text) <= _GIST:
-        return visible(text)
-    head, tail = text[: _GIST // 2].rstrip(), text[-_GIST // 2 + 1 :].lstrip()
-    return f"{visible(head)}…{visible(tail)}"
+def text_lines(words: Sequence[str], n_lines: int = _MAX_LINES) -> tuple[str, ...]:
+    """Return words over a few lines; where they do not fit, the middle is left out."""
+    lines = _broken(words)
+    if len(lines) <= n_lines:
+        return lines
+    # Only the ends are wanted: the end is broken from behind, so that no line stands there with one word.
+    head, tail = lines[: n_lines // 2], _broken(words[::-1], backwards=True)[: n_lines - n_lines // 2]
+    return (*head[:-1], f"{head[-1]} …", *reversed(tail))
 
 
-def _levels(tree: Tree) -> Iterator[tuple[Any, int]]:
+def _broken(words: Sequence[str], backwards: bool = False) -> tuple[str, ...]:
+    """Fill lines with words; given backwards, each line is turned round again."""
+    lines: list[list[str]] = []
+    room = 0
+    for word in map(visible, words):
+        if columns(word) > room:
+            lines.append([])
+            room = _LINE
+        lines[-1].append(_shortened(word))
+        room -= columns(word) + 1
+    return tuple(" ".join(line[::-1] if backwards else line) for line in lines)
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= 2 * _LINE else f"{word[:_LINE]}…"
+
+
+def _levels(tree: Tree) -> Iterator[tuple[Tree, int]]:
     """Yield the phrases, each with its distance from `tree`."""
     path: list[int] = []  # the ends of the open phrases
     for node in tree.preorder():
@@ -75,7 +106,7 @@ def _levels(tree: Tree) -> Iterator[tuple[Any, int]]:
             path.pop()
         if not node.is_preterminal:
             yield node, len(path)
-        path.append(node.index + node.size)
+            path.append(node.index + node.size)
 
 
 def _unfolded(tree: Tree, folded: Collection[int]) -> Iterator[int]:
@@ -83,16 +114,3 @@ def _unfolded(tree: Tree, folded: Collection[int]) -> Iterator[int]:
     while i < behind:
         yield i
         i += tree.arrays.sizes[i] if i in folded else 1
-
-
-def _set_sizes(nodes: Sketch, sizes: tuple[int, ...]) -> None:
-    """Count the nodes that are left below each."""
-    path: list[tuple[int, int]] = []  # open nodes: (position in the sketch, index behind the subtree in the tree)
-    for position, node in enumerate(nodes):
-        while path and path[-1][1] <= node.index:
-            opened = path.pop()[0]
-            nodes[opened].size = position - opened
-        if node.size != 1:
-            path.append((position, node.index + sizes[node.index]))
-    for opened, _ in path:
-        nodes[opened].size = len(nodes) - opened

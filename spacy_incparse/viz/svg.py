@@ -1,41 +1,59 @@
-"""A tree as an SVG picture."""
+"""Trees as SVG pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.colors import label_color
-from spacy_incparse.viz.layout import lay_out
+from spacy_incparse.viz.blocks import Block, shelve, stack
+from spacy_incparse.viz.colors import Mark
 from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.measure import advance
+from spacy_incparse.viz.options import Options, read_options
+from spacy_incparse.viz.painter import Metrics, paint
 from spacy_incparse.viz.sketch import sketch
+from spacy_incparse.viz.wrapping import wrap
+
+_MARGIN = 8
 
 
-def svg(tree: Tree, *, colors: Mapping[str, str] | None = None, **options: Any) -> str:
-    """Return the picture of a tree, for a file or for a page."""
-    nodes = sketch(tree)
-    widths = [max(advance(node.label, 13) + 12, advance(node.text, 16)) for node in nodes]
-    layout = lay_out([node.size for node in nodes], widths, 14)
-    bottom = 44 * (1 + max(layout.depths))
-    edges, labels, words = [], [], []
-    for i, node in enumerate(nodes):
-        x, width = layout.centres[i], advance(node.label, 13) + 12
-        y = bottom - 44 if node.size == 1 else 44 * layout.depths[i]
-        if layout.parents[i] >= 0:
-            above = layout.centres[layout.parents[i]], 44 * (layout.depths[i] - 1) + 22
-            middle = above[1] + 12
-            edges.append(f"M{above[0]},{above[1]}V{middle}H{x}V{y}")
-        color = label_color(node.label, colors) if node.size > 1 else "none"
-        labels.append(f'<rect x="{x - width // 2}" y="{y}" width="{width}" height="22" rx="5" fill="{escape(color)}"/>')
-        ink = "#1b1f24" if node.size > 1 else "currentColor"
-        labels.append(f'<text x="{x}" y="{y + 16}" fill="{ink}">{escape(node.label)}</text>')
-        if node.size == 1:
-            words.append(f'<text x="{x}" y="{y + 42}">{escape(node.text)}</text>')
+def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
+    """Return the picture of a tree, or of several, one below the other, as an SVG document.
+
+    `options` are those of `Options`; the result can be saved as a file or stand in a page. Raises ConfigError for an
+    option that does not exist or has a value it cannot have.
+    """
+    settings = read_options(options)
+    several = [trees] if isinstance(trees, Tree) else list(trees)
+    blocks = [tree_block(tree, settings) for tree in several]
+    return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
+
+
+def document(block: Block, options: Options, description: str) -> str:
+    """Return a block of a picture as a document of its own; `description` is what screen readers read."""
+    width, height = block.width + 2 * _MARGIN, block.height + 2 * _MARGIN
+    # Notebooks shrink pictures to the width of a cell where nobody forbids it.
+    style = f"max-width:none;height:{height}px;color:{options.color};background:{options.bg}"
+    language = f' xml:lang="{escape(options.lang)}"' if options.lang else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width}" height="{bottom + 10}" '
-        f'viewBox="0 0 {layout.width} {bottom + 10}" font-family="sans-serif" text-anchor="middle">'
-        f'<path d="{"".join(edges)}" fill="none" stroke="currentColor" stroke-opacity="0.5"/>'
-        f'<g font-size="13">{"".join(labels)}</g><g font-size="16" fill="currentColor">{"".join(words)}</g></svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="incparse" width="{width}" height="{height}" '
+        f'viewBox="{-_MARGIN} {-_MARGIN} {width} {height}" role="img" aria-label="{escape(description)}"{language} '
+        f'style="{escape(style)}" font-family="{escape(options.font)}" text-anchor="middle">\n{block.body}\n</svg>'
     )
+
+
+def tree_block(
+    tree: Tree, options: Options, *, marks: Mapping[int, Mark] | None = None, width: int | None = None
+) -> Block:
+    """Return the picture of one tree as a block, in parts where it is wider than `width` (None: the option's).
+
+    `marks` gives nodes, by their numbers, a mark.
+    """
+    metrics, limit = Metrics.of(options), width or options.width
+    nodes = sketch(tree, options.folded(tree))
+    for node in nodes:
+        if marks and node.index in marks:
+            node.label = marks[node.index].sign + node.label
+    parts = wrap(nodes, tree, metrics.width, metrics.gap, limit) if limit else [nodes]
+    mirrored = options.is_mirrored(tree)
+    return shelve([paint(part, options, mirrored=mirrored, marks=marks) for part in parts], limit, mirrored=mirrored)

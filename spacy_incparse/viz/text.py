@@ -87,13 +87,18 @@ class _Canvas:
 
 
 def _node_width(node: SketchNode) -> int:
-    return max(columns(node.label), columns(node.text) + (2 if node.folded else 0), 1)
+    return max(columns(node.label), _text_width(node) + 2 * node.folded, 1)
+
+
+def _text_width(node: SketchNode) -> int:
+    return max(map(columns, node.lines), default=0)
 
 
 def _drawn(nodes: Sketch, layout: Layout, lines: _Lines, mirrored: bool) -> str:
     bottom = 2 * max((layout.depths[i] for i, node in enumerate(nodes) if node.size > 1), default=-1) + 2
     has_roofs = any(node.folded for node in nodes)
-    canvas = _Canvas(bottom + (3 if has_roofs else 2), layout.width, mirrored)
+    n_lines = max(len(node.lines) for node in nodes)
+    canvas = _Canvas(bottom + 1 + has_roofs + n_lines, layout.width, mirrored)
     sizes = [node.size for node in nodes]
     for i, node in enumerate(nodes):
         centre, top = layout.centres[i], 2 * layout.depths[i]
@@ -105,8 +110,9 @@ def _drawn(nodes: Sketch, layout: Layout, lines: _Lines, mirrored: bool) -> str:
             canvas.put(row, canvas.column(centre), lines.down)
         canvas.centred(bottom, centre, node.label)
         if has_roofs:
-            _draw_roof(canvas, bottom + 1, centre, columns(node.text) if node.folded else 0, lines)
-        canvas.centred(bottom + 1 + has_roofs, centre, node.text)
+            _draw_roof(canvas, bottom + 1, centre, _text_width(node) if node.folded else 0, lines)
+        for row, line in enumerate(node.lines, start=bottom + 1 + has_roofs):
+            canvas.centred(row, centre, line)
     return str(canvas)
 
 

@@ -1,0 +1,59 @@
+"""Rectangles of SVG and how they are put beside and below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.measure import advance
+
+GAP = 28  # pixels between blocks
+_CAPTION = 26
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of a picture; its body is drawn from (0, 0) to (width, height), in pixels."""
+
+    width: int
+    height: int
+    body: str
+
+
+def shelve(blocks: Sequence[Block], limit: int | None = None, *, mirrored: bool = False) -> Block:
+    """Put blocks side by side, and begin a new line wherever the next would go beyond `limit` (None: nowhere).
+
+    `mirrored` begins lines on the right.
+    """
+    placed: list[tuple[int, int, Block]] = []
+    x = y = height = width = 0
+    for block in blocks:
+        if limit is not None and x and x + block.width > limit:
+            x, y, height = 0, y + height + GAP, 0
+        placed.append((x, y, block))
+        x += block.width + GAP
+        width, height = max(width, x - GAP), max(height, block.height)
+    moved = [(width - x - block.width if mirrored else x, y, block) for x, y, block in placed]
+    return Block(width, y + height, "\n".join(_moved(*place) for place in moved))
+
+
+def stack(blocks: Sequence[Block]) -> Block:
+    """Put blocks below each other."""
+    return shelve(blocks, 0)
+
+
+def captioned(block: Block, caption: str, *, mirrored: bool = False) -> Block:
+    """Put a line of text above a block."""
+    if not caption:
+        return block
+    width = max(block.width, advance(caption, 15))
+    x, direction = (width, ' direction="rtl"') if mirrored else (0, "")
+    style = f'font-size="15" text-anchor="start" fill="currentColor"{direction}'
+    below = _moved(width - block.width if mirrored else 0, _CAPTION, block)
+    text = f'<text x="{x}" y="15" {style}>{escape(caption)}</text>'
+    return Block(width, block.height + _CAPTION, f"{text}\n{below}")
+
+
+def _moved(x: int, y: int, block: Block) -> str:
+    return f'<g transform="translate({x},{y})">\n{block.body}\n</g>' if x or y else block.body

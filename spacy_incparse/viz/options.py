@@ -1,0 +1,80 @@
+"""How pictures look: the options of all styles, read from the dict that a user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.markup import is_style_value
+from spacy_incparse.viz.measure import is_right_to_left
+from spacy_incparse.viz.sketch import folded_phrases
+
+FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Noto Sans', sans-serif"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of `svg`, `page` and `render`; docs/pictures.md shows them.
+
+    Raises ConfigError for a value that an option cannot have.
+    """
+
+    width: int | None = 1000  # pixels; a wider tree is cut into numbered parts, a longer line goes on below
+    collapse: tuple[str, ...] = ()  # labels of phrases to show as triangles
+    collapse_depth: int | None = None  # phrases so many levels below the root become triangles
+    collapse_length: int | None = None  # phrases of at most so many words become triangles
+    labels: tuple[str, ...] | None = None  # in the styles "brackets" and "spans": only phrases with these labels
+    tags: bool = True  # whether parts of speech are shown
+    colors: Mapping[str, str] = field(default_factory=dict)  # of labels
+    color: str = "currentColor"  # of the words
+    bg: str = "transparent"
+    font: str = FONT
+    compact: bool = False  # less space between words and between levels
+    direction: str | None = None  # "ltr" or "rtl"; None: as most letters of the words are written
+    lang: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_sizes()
+        self._check_styles()
+        for name in ("collapse", "labels"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise ConfigError(f'the option "{name}" is a list of labels, such as [{value!r}], not {value!r}')
+            object.__setattr__(self, name, None if value is None else tuple(value))
+
+    def is_mirrored(self, tree: Tree) -> bool:
+        """Return whether the tree is drawn from right to left."""
+        return is_right_to_left(tree.words) if self.direction is None else self.direction == "rtl"
+
+    def folded(self, tree: Tree) -> frozenset[int]:
+        """Return the numbers of the phrases of the tree that become triangles."""
+        return folded_phrases(tree, labels=self.collapse, depth=self.collapse_depth, length=self.collapse_length)
+
+    def _check_sizes(self) -> None:
+        for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 1)):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < least):
+                raise ConfigError(f'the option "{name}" is {value!r}; it is a whole number from {least} on, or None')
+
+    def _check_styles(self) -> None:
+        if self.direction not in (None, "ltr", "rtl"):
+            raise ConfigError(f'the option "direction" is {self.direction!r}; it is "ltr", "rtl" or None')
+        styles = {"color": self.color, "bg": self.bg, "font": self.font, **self.colors}
+        for name, value in styles.items():
+            if not isinstance(value, str) or not is_style_value(value):
+                raise ConfigError(f"{value!r}, given for {name!r}, is nothing that a style can have")
+
+
+def read_options(given: Mapping[str, Any]) -> Options:
+    """Return the options that a user names. Raises ConfigError for a name that does not exist."""
+    names = [option.name for option in fields(Options)]
+    for name in given:
+        if name not in names:
+            close = get_close_matches(name, names, 1)
+            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+            raise ConfigError(f"there is no option {name!r} for pictures: {advice}")
+    return Options(**given)
