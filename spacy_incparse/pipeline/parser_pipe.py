@@ -11,14 +11,16 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
+from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.extensions import register_extensions
 from spacy_incparse.pipeline.model import ParserModel
+from spacy_incparse.pipeline.phrase_spans import mirror_trees
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
@@ -26,8 +28,6 @@ from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.trees.codec import decode
-from spacy_incparse.trees.tree import Tree, TreeArrays
 
 register_extensions()
 
@@ -44,7 +44,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @Language.factory(
     "incparse",
-    assigns=["doc._.trees", "span._.tree"],
+    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"],
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
     default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
@@ -117,6 +117,7 @@ class IncParser(TrainablePipe):
         self._decoder: tuple[Any, Any] = (None, None)
         self._warned: set[str] = set()
         self._nlp = None if nlp is None else weakref.ref(nlp)
+        register(self)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -164,7 +165,7 @@ class IncParser(TrainablePipe):
                 write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
                 self._check_later_pipes()
-                doc.spans[self.spans_key] = _phrases(doc, parsed)
+                mirror_trees(doc, self.spans_key, [(item.sentence, item.stored) for item in parsed])
 
     def initialize(
         self,
@@ -274,14 +275,3 @@ def _unpickle(
     component = cls(vocab, model, name, scorer=scorer)
     component.__dict__.update(state)
     return component
-
-
-def _phrases(doc: Doc, parsed: list[ParsedSentence]) -> list[Span]:
-    """Return the phrases below the roots as Spans, in pre-order; one of a unary chain comes before what it covers."""
-    spans = []
-    for item in parsed:
-        tokens, stored = item.sentence.tokens, decode(item.stored)
-        arrays = TreeArrays.of(stored.labels, stored.sizes, item.sentence.words)
-        for label, start, end in Tree(arrays).spans()[1:]:
-            spans.append(Span(doc, tokens[start], tokens[end - 1] + 1, label=label))
-    return spans

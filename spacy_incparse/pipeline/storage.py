@@ -1,24 +1,26 @@
-"""Trees in `Doc.user_data`: written once a sentence, decoded when somebody looks.
+"""Trees on a Doc: decoded when somebody looks, and remembered.
 
-The key is that of the Span attribute `ATTRIBUTE` of the sentence, with its character offsets: spaCy shifts and copies
-such keys where it cuts or joins Docs. Decoded trees are cached by the stored string, and hold no Doc.
+Decoded trees are cached by the stored string, and hold no Doc: what holds it are the nodes that users get (DocTree).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span
 
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.head_fields import stored_head_words
+from spacy_incparse.pipeline.phrase_spans import remove_mirrors, restore_lost
+from spacy_incparse.pipeline.userdata import ATTRIBUTE, Key, key_of, keys, user_data, write_tree
 from spacy_incparse.trees.codec import decode
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.walks import lowest_common
 
-ATTRIBUTE = "incparse"
-
-Key = tuple[str, str, int, int]
+__all__ = ["ATTRIBUTE", "AnchoredTree", "anchored_tree_over", "anchored_trees", "clear_trees", "write_tree"]
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,15 @@ class AnchoredTree:
     """A sentence's tree and the characters that its leaves stand on; leaf i of the tree is word i of `tree.words`."""
 
     tree: Tree
+    text: str  # of the sentence
     start_char: int  # of the sentence in the Doc
     end_char: int
     char_starts: tuple[int, ...]  # of each leaf, from the first character of the sentence
     char_ends: tuple[int, ...]
     score: float | None
     source: str  # "beam", "relaxed", "flat", or "" for a tree that was not parsed but given
+    language: str = ""  # of the Doc
+    more: tuple[str, ...] = ()  # further fields, each NAME=VALUE
 
     @cached_property
     def nodes_by_span(self) -> dict[tuple[int, int], int]:
@@ -42,59 +47,74 @@ class AnchoredTree:
             nodes.setdefault((self.char_starts[start], self.char_ends[end - 1]), index)
         return nodes
 
-    def node_at(self, start_char: int, end_char: int) -> Tree | None:
-        """Return the highest node over exactly these characters of the Doc, or None."""
-        index = self.nodes_by_span.get((start_char - self.start_char, end_char - self.start_char))
-        return None if index is None else Tree(self.tree.arrays, index)
+    @cached_property
+    def head_words(self) -> tuple[int, ...]:
+        """The lexical head of each node, as the index of a word."""
+        try:
+            return stored_head_words(self.tree.arrays, self.more, self.language)
+        except ValueError as error:
+            raise IncparseError(f"the stored heads are damaged: {error}") from None
+
+    def node_at(self, start_char: int, end_char: int) -> int | None:
+        """Return the index of the highest node over exactly these characters of the Doc, or None."""
+        return self.nodes_by_span.get((start_char - self.start_char, end_char - self.start_char))
+
+    def path_to(self, start_char: int, end_char: int) -> list[int]:
+        """Return the nodes that cover these characters of the Doc, from the root down; [] where there are none."""
+        arrays = self.tree.arrays
+        start, end = start_char - self.start_char, end_char - self.start_char
+        first = bisect_right(self.char_starts, start) - 1
+        last = bisect_left(self.char_ends, end)
+        if first < 0 or last == len(self.char_ends):
+            return []
+        node = lowest_common(arrays, arrays.leaves[min(first, last)], arrays.leaves[max(first, last)])
+        path = [node]
+        while arrays.parents[path[-1]] >= 0:
+            path.append(arrays.parents[path[-1]])
+        return path[::-1]
+
+    def chars_of(self, index: int) -> tuple[int, int]:
+        """Return the first character of a node in the Doc, and one behind its last."""
+        arrays = self.tree.arrays
+        start, end = self.char_starts[arrays.starts[index]], self.char_ends[arrays.ends[index] - 1]
+        return self.start_char + start, self.start_char + end
 
 
 _cache: WeakKeyDictionary[Doc, dict[Key, tuple[str, AnchoredTree]]] = WeakKeyDictionary()
 
 
-def write_tree(doc: Doc, start_char: int, end_char: int, value: str) -> None:
-    """Store what `trees.codec.encode` made of the tree of the sentence at these characters of the Doc."""
-    _user_data(doc)["._.", ATTRIBUTE, start_char, end_char] = value
-
-
 def clear_trees(doc: Doc) -> None:
-    """Remove all trees from the Doc."""
-    for key in _keys(doc):
-        del _user_data(doc)[key]
+    """Remove all trees from the Doc, and the groups of `doc.spans` that mirror them."""
+    for key in keys(doc):
+        del user_data(doc)[key]
+    remove_mirrors(doc)
 
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
-    """Return the trees of the Doc in the order of its text."""
-    trees = [_anchored(doc, key) for key in sorted(_keys(doc), key=lambda key: key[2:])]
+    """Return the trees of the Doc in the order of its text. Raises IncparseError for a stored string it cannot read."""
+    restore_lost(doc)
+    trees = [_anchored(doc, key) for key in sorted(keys(doc), key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
 
 
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
-    """Return the tree of the sentence that the span lies in, or None."""
+    """Return the tree of the sentence that the span lies in, or None. Raises IncparseError as `anchored_trees`."""
     doc = span.doc
+    restore_lost(doc)
     if doc.has_annotation("SENT_START"):
         sentence = span.sent
-        found = _anchored(doc, ("._.", ATTRIBUTE, sentence.start_char, sentence.end_char))
+        found = _anchored(doc, key_of(sentence.start_char, sentence.end_char))
         if found is not None:
             return found
     # Sentence bounds may have been set anew since the Doc was parsed: then the characters tell.
-    for key in _keys(doc):
+    for key in keys(doc):
         if key[2] <= span.start_char and span.end_char <= key[3]:
             return _anchored(doc, key)
     return None
 
 
-def _user_data(doc: Doc) -> dict[Any, Any]:
-    return doc.user_data  # spaCy declares str as its keys, and uses tuples
-
-
-def _keys(doc: Doc) -> list[Key]:
-    return [
-        key for key in _user_data(doc) if isinstance(key, tuple) and key[:2] == ("._.", ATTRIBUTE) and None not in key
-    ]
-
-
 def _anchored(doc: Doc, key: Key) -> AnchoredTree | None:
-    value = _user_data(doc).get(key)
+    value = user_data(doc).get(key)
     if value is None:
         return None
     cached = _cache.setdefault(doc, {})
@@ -112,8 +132,10 @@ def _decode(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
     if text is None:
         return None
     stored = decode(value)
-    tree = stored.tree(text)
-    return AnchoredTree(tree, start_char, end_char, stored.char_starts, stored.char_ends, stored.score, stored.source)
+    return AnchoredTree(
+        stored.tree(text), text, start_char, end_char, stored.char_starts, stored.char_ends, stored.score,
+        stored.source, doc.lang_, stored.more,
+    )  # fmt: skip
 
 
 def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
@@ -121,7 +143,7 @@ def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
 
     `Span.as_doc` keeps the trees of sentences that are cut off, with offsets before or behind the new Doc.
     """
-    if start_char < 0 or end_char > doc[-1].idx + len(doc[-1]):
+    if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
         return None
     span = doc.char_span(start_char, end_char, alignment_mode="expand")
     if span is None or start_char < span.start_char or span.end_char < end_char:

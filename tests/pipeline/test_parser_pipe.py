@@ -225,7 +225,8 @@ def test_no_labels_can_be_added():
 
 def test_analysis_knows_what_is_assigned():
     analysis = pipeline().analyze_pipes()
-    assert analysis["summary"]["incparse"]["assigns"] == ["doc._.trees", "span._.tree"]
+    assigned = ["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"]
+    assert analysis["summary"]["incparse"]["assigns"] == assigned
     assert analysis["problems"]["incparse"] == []
 
 

@@ -135,14 +135,32 @@ def test_reading_twice_gives_the_same_objects(doc):
     assert doc[0:4]._.tree.arrays is doc._.trees[0].arrays
 
 
-def test_the_cache_keeps_no_doc_alive(nlp):
-    docs = [nlp(TEXT) for _ in range(20)]
-    trees = [doc._.trees for doc in docs] + [docs[0][0:4]._.tree]
+def test_no_doc_leaks(nlp):
+    docs = [nlp(TEXT) for _ in range(100)]
+    for doc in docs:
+        use(doc)
     alive = [weakref.ref(doc) for doc in docs]
-    del docs
+    del docs, doc
     gc.collect()
     assert [doc for doc in alive if doc() is not None] == []
-    assert trees[0][0].words == ("The", "owl", "slept", ".")
+
+
+def use(doc):
+    """Look at all that a Doc has of trees, and keep nothing."""
+    for tree in doc._.trees:
+        for node in tree.preorder():
+            assert node.span._.is_constituent
+            assert node.head in node.tokens
+            assert node.span._.tree.children is not None
+    for token in doc:
+        assert token._.tree_path[-1].is_leaf
+
+
+def test_nodes_keep_their_doc(nlp):
+    node = nlp(TEXT)._.trees[1][0][1]
+    gc.collect()
+    assert node.span.text == node.text == "mice ran!"
+    assert node.doc.text == TEXT
 
 
 def test_the_stored_value_is_one_short_string_a_sentence(doc):

@@ -1,0 +1,45 @@
+"""What is stored of the head rules of the parser that made a tree, so that a Doc knows its heads without the parser.
+
+A table of the package is stored by its name; of any other one the heads that it finds in this tree are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.head_words import head_children, head_words
+from spacy_incparse.trees.heads import NAMES, HeadRules
+
+HEADS = "h"  # the name of the field
+
+
+def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
+    """Return the function that gives a tree's field under these rules, such as "h=en" or "h=1 0 2"."""
+    for name in NAMES:
+        if rules == named_rules(name):
+            field = f"{HEADS}={name}"
+            return lambda arrays: field
+    return lambda arrays: f"{HEADS}={' '.join(map(str, head_children(arrays, rules)))}"
+
+
+def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
+    """Return the lexical head of each node of a tree; without such a field by the rules for the language.
+
+    Raises ValueError where the field is damaged.
+    """
+    given = next((field[2:] for field in fields if field.startswith(f"{HEADS}=")), default_name(language))
+    heads = head_children(arrays, named_rules(given)) if given in NAMES else map(int, given.split())
+    return head_words(arrays, heads)
+
+
+def default_name(language: str) -> str:
+    """Return the name of the head rules for a language."""
+    return "en" if language == "en" else "any"
+
+
+@lru_cache(maxsize=len(NAMES))
+def named_rules(name: str) -> HeadRules:
+    """Return a table of the package; it is read once."""
+    return HeadRules.from_name(name)
