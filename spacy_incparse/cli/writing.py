@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import srsly
-
-from spacy_incparse.tokens import raw_to_penn
-from spacy_incparse.trees.tree import Tree, TreeArrays
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.parsing import ParsedSentence
@@ -25,7 +21,7 @@ def write_penn(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
             yield _heading(number, rank, parse)
-        yield _brackets(parse.tree, ptb, str)
+        yield parse.tree.to_string(ptb=ptb)
 
 
 def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
@@ -34,7 +30,7 @@ def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
             yield _heading(number, rank, parse)
-        yield _brackets(parse.tree, ptb, lambda tree: tree.pretty(width)) + "\n"
+        yield parse.tree.to_string(width=width, ptb=ptb) + "\n"
 
 
 def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
@@ -63,21 +59,8 @@ def _heading(number: int, rank: int, parse: Parse) -> str:
 
 def _analysis(parse: Parse, ptb: bool) -> dict[str, Any]:
     return {
-        "tree": _brackets(parse.tree, ptb, str),
+        "tree": parse.tree.to_string(ptb=ptb),
         "spans": [{"label": label, "start": start, "end": end} for label, start, end in parse.tree.spans()],
         "score": parse.score,
         "source": parse.source,
     }
-
-
-def _brackets(tree: Tree, ptb: bool, draw: Callable[[Tree], str]) -> str:
-    return _in_penn_spelling(tree, draw) if ptb else draw(tree)
-
-
-def _in_penn_spelling(tree: Tree, draw: Callable[[Tree], str]) -> str:
-    """Draw the tree with Penn words, which would be escaped once more if they stood in it: numbers stand for them."""
-    words: Sequence[str] = raw_to_penn(tree.words, tree.tags)
-    numbers = [str(i).zfill(len(word)) for i, word in enumerate(words)]
-    arrays = tree.root.arrays
-    drawn = draw(Tree(TreeArrays.of(arrays.labels, arrays.sizes, numbers)))
-    return re.sub(r" (\d+)\)", lambda match: f" {words[int(match[1])]})", drawn)
