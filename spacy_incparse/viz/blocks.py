@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.measure import advance
+from spacy_incparse.viz.measure import advance, is_right_to_left
 
 GAP = 28  # pixels between blocks
-_CAPTION = 26
+_CAPTION = 12  # pixels between a caption and what it belongs to
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,19 @@ def stack(blocks: Sequence[Block]) -> Block:
     return shelve(blocks, 0)
 
 
-def captioned(block: Block, caption: str, *, mirrored: bool = False) -> Block:
-    """Put a line of text above a block."""
+def captioned(block: Block, caption: str, *, mirrored: bool = False, size: int = 15) -> Block:
+    """Put a line of text above a block, in a font of so many pixels; on the right where the picture is mirrored."""
     if not caption:
         return block
-    width = max(block.width, advance(caption, 15))
-    x, direction = (width, ' direction="rtl"') if mirrored else (0, "")
-    style = f'font-size="15" text-anchor="start" fill="currentColor"{direction}'
-    below = _moved(width - block.width if mirrored else 0, _CAPTION, block)
-    text = f'<text x="{x}" y="15" {style}>{escape(caption)}</text>'
-    return Block(width, block.height + _CAPTION, f"{text}\n{below}")
+    width = max(block.width, advance(caption, size))
+    right_to_left = is_right_to_left([caption])
+    x = width if mirrored else 0
+    # The end of a text that runs from right to left is on its left.
+    style = f'text-anchor="{"start" if mirrored == right_to_left else "end"}" fill="currentColor"'
+    direction = ' direction="rtl"' if right_to_left else ""
+    text = f'<text x="{x}" y="{size}" font-size="{size}" {style}{direction}>{escape(caption)}</text>'
+    below = _moved(width - block.width if mirrored else 0, size + _CAPTION, block)
+    return Block(width, block.height + size + _CAPTION, f"{text}\n{below}")
 
 
 def _moved(x: int, y: int, block: Block) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 from zlib import crc32
+
+from spacy_incparse.trees.labels import bare_label
 
 INK = "#1b1f24"  # of letters on a coloured plate
 LINE = "#8b949e"  # of edges: to be seen on light and on dark
@@ -15,15 +16,16 @@ class Mark(NamedTuple):
     """How a node that is to be noticed looks; a sign and a border tell it from others without colours, too."""
 
     sign: str
-    fill: str
-    border: str = ""
+    fill: str  # "": the label's colour
+    border: str
     dashed: bool = False
 
 
-PLAIN = Mark("", "#e3e7ec")  # a node without a mark, where others have one
+PLAIN = "#e3e7ec"  # nodes without a mark, where colours are for those with one
 MISSING = Mark("− ", "#ffc2bd", "#b3261e", dashed=True)
 EXTRA = Mark("+ ", "#b9d4ff", "#1a5fb4")
 WRONG_LABEL = Mark("≠ ", "#ffe08a", "#946200")
+DIFFERENT = Mark("", "", "#d1242f")
 
 # Light enough for dark text on them, whatever is around.
 _BY_CATEGORY = {
@@ -42,7 +44,7 @@ def label_color(label: str, colors: Mapping[str, str] | None = None) -> str:
 
     Labels without a colour of their own get one by their letters, so that it does not depend on the other labels.
     """
-    category = re.split(r"(?<=.)[-=|]", label, maxsplit=1)[0]
+    category = bare_label(label)
     for name in (label, category):
         if colors and name in colors:
             return colors[name]

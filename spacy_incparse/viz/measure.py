@@ -45,8 +45,8 @@ def columns(text: str) -> int:
 
 
 def advance(text: str, size: float) -> int:
-    """Return about how wide the text is in a sans serif font of this size, in the unit of the size, rounded up."""
-    return int(sum(map(_advance_of, text)) * size / 100) + 1
+    """Return about how wide text of this size is in a sans serif font, rather too much than too little."""
+    return int(sum(map(_advance_of, text)) * size / 95) + 1  # fonts differ: better too much
 
 
 def is_right_to_left(words: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.markup import is_style_value
 from spacy_incparse.viz.measure import is_right_to_left
@@ -53,6 +54,10 @@ class Options:
     def folded(self, tree: Tree) -> frozenset[int]:
         """Return the numbers of the phrases of the tree that become triangles."""
         return folded_phrases(tree, labels=self.collapse, depth=self.collapse_depth, length=self.collapse_length)
+
+    def shows(self, label: str) -> bool:
+        """Return whether phrases with this label are shown, in the styles that can leave some out."""
+        return self.labels is None or label in self.labels or bare_label(label) in self.labels
 
     def _check_sizes(self) -> None:
         for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 1)):

@@ -47,18 +47,26 @@ class Metrics:
         return advance(str(node.part), _NUMBER) + 8 if node.part else 0
 
 
-def paint(nodes: Sketch, options: Options, *, mirrored: bool = False, marks: Mapping[int, Mark] | None = None) -> Block:
-    """Draw a sketch.
+def paint(
+    nodes: Sketch,
+    options: Options,
+    *,
+    mirrored: bool = False,
+    marks: Mapping[int, Mark] | None = None,
+    plain: bool = False,
+) -> Block:
+    """Draw a sketch, from right to left where it is `mirrored`.
 
-    `marks` gives nodes by their numbers in the tree a mark; the others are grey then. Nodes come in the order of the
-    sketch, which is that of the page's program: plates and edges of all, words of those of size 1.
+    `marks` gives nodes a mark, by their numbers in the tree; with `plain` the others are grey. Plates, edges and words
+    come in the order of the sketch: the page's program counts on that.
     """
-    return _Painter(nodes, options, mirrored, marks).block()
+    return _Painter(nodes, options, mirrored, marks or {}, plain).block()
 
 
 class _Painter:
-    def __init__(self, nodes: Sketch, options: Options, mirrored: bool, marks: Mapping[int, Mark] | None):
-        self.nodes, self.options, self.mirrored, self.marks = nodes, options, mirrored, marks
+    def __init__(self, nodes: Sketch, options: Options, mirrored: bool, marks: Mapping[int, Mark], plain: bool):
+        self.nodes, self.options, self.mirrored = nodes, options, mirrored
+        self.marks, self.plain = marks, plain
         self.metrics = Metrics.of(options)
         widths = [self.metrics.width(node) for node in nodes]
         self.layout: Layout = lay_out([node.size for node in nodes], widths, self.metrics.gap)
@@ -115,15 +123,17 @@ class _Painter:
 
     def _coloured(self, node: SketchNode) -> str:
         width, number = self.metrics.plate_width(node), self.metrics.number_width(node)
-        if self.marks is None:
-            mark = Mark("", label_color(node.label, self.options.colors))
-        else:
-            mark = self.marks.get(node.index, PLAIN)
-        border = f' stroke="{mark.border}" stroke-width="1.5"' if mark.border else ""
-        dashes = ' stroke-dasharray="4 2"' if mark.dashed else ""
+        mark, fill = self.marks.get(node.index), label_color(node.label, self.options.colors)
+        border = ""
+        if mark:
+            fill = mark.fill or fill
+            dashes = ' stroke-dasharray="4 2"' if mark.dashed else ""
+            border = f' stroke="{mark.border}" stroke-width="1.75"{dashes}'
+        elif self.plain:
+            fill = PLAIN
+        place = f'x="{-width // 2}" width="{width}" height="{self.metrics.plate}"'
         return (
-            f'<rect x="{-width // 2}" width="{width}" height="{self.metrics.plate}" rx="5" '
-            f'fill="{escape(mark.fill)}"{border}{dashes}/>'
+            f'<rect {place} rx="5" fill="{escape(fill)}"{border}/>'
             f'<text x="{-number // 2}" y="{self._baseline()}" fill="{INK}">{escape(node.label)}</text>'
         )
 

@@ -25,7 +25,7 @@ def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
     """
     settings = read_options(options)
     several = [trees] if isinstance(trees, Tree) else list(trees)
-    blocks = [tree_block(tree, settings) for tree in several]
+    blocks = [tree_block(tree, settings, limit=settings.width) for tree in several]
     return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
 
 
@@ -43,17 +43,22 @@ def document(block: Block, options: Options, description: str) -> str:
 
 
 def tree_block(
-    tree: Tree, options: Options, *, marks: Mapping[int, Mark] | None = None, width: int | None = None
+    tree: Tree,
+    options: Options,
+    *,
+    marks: Mapping[int, Mark] | None = None,
+    plain: bool = False,
+    limit: int | None = None,
 ) -> Block:
-    """Return the picture of one tree as a block, in parts where it is wider than `width` (None: the option's).
+    """Return the picture of one tree as a block, in parts where it is wider than `limit` (None: in one).
 
-    `marks` gives nodes, by their numbers, a mark.
+    `marks` gives nodes a mark, by their numbers in the tree; with `plain` the others are grey.
     """
-    metrics, limit = Metrics.of(options), width or options.width
+    metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
     nodes = sketch(tree, options.folded(tree))
     for node in nodes:
         if marks and node.index in marks:
             node.label = marks[node.index].sign + node.label
     parts = wrap(nodes, tree, metrics.width, metrics.gap, limit) if limit else [nodes]
-    mirrored = options.is_mirrored(tree)
-    return shelve([paint(part, options, mirrored=mirrored, marks=marks) for part in parts], limit, mirrored=mirrored)
+    blocks = [paint(part, options, mirrored=mirrored, marks=marks, plain=plain) for part in parts]
+    return shelve(blocks, limit, mirrored=mirrored)

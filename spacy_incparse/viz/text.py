@@ -9,7 +9,7 @@ from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.layout import Layout, child_indices, lay_out
 from spacy_incparse.viz.measure import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 from spacy_incparse.viz.outline import outline
-from spacy_incparse.viz.sketch import Sketch, SketchNode, sketch
+from spacy_incparse.viz.sketch import Sketch, SketchNode, folded_phrases, sketch
 
 _MAX_CELLS = 1_000_000  # a drawing of a deep tree that is larger than this becomes an outline, whatever the width
 
@@ -36,14 +36,24 @@ _UNICODE = _Lines("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤",
 _ASCII = _Lines("-", "|", ".", ".", ".", "'", "+", "+", "+", "'", "'", ("/", "-", "\\"))
 
 
-def draw(tree: Tree, *, ascii: bool = False, width: int | None = 80, folded: Collection[int] = ()) -> str:
+def draw(
+    tree: Tree,
+    *,
+    ascii: bool = False,
+    width: int | None = 80,
+    collapse: Collection[str] = (),
+    collapse_depth: int | None = None,
+    collapse_length: int | None = None,
+) -> str:
     """Return the tree drawn in characters, its words in one line at the bottom.
 
     Where that takes more than `width` columns (None: no limit), a node a line is written instead, as `outline` does.
     `ascii` asks for edges of ASCII characters; labels and words stay as they are. Wide and combining characters count
-    as terminals show them, words written from right to left stand from right to left. `folded` are the numbers (in
-    pre-order) of phrases to be shown as a roof over their words.
+    as terminals show them; words of scripts that run from right to left stand from right to left. Phrases with a label
+    in `collapse`, `collapse_depth` levels below the tree, and of at most `collapse_length` words are drawn as a roof
+    over their words.
     """
+    folded = folded_phrases(tree, labels=collapse, depth=collapse_depth, length=collapse_length)
     nodes = sketch(tree, folded)
     layout = lay_out([node.size for node in nodes], [_node_width(node) for node in nodes], 1)
     n_rows = 2 * max(layout.depths) + 4

@@ -1,0 +1,54 @@
+"""Trees as text with coloured brackets: HTML that runs on over lines as text does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.colors import INK, label_color
+from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.options import Options
+
+_PLATE = f"color:{INK};border-radius:4px;padding:.05em .3em;font-size:.72em;font-weight:600;vertical-align:.1em"
+_TAG = "font-size:.66em;opacity:.75;vertical-align:-.35em;margin-inline-start:.1em"
+
+
+def brackets(tree: Tree, options: Options) -> str:
+    """Return the words of a tree between the coloured brackets of its phrases, as one element of HTML.
+
+    Brackets are siblings, however deep the tree: browsers do not nest elements without limit. Both of a phrase name its
+    node by `data-node`.
+    """
+    direction = "rtl" if options.is_mirrored(tree) else "ltr"
+    language = f' lang="{escape(options.lang)}"' if options.lang else ""
+    style = (
+        f"line-height:2;font-size:{15 if options.compact else 17}px;font-family:{escape(options.font)};"
+        f"color:{escape(_ink(options.color))};background:{escape(options.bg)};direction:{direction}"
+    )
+    pieces = "".join(_pieces(tree, options))
+    return f'<div class="incparse brackets" dir="{direction}"{language} style="{style}">{pieces}</div>'
+
+
+def _ink(color: str) -> str:
+    return "inherit" if color == "currentColor" else color
+
+
+def _pieces(tree: Tree, options: Options) -> Iterator[str]:
+    arrays = tree.arrays
+    is_open: list[tuple[int, str]] = []  # (index behind the phrase, its closing bracket)
+    for i in range(tree.index, tree.index + tree.size):
+        yield from _closing(is_open, i)
+        label = arrays.labels[i]
+        if arrays.sizes[i] == 1:
+            tag = f'<span class="tag" style="{_TAG}">{escape(label)}</span>' if options.tags else ""
+            yield f' <span class="word"><bdi>{escape(arrays.words[arrays.starts[i]])}</bdi>{tag}</span>'
+        elif options.shows(label):
+            style = f'style="{_PLATE};background:{escape(label_color(label, options.colors))}"'
+            is_open.append((i + arrays.sizes[i], f'<span class="close" data-node="{i}" {style}>]</span>'))
+            yield f' <span class="open" data-node="{i}" {style}>[{escape(label)}</span>'
+    yield from _closing(is_open, tree.index + tree.size)
+
+
+def _closing(is_open: list[tuple[int, str]], i: int) -> Iterator[str]:
+    while is_open and is_open[-1][0] <= i:
+        yield is_open.pop()[1]

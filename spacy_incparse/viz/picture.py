@@ -1,0 +1,94 @@
+"""What is drawn for each thing that a user gives, and its markup in each style, outside of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.blocks import GAP, Block, captioned, shelve, stack
+from spacy_incparse.viz.brackets import brackets
+from spacy_incparse.viz.colors import Mark
+from spacy_incparse.viz.comparison import compare
+from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.options import Options
+from spacy_incparse.viz.spans import spans_block
+from spacy_incparse.viz.svg import document, tree_block
+
+STYLES = ("tree", "brackets", "spans")
+_NARROWEST = 320  # pixels: trees side by side have at least this much each
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A tree, what to say about it, and the nodes to be noticed in it (see `svg.tree_block`)."""
+
+    tree: Tree
+    caption: str = ""
+    marks: Mapping[int, Mark] = field(default_factory=dict)
+    plain: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The trees of a document: those of a row stand side by side."""
+
+    rows: Sequence[Sequence[Entry]]
+    options: Options = field(default_factory=Options)
+    title: str = ""
+
+    @property
+    def words(self) -> str:
+        """The words of the first tree of each row."""
+        return " ".join(" ".join(row[0].tree.words) for row in self.rows)
+
+
+def check_style(style: str) -> str:
+    """Return a style that exists. Raises ConfigError for another one."""
+    if style not in STYLES:
+        raise ConfigError(f"there is no style {style!r} for pictures: there are {', '.join(map(repr, STYLES))}")
+    return style
+
+
+def compared(gold: Tree, parsed: Tree) -> list[Entry]:
+    """Return the row that shows two trees over the same words, their differences marked. See `comparison.compare`."""
+    difference = compare(gold, parsed)
+    return [
+        Entry(gold, "gold", difference.gold, plain=True),
+        Entry(parsed, f"parsed: {difference.summary}", difference.parsed, plain=True),
+    ]
+
+
+def markup(picture: Picture, style: str) -> str:
+    """Return a picture as one SVG document or, in the style "brackets", as one element of HTML."""
+    options = picture.options
+    if style == "brackets":
+        title = f'<h2 style="margin:0">{escape(picture.title)}</h2>' if picture.title else ""
+        return f"<div>{title}{''.join(_bracket_row(row, options) for row in picture.rows)}</div>"
+    rows = [_row(row, style, options) for row in picture.rows]
+    mirrored = bool(picture.rows) and options.is_mirrored(picture.rows[0][0].tree)
+    sheet = captioned(stack(rows), picture.title, mirrored=mirrored, size=20)
+    return document(sheet, options, picture.words)
+
+
+def entry_block(entry: Entry, style: str, options: Options, limit: int | None) -> Block:
+    """Return one tree in the style "tree" or "spans", without its caption."""
+    if style == "spans":
+        return spans_block(entry.tree, options, limit=limit)
+    return tree_block(entry.tree, options, marks=entry.marks, plain=entry.plain, limit=limit)
+
+
+def _row(row: Sequence[Entry], style: str, options: Options) -> Block:
+    limit = options.width and max((options.width - GAP * (len(row) - 1)) // len(row), min(_NARROWEST, options.width))
+    blocks = []
+    for entry in row:
+        mirrored = options.is_mirrored(entry.tree)
+        blocks.append(captioned(entry_block(entry, style, options, limit), entry.caption, mirrored=mirrored))
+    return shelve(blocks, options.width, mirrored=bool(row) and options.is_mirrored(row[0].tree))
+
+
+def _bracket_row(row: Sequence[Entry], options: Options) -> str:
+    captions = [f"<div><b>{escape(entry.caption)}</b></div>" if entry.caption else "" for entry in row]
+    pieces = zip(captions, (brackets(entry.tree, options) for entry in row), strict=True)
+    return "\n".join(caption + text for caption, text in pieces)

@@ -1,0 +1,133 @@
+"""Phrases as coloured bars under the text, the small ones next to it, over as many lines as the text takes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.blocks import Block, stack
+from spacy_incparse.viz.colors import INK, label_color
+from spacy_incparse.viz.layout import child_indices
+from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.measure import advance, visible
+from spacy_incparse.viz.options import Options
+
+_WORD, _LABEL = 16, 11  # font sizes in pixels
+_SPACE, _BAR, _STEP = 8, 15, 18  # between words; height of a bar; from one bar to the next
+_TALLEST = 60  # phrases with more levels of phrases in them are left out, so that a deep tree has a picture, too
+_SHORT = 6  # words: a longer phrase is wider than its label
+
+
+@dataclass(frozen=True)
+class _Bar:
+    node: int
+    label: str
+    start: int  # words
+    end: int
+    height: int  # levels of phrases from here down
+
+    @property
+    def label_width(self) -> int:
+        return advance(self.label, _LABEL) + 6
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Words `start` to `end`; `xs` are where they begin, and behind them where the line ends."""
+
+    start: int
+    end: int
+    xs: Sequence[int]
+
+
+def spans_block(tree: Tree, options: Options, *, limit: int | None = None) -> Block:
+    """Return the words of a tree with its phrases below them, in lines of at most `limit` pixels (None: one line)."""
+    words, bars = list(map(visible, tree.words)), _bars(tree, options)
+    cells = _cells(words, bars)
+    lines = _lines(cells, limit or sum(cells))
+    width = max(line.xs[-1] for line in lines) - _SPACE
+    mirrored = options.is_mirrored(tree)
+    starts = [line.start for line in lines]
+    bars_of: list[list[_Bar]] = [[] for _ in lines]
+    for bar in bars:
+        for number in range(bisect_right(starts, bar.start) - 1, bisect_right(starts, bar.end - 1)):
+            bars_of[number].append(bar)
+    return stack(
+        [_paint(line, words, found, options, width, mirrored) for line, found in zip(lines, bars_of, strict=True)]
+    )
+
+
+def _bars(tree: Tree, options: Options) -> list[_Bar]:
+    """Return the phrases that are shown; of those with the same height none overlap."""
+    arrays, offset = tree.arrays, tree.start
+    heights = [0] * (tree.index + tree.size)
+    bars = []
+    for i in range(tree.index + tree.size - 1, tree.index - 1, -1):
+        if arrays.sizes[i] == 1:
+            continue
+        heights[i] = max(heights[child] for child in child_indices(arrays.sizes, i))
+        if options.shows(arrays.labels[i]):
+            heights[i] += 1
+            if heights[i] <= _TALLEST:
+                start, end = arrays.starts[i] - offset, arrays.ends[i] - offset
+                bars.append(_Bar(i, visible(arrays.labels[i]), start, end, heights[i]))
+    return bars[::-1]
+
+
+def _cells(words: Sequence[str], bars: Sequence[_Bar]) -> list[int]:
+    """Return the width of each word with the space behind it, so that the labels of short phrases fit."""
+    cells = [advance(word, _WORD) + _SPACE for word in words]
+    for bar in sorted(bars, key=lambda bar: bar.end - bar.start):
+        if bar.end - bar.start > _SHORT:
+            break
+        cells[bar.end - 1] += max(bar.label_width + _SPACE - sum(cells[bar.start : bar.end]), 0)
+    return cells
+
+
+def _lines(cells: Sequence[int], limit: int) -> list[_Line]:
+    bounds, room = [0], limit
+    for number, cell in enumerate(cells):
+        if cell - _SPACE > room and number > bounds[-1]:
+            bounds.append(number)
+            room = limit
+        room -= cell
+    pairs = zip(bounds, [*bounds[1:], len(cells)], strict=True)
+    return [_Line(start, end, list(accumulate(cells[start:end], initial=0))) for start, end in pairs]
+
+
+def _paint(
+    line: _Line, words: Sequence[str], bars: Sequence[_Bar], options: Options, width: int, mirrored: bool
+) -> Block:
+    texts = []
+    for number in range(line.start, line.end):
+        middle = (line.xs[number - line.start] + line.xs[number - line.start + 1] - _SPACE) // 2
+        x = width - middle if mirrored else middle
+        texts.append(f'<text x="{x}" y="{_WORD}">{escape(words[number])}</text>')
+    ranks = {height: rank for rank, height in enumerate(sorted({bar.height for bar in bars}))}
+    top = _WORD + 9
+    plates = [_bar(bar, line, top + _STEP * ranks[bar.height], options, width, mirrored) for bar in bars]
+    body = (
+        f'<g class="words" font-size="{_WORD}" fill="currentColor">\n{"".join(texts)}\n</g>\n'
+        f'<g class="bars" font-size="{_LABEL}" font-weight="600" fill="{INK}">\n{"".join(plates)}\n</g>'
+    )
+    return Block(width, top + _STEP * len(ranks), body)
+
+
+def _bar(bar: _Bar, line: _Line, y: int, options: Options, width: int, mirrored: bool) -> str:
+    """Draw what a line has of a bar: rounded where the phrase begins or ends, with its label where there is room."""
+    left = line.xs[max(bar.start, line.start) - line.start]
+    right = line.xs[min(bar.end, line.end) - line.start] - _SPACE
+    goes_on, went_on = bar.end > line.end, bar.start < line.start
+    right, left = right + goes_on * _SPACE // 2, left - went_on * _SPACE // 2
+    x = width - right if mirrored else left
+    fill = escape(label_color(bar.label, options.colors))
+    plate = f'<rect x="{x}" y="{y}" width="{right - left}" height="{_BAR}" rx="3" fill="{fill}"/>'
+    text = ""
+    if right - left >= bar.label_width - 2:
+        text_x = (x + right - left - 3) if mirrored else x + 3
+        anchor = "end" if mirrored else "start"
+        text = f'<text x="{text_x}" y="{y + 11}" text-anchor="{anchor}">{escape(bar.label)}</text>'
+    return f'<g class="phrase" data-node="{bar.node}">{plate}{text}</g>'
