@@ -85,8 +85,16 @@ class Model:
 class Parser:
     """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
 
-    def __init__(self, model: Model, weights: Weights, config: ParserConfig, moves: Moves | None = None):
+    def __init__(
+        self,
+        model: Model,
+        weights: Weights,
+        config: ParserConfig,
+        moves: Moves | None = None,
+        temperature: float | None = None,
+    ):
         self.model, self.weights, self.config = model, weights, config
+        self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         moves = moves or model.moves(config, config.seen_min_count)
         root = root_symbol(model.grammar)
         self._beam = Beam(moves, resolve(config.features), weights, root, config.beam_size, config.gamma)
@@ -101,6 +109,11 @@ class Parser:
     def labels(self) -> tuple[str, ...]:
         """The phrase labels that its trees may have, sorted."""
         return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
+
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that it was trained on."""
+        return self.model.heads
 
     def parse(self, words: Sequence[str], tags: Sequence[str]) -> Parse:
         """Parse one sentence: the best tree. Raises ValueError without words, or where tags are more or fewer."""
@@ -128,7 +141,7 @@ class Parser:
 
     def with_search(self, **settings: Any) -> Parser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
-        return Parser(self.model, self.weights, self.config.with_search(**settings))
+        return Parser(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
     def to_bytes(self) -> bytes:
         """Give the whole parser."""
@@ -139,6 +152,7 @@ class Parser:
                 "weights": self.weights.to_bytes(),
                 "n_columns": self.weights.n_columns,
                 "scale": self.weights.scale,
+                "temperature": self.temperature,
             }
         )
 
@@ -151,11 +165,14 @@ class Parser:
             model = Model.from_dict(content["model"])
             weights = Weights(config.table_bits, content["n_columns"], content["scale"])
             weights.load_bytes(content["weights"])
+            temperature = content.get("temperature")  # models of the first versions have none
+            if temperature is not None and not temperature > 0:
+                raise ValueError(f"a temperature of {temperature}")
         except ModelError:
             raise
         except Exception as error:
             raise ModelError(f"these bytes are no parser model: {error}") from error
-        return cls(model, weights, config)
+        return cls(model, weights, config, temperature=temperature)
 
     def __reduce__(self):
         return type(self).from_bytes, (self.to_bytes(),)
