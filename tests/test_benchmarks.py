@@ -89,6 +89,12 @@ def test_robustness(run, model):
     assert {row["exceptions"] for row in rows.values()} == {row["wrong trees"] for row in rows.values()} == {"0"}
 
 
+def test_tree_speed(run):
+    row = run("tree_speed", "sample", "--tokens", 60, "--runs", 2)["trees-sample"]
+    assert int(row["tokens"]) >= 60
+    assert all(float(row[step]) >= 0 for step in ("attach ms", "first read ms", "first spans() ms", "second read ms"))
+
+
 def test_grammar_tables(run):
     rows = run("grammar_tables", "sample", "--with-top", "--limit", 50)
     assert rows["grammar-sample-with-top"]["round trip"] == "0"
