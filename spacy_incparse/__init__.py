@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_incparse.trees.tree import Tree
+
     __version__: str
 
-__all__ = ["__version__", "load"]
+__all__ = ["Tree", "__version__", "load"]
+
+# Imported when asked for, so that `import spacy_incparse` costs nothing.
+_LAZY = {"Tree": "spacy_incparse.trees.tree"}
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
@@ -32,4 +38,6 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("spacy-incparse")
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

