@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
 
 MAX_EPOCHS = 10
-# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes.
-PAPER_RECIPE: dict[str, Any] = {"search": {"gamma": 1e6}, "max_epochs": 12}
+# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes. Its perceptron
+# has no margin, and all its steps have one size.
+PAPER_RECIPE: dict[str, Any] = {
+    "training": {"margin": 0.0, "step_decay": 0.0},
+    "search": {"gamma": 1e6},
+    "max_epochs": 12,
+}
 
 
 @dataclass(frozen=True)
@@ -134,8 +139,8 @@ def _check(recipe: Recipe, config: str) -> None:
 def _read_settings(config: str) -> dict[str, Any]:
     defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
     if config in NAMED_SETS:
-        own = PAPER_RECIPE if config.startswith("paper") else {}
-        return defaults | {"training": {"features": config}} | own
+        own = PAPER_RECIPE if config.startswith("paper") else {"training": {}}
+        return defaults | own | {"training": own["training"] | {"features": config}}
     path = Path(config)
     if not path.is_file():
         raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMED_SETS)}")

@@ -1,6 +1,6 @@
 # Hashed weights. A feature is (row, column): the row from its context's hash, the column from the outcome; its weight
 # lies at table[row + column], so that one hash serves all outcomes and neighbours share a cache line.
-from libc.stdint cimport int16_t, int64_t, uint32_t
+from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
 
@@ -16,5 +16,8 @@ cdef class Weights:
 cdef class AveragedWeights(Weights):
     # Lazy averaging: average = table - sums / n_steps, where sums collects step * change (Daume 2006, figure 2.3).
     cdef readonly int64_t n_steps
+    cdef readonly double step_decay
     cdef vector[int64_t] sums
-    cdef void add(self, const uint32_t* features, Py_ssize_t n, int change) noexcept nogil
+    cdef vector[uint16_t] n_changes   # of each weight so far, squared ones for changes by more than 1; empty: no decay
+    cdef vector[int16_t] steps        # by the number of changes: the units that a change by 1 makes
+    cdef void add(self, uint32_t feature, int change) noexcept nogil

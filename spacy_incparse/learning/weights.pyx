@@ -1,8 +1,9 @@
 """Hashed integer weights with lazy averaging: integers keep training and parsing the same to the bit everywhere."""
 
 import zlib
+from math import sqrt
 
-from libc.stdint cimport int16_t, int64_t, uint32_t
+from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from spacy_incparse.errors import ModelError
@@ -10,6 +11,7 @@ from spacy_incparse.errors import ModelError
 cdef enum:
     LIMIT = 32000   # weights stay within +-LIMIT
     MAX_SCALE = 64  # units of an averaged weight of 1.0, less where large weights would not fit
+    MAX_CHANGES = 65535  # that are counted
 
 
 cdef class Weights:
@@ -68,25 +70,35 @@ cdef class Weights:
 
 
 cdef class AveragedWeights(Weights):
-    """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark, 2.2)."""
+    """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark, 2.2).
 
-    def __init__(self, int bits, int n_columns):
-        super().__init__(bits, n_columns, 1)
+    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n), after AdaGrad (Duchi et al. 2011). With
+    0 each has the size 1, as in the paper, and raw weights are whole numbers; else they are in units of 1 / 64.
+    """
+
+    def __init__(self, int bits, int n_columns, double step_decay=0.0):
+        super().__init__(bits, n_columns, MAX_SCALE if step_decay else 1)
+        self.step_decay = step_decay
         self.sums.resize(self.table.size(), 0)
         self.n_steps = 1
+        if step_decay:
+            self.n_changes.resize(self.table.size(), 0)
+            self.steps = [max(1, int(MAX_SCALE / sqrt(1 + step_decay * n) + 0.5)) for n in range(MAX_CHANGES + 1)]
 
-    cdef void add(self, const uint32_t* features, Py_ssize_t n, int change) noexcept nogil:
-        """Add `change` to the weights of features (table indices), at most up to LIMIT."""
-        cdef Py_ssize_t k
-        cdef int value
-        for k in range(n):
-            value = self.table[features[k]] + change
-            if -LIMIT <= value <= LIMIT:
-                self.table[features[k]] = value
-                self.sums[features[k]] += change * self.n_steps
+    cdef void add(self, uint32_t feature, int change) noexcept nogil:
+        """Change the weight of a feature (a table index), at most up to LIMIT."""
+        cdef int n, value, units = change
+        if not self.n_changes.empty():
+            n = self.n_changes[feature]
+            units *= self.steps[n]
+            self.n_changes[feature] = min(n + change * change, MAX_CHANGES)
+        value = self.table[feature] + units
+        if -LIMIT <= value <= LIMIT:
+            self.table[feature] = value
+            self.sums[feature] += units * self.n_steps
 
     def step(self):
-        """Count one training example: the average is over the weights after each example."""
+        """Count one training example: the average is over the weights of the start and those after each example."""
         self.n_steps += 1
 
     def averaged(self) -> Weights:
@@ -97,32 +109,38 @@ cdef class AveragedWeights(Weights):
             value = self.table[k] - self.sums[k] / n_steps
             largest = max(largest, value if value > 0 else -value)
         cdef int scale = MAX_SCALE
-        while scale > 1 and largest * scale > LIMIT:
+        while scale > 1 and largest * scale > LIMIT * self.scale:
             scale //= 2
         cdef Weights result = Weights(self.bits, self.n_columns, scale)
+        cdef double units = <double>scale / self.scale
         for k in range(self.table.size()):
-            value = (self.table[k] - self.sums[k] / n_steps) * scale
+            value = (self.table[k] - self.sums[k] / n_steps) * units
             result.table[k] = <int16_t>(value + 0.5 if value >= 0 else value - 0.5)
         return result
 
     def state_to_bytes(self) -> bytes:
-        """Give raw weights and sums, compressed lightly: the training state."""
+        """Give raw weights, sums and numbers of changes, compressed lightly: the training state."""
         cdef Py_ssize_t n = self.table.size()
         cdef bytes table = (<char*>self.table.data())[: n * sizeof(int16_t)]
         cdef bytes sums = (<char*>self.sums.data())[: n * sizeof(int64_t)]
-        return zlib.compress(self.n_steps.to_bytes(8, "little") + table + sums, 1)
+        cdef bytes n_changes = (<char*>self.n_changes.data())[: self.n_changes.size() * sizeof(uint16_t)]
+        return zlib.compress(self.n_steps.to_bytes(8, "little") + table + sums + n_changes, 1)
 
     def load_state(self, bytes data):
         """Read what `state_to_bytes` gave on a machine of this byte order. Raises ModelError where it does not fit."""
         cdef Py_ssize_t n = self.table.size()
+        cdef Py_ssize_t n_change_bytes = self.n_changes.size() * sizeof(uint16_t)
         try:
             state = zlib.decompress(data)
         except zlib.error as error:
             raise ModelError(f"the training state is damaged: {error}") from None
-        if len(state) != 8 + n * (sizeof(int16_t) + sizeof(int64_t)):
+        if len(state) != <Py_ssize_t>(8 + n * (sizeof(int16_t) + sizeof(int64_t))) + n_change_bytes:
             raise ModelError("the training state belongs to another configuration: start the training anew")
         self.n_steps = int.from_bytes(state[:8], "little")
         cdef const char* source = state
-        memcpy(self.table.data(), source + 8, n * sizeof(int16_t))
-        memcpy(self.sums.data(), source + 8 + n * sizeof(int16_t), n * sizeof(int64_t))
+        source += 8
+        memcpy(self.table.data(), source, n * sizeof(int16_t))
+        source += n * sizeof(int16_t)
+        memcpy(self.sums.data(), source, n * sizeof(int64_t))
+        memcpy(self.n_changes.data(), source + n * sizeof(int64_t), n_change_bytes)
         return self

@@ -30,14 +30,14 @@ class ParserLearner:
     def __init__(self, model: Model, config: ParserConfig):
         self.model, self.config = model, config
         moves = model.moves(config, config.train_seen_min_count)
-        self.weights = AveragedWeights(config.table_bits, moves.n_columns)
+        self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
         beam = Beam(
             moves, resolve(config.features), self.weights, root_symbol(model.grammar), config.train_beam_size,
             config.train_gamma,
         )  # fmt: skip
         self._moves = moves
         self._decoding_moves = model.moves(config, config.seen_min_count)
-        self._perceptron = Perceptron(beam, self.weights, config.update)
+        self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
         self._cache = CandidateCache(self._perceptron, config)
         self._parser: Parser | None = None
 

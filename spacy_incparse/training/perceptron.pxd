@@ -18,6 +18,8 @@ cdef class Perceptron:
     cdef readonly Beam beam
     cdef readonly AveragedWeights weights
     cdef int rule
+    cdef int64_t margin   # in units of the weight table
+    cdef int rival        # rank of the complete parse that gold is compared with
     cdef vector[uint32_t] features, other_features
     cdef int search_gold(self, const SentenceC* sentence, const PrefixC* gold) noexcept nogil
     cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil
@@ -29,6 +31,8 @@ cdef class Perceptron:
         vector[uint32_t]* features
     ) noexcept nogil
     cdef int64_t score(self, const vector[uint32_t]* features) noexcept nogil
+    cdef bint _leads_by_less(self) noexcept nogil
+    cdef void _add_difference(self) noexcept nogil
     cdef bint update(
         self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete
     ) noexcept nogil

@@ -1,7 +1,10 @@
 """The perceptron with early update (Collins & Roark 2004, figures 1 and 4, section 4.2) and its alternatives."""
 
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t
+from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
+
+from spacy_incparse.search.config import UPDATES
 
 from spacy_incparse.learning.weights cimport AveragedWeights
 from spacy_incparse.search.beam cimport Beam
@@ -9,9 +12,7 @@ from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, tag_symbol, with_child
 
-UPDATE_RULES = ("early", "max_violation", "full")
-
-cdef enum:
+cdef enum:  # in the order of UPDATES
     EARLY, MAX_VIOLATION, FULL
 
 
@@ -20,11 +21,14 @@ cdef class Perceptron:
 
     update: "early" stops at the word where the gold analysis falls out of the beam (section 4.2); "max_violation" goes
     to the word where the best analysis leads the gold one by most (Huang et al. 2012); "full" compares whole parses.
+    margin: by how much, in weights, the gold parse has to lead the second best; where it leads by less, there is an
+    update against that one. 0: being the best is enough.
     """
 
-    def __init__(self, Beam beam, AveragedWeights weights, update="early"):
+    def __init__(self, Beam beam, AveragedWeights weights, update="early", double margin=0.0):
         self.beam, self.weights = beam, weights
-        self.rule = UPDATE_RULES.index(update)
+        self.rule = UPDATES.index(update)
+        self.margin = <int64_t>(margin * weights.scale)
 
     def learn(self, Sentence sentence, n_closings, leaves, int n_candidates=0):
         """Search one sentence and update where the gold moves lose. Counts as a step of the average.
@@ -43,7 +47,7 @@ cdef class Perceptron:
             n = min(point, sentence.c.n)
             if point >= 0:
                 if point > sentence.c.n:
-                    best = self.beam.final[0].previous
+                    best = self.beam.final[self.rival].previous
                 else:
                     best = self.beam.levels[n]
                 self.beam.moves_to(best, &guess.n_closings, &guess.leaves)
@@ -123,9 +127,19 @@ cdef class Perceptron:
             if gold_hypothesis < 0 and self.rule == EARLY:
                 return n
         self.beam.finish()
+        self.rival = 0
+        if self.beam.final[0].previous == gold_hypothesis and self._leads_by_less():
+            self.rival = 1
+            return n + 1
         if self.rule == MAX_VIOLATION:
             return self._most_violated(sentence, gold, &gold_at, n + 1)
         return -1 if self.beam.final[0].previous == gold_hypothesis else n + 1
+
+    cdef bint _leads_by_less(self) noexcept nogil:
+        """Whether the best parse leads the second best by less than the margin."""
+        if self.margin == 0 or self.beam.final.size() < 2:
+            return False
+        return self.beam.final[0].score - self.beam.final[1].score < self.margin
 
     cdef int _gold_successor(self, int gold_hypothesis, const PrefixC* gold) noexcept nogil:
         cdef int word = <int>self.beam.levels.size() - 3, k
@@ -235,9 +249,31 @@ cdef class Perceptron:
         self.other_features.clear()
         self.replay(sentence, gold, first, n, complete, &self.features)
         self.replay(sentence, guess, first, n, complete, &self.other_features)
-        self.weights.add(self.features.data(), self.features.size(), 1)
-        self.weights.add(self.other_features.data(), self.other_features.size(), -1)
+        self._add_difference()
         return True
+
+    cdef void _add_difference(self) noexcept nogil:
+        """Change each weight once, by how much oftener its feature is in `features` than in `other_features`."""
+        cdef size_t k = 0, other = 0, n, n_others
+        cdef uint32_t feature
+        cdef int change
+        sort(self.features.begin(), self.features.end())
+        sort(self.other_features.begin(), self.other_features.end())
+        n, n_others = self.features.size(), self.other_features.size()
+        while k < n or other < n_others:
+            if other == n_others or (k < n and self.features[k] < self.other_features[other]):
+                feature = self.features[k]
+            else:
+                feature = self.other_features[other]
+            change = 0
+            while k < n and self.features[k] == feature:
+                change += 1
+                k += 1
+            while other < n_others and self.other_features[other] == feature:
+                change -= 1
+                other += 1
+            if change:
+                self.weights.add(feature, change)
 
 
 cdef void _fill(PrefixC* path, n_closings, leaves):

@@ -75,8 +75,8 @@ TREES = list(
 )
 
 
-def trained(n_epochs, update="early"):
-    learners = Learners(TREES, features="paper", beam_size=2, update=update)
+def trained(n_epochs, **settings):
+    learners = Learners(TREES, features="paper", beam_size=2, **settings)
     for _ in range(n_epochs):
         for tree in TREES:
             learners.fast_learn(tree)
@@ -123,9 +123,10 @@ def test_averages_are_rounded_to_a_scale_that_fits(raw, sums, n_steps, averages,
     assert values(averaged)[2:] == padding
 
 
-def test_state_and_back():
-    learners = trained(2)
-    again = AveragedWeights(learners.weights.bits, learners.weights.n_columns)
+@pytest.mark.parametrize("step_decay", [0, 0.5])
+def test_state_and_back(step_decay):
+    learners = trained(2, step_decay=step_decay)
+    again = AveragedWeights(learners.weights.bits, learners.weights.n_columns, step_decay)
     again.load_state(learners.weights.state_to_bytes())
     assert again.n_steps == learners.weights.n_steps
     assert values(again) == values(learners.weights)
@@ -140,6 +141,7 @@ def test_state_and_back():
         (lambda data: b"?", "the training state is damaged"),
         (lambda data: zlib.compress(zlib.decompress(data)[:-1]), "belongs to another configuration"),
         (lambda data: AveragedWeights(5, N_COLUMNS).state_to_bytes(), "belongs to another configuration"),
+        (lambda data: AveragedWeights(4, N_COLUMNS, 0.1).state_to_bytes(), "belongs to another configuration"),
     ],
 )
 def test_damaged_states(damage, message):

@@ -99,14 +99,17 @@ class Engines:
 class Learners(Engines):
     """Two perceptrons that start from 0 and see the same sentences."""
 
-    def __init__(self, trees, *, update="early", beam_size=4, gamma=None, seen_min_count=0, **settings):
+    def __init__(
+        self, trees, *, update="early", beam_size=4, gamma=None, seen_min_count=0, margin=0, step_decay=0, **settings
+    ):
         super().__init__(trees, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count, **settings)
-        self.weights = AveragedWeights(BITS, self.moves.n_columns)
+        self.weights = AveragedWeights(BITS, self.moves.n_columns, step_decay)
         templates, root = resolve(self.config.features), root_symbol(self.model.grammar)
         beam = Beam(self.moves, templates, self.weights, root, beam_size, gamma)
-        self.perceptron = Perceptron(beam, self.weights, update)
-        self.slow = self._slow([0] * len(self.weights), beam_size, gamma, seen_min_count)
-        self.slow_perceptron = SlowPerceptron(self.slow, update)
+        self.perceptron = Perceptron(beam, self.weights, update, margin)
+        units = None if gamma is None else gamma * self.weights.scale
+        self.slow = self._slow([0] * len(self.weights), beam_size, units, seen_min_count)
+        self.slow_perceptron = SlowPerceptron(self.slow, update, margin, step_decay)
 
     def fast_learn(self, tree, n_candidates=0):
         closings, leaves = self.leaves(tree.tags, self.gold(tree))

@@ -39,6 +39,8 @@ def test_features_of_a_derivation(features, treebank):
     chain_min_count=st.integers(1, 2),
     triple_min_count=st.integers(1, 2),
     features=st.sampled_from(("paper", "paper+punct", "rich")),
+    margin=st.sampled_from((0, 1, 3.5, 100)),
+    step_decay=st.sampled_from((0, 0.1, 2.5)),
 )
 def test_learning_as_the_slow_twin(update, treebank, features, **search):
     learners = Learners(treebank, features=features, update=update, **search)
@@ -137,3 +139,21 @@ def test_weights_stay_within_their_limit():
     assert learners.fast_learn(TREES[0])[0] or learners.fast_learn(TREES[1])[0]
     assert max(table(learners)) == 32_000 > min(table(learners))
     assert max(learners.weights.averaged()[k] for k in range(n)) == 32_000
+
+
+def test_a_margin_goes_on_until_gold_leads_by_it():
+    plain, wide = Learners(TREES, beam_size=100), Learners(TREES, beam_size=100, margin=5000)
+    n_updates = [sum(learners.fast_learn(TREES[0])[0] for _ in range(50)) for learners in (plain, wide)]
+    assert n_updates[0] < n_updates[1] < 50
+    results, _ = wide.perceptron.beam.parse(wide.model.sentence(TREES[0].words, TREES[0].tags), 2)
+    assert results[0][0] - results[1][0] >= 5000
+
+
+def test_steps_get_smaller():
+    learners = Learners(TREES, beam_size=1, step_decay=3)
+    learners.fast_learn(TREES[0])
+    assert set(map(abs, table(learners))) <= {0, 64, 128}
+    for _ in range(4):
+        learners.fast_learn(TREES[1])
+        learners.fast_learn(TREES[0])
+    assert any(value % 64 for value in table(learners))  # 64 / sqrt(1 + 3) = 32 for the second change, and so on
