@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.colors import INK, label_color
+from spacy_incparse.viz.colors import INK, Look
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.options import Options
 
@@ -13,7 +13,7 @@ _PLATE = f"color:{INK};border-radius:4px;padding:.05em .3em;font-size:.72em;font
 _TAG = "font-size:.66em;opacity:.75;vertical-align:-.35em;margin-inline-start:.1em"
 
 
-def brackets(tree: Tree, options: Options) -> str:
+def brackets(tree: Tree, options: Options, look: Look | None = None) -> str:
     """Return the words of a tree between the coloured brackets of its phrases, as one element of HTML.
 
     Brackets are siblings, however deep the tree: browsers do not nest elements without limit. Both of a phrase name its
@@ -25,7 +25,7 @@ def brackets(tree: Tree, options: Options) -> str:
         f"line-height:2;font-size:{15 if options.compact else 17}px;font-family:{escape(options.font)};"
         f"color:{escape(_ink(options.color))};background:{escape(options.bg)};direction:{direction}"
     )
-    pieces = "".join(_pieces(tree, options))
+    pieces = "".join(_pieces(tree, options, look or Look(options.colors)))
     return f'<div class="incparse brackets" dir="{direction}"{language} style="{style}">{pieces}</div>'
 
 
@@ -33,7 +33,7 @@ def _ink(color: str) -> str:
     return "inherit" if color == "currentColor" else color
 
 
-def _pieces(tree: Tree, options: Options) -> Iterator[str]:
+def _pieces(tree: Tree, options: Options, look: Look) -> Iterator[str]:
     arrays = tree.arrays
     is_open: list[tuple[int, str]] = []  # (index behind the phrase, its closing bracket)
     for i in range(tree.index, tree.index + tree.size):
@@ -43,9 +43,9 @@ def _pieces(tree: Tree, options: Options) -> Iterator[str]:
             tag = f'<span class="tag" style="{_TAG}">{escape(label)}</span>' if options.tags else ""
             yield f' <span class="word"><bdi>{escape(arrays.words[arrays.starts[i]])}</bdi>{tag}</span>'
         elif options.shows(label):
-            style = f'style="{_PLATE};background:{escape(label_color(label, options.colors))}"'
+            style = f'style="{_PLATE};background:{escape(look.fill(i, label))}{look.css_border(i)}"'
             is_open.append((i + arrays.sizes[i], f'<span class="close" data-node="{i}" {style}>]</span>'))
-            yield f' <span class="open" data-node="{i}" {style}>[{escape(label)}</span>'
+            yield f' <span class="open" data-node="{i}" {style}>[{escape(look.sign(i) + label)}</span>'
     yield from _closing(is_open, tree.index + tree.size)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from zlib import crc32
 
@@ -24,7 +25,7 @@ class Mark(NamedTuple):
 PLAIN = "#e3e7ec"  # nodes without a mark, where colours are for those with one
 MISSING = Mark("− ", "#ffc2bd", "#b3261e", dashed=True)
 EXTRA = Mark("+ ", "#b9d4ff", "#1a5fb4")
-WRONG_LABEL = Mark("≠ ", "#ffe08a", "#946200")
+WRONG_LABEL = Mark("~ ", "#ffe08a", "#946200")
 DIFFERENT = Mark("", "", "#d1242f")
 
 # Light enough for dark text on them, whatever is around.
@@ -37,6 +38,40 @@ _BY_CATEGORY = {
     "PRN": "#e3d5c3", "FRAG": "#ffc9c2", "X": "#ffc9c2", "CONJP": "#cfe6d8", "UCP": "#d8dcc0", "INTJ": "#ffd0e8",
 }  # fmt: skip
 _OTHERS = ("#bfe3d0", "#e2cdf2", "#f3d2bb", "#c9dcf0", "#e9e2a8", "#cfe8b8", "#f0c9cf", "#c4e4ea", "#ddd3c8", "#d0d0f4")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the nodes of a tree are coloured: marks of some, by their numbers in the tree; with `plain` grey for others."""
+
+    colors: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[int, Mark] = field(default_factory=dict)
+    plain: bool = False
+
+    def sign(self, index: int) -> str:
+        """Return what stands before the label of a node."""
+        mark = self.marks.get(index)
+        return mark.sign if mark else ""
+
+    def fill(self, index: int, label: str) -> str:
+        """Return the colour of a node's plate."""
+        mark = self.marks.get(index)
+        if mark and mark.fill:
+            return mark.fill
+        return PLAIN if self.plain and not mark else label_color(label, self.colors)
+
+    def border(self, index: int) -> str:
+        """Return the attributes of a plate's border in SVG, with a space before them; "" for a node without a mark."""
+        mark = self.marks.get(index)
+        if not mark:
+            return ""
+        dashes = ' stroke-dasharray="4 2"' if mark.dashed else ""
+        return f' stroke="{mark.border}" stroke-width="1.75"{dashes}'
+
+    def css_border(self, index: int) -> str:
+        """Return the same as a style in HTML, with a semicolon before it."""
+        mark = self.marks.get(index)
+        return f";outline:2px {'dashed' if mark.dashed else 'solid'} {mark.border}" if mark else ""
 
 
 def label_color(label: str, colors: Mapping[str, str] | None = None) -> str:

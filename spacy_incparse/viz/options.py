@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -46,6 +46,10 @@ class Options:
             if isinstance(value, str):
                 raise ConfigError(f'the option "{name}" is a list of labels, such as [{value!r}], not {value!r}')
             object.__setattr__(self, name, None if value is None else tuple(value))
+
+    def replaced(self, **changes: Any) -> Options:
+        """Return the same options but for some."""
+        return replace(self, **changes)
 
     def is_mirrored(self, tree: Tree) -> bool:
         """Return whether the tree is drawn from right to left."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spacy_incparse.viz.blocks import Block
-from spacy_incparse.viz.colors import INK, LINE, PLAIN, Mark, label_color
+from spacy_incparse.viz.colors import INK, LINE, Look
 from spacy_incparse.viz.layout import Layout, lay_out
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.measure import advance
@@ -34,39 +33,33 @@ class Metrics:
         """Return the sizes that the options ask for."""
         return cls(15, 12, 19, 33, 9, 16) if options.compact else cls(16, 13, 22, 40, 14, 20)
 
+    def __str__(self) -> str:
+        return " ".join(map(str, (self.word, self.label, self.plate, self.level, self.gap, self.roof)))
+
     def width(self, node: SketchNode) -> int:
         """Return how wide a node is drawn."""
         return max(self.plate_width(node), *(advance(line, self.word) for line in node.lines), 0)
 
     def plate_width(self, node: SketchNode) -> int:
         """Return how wide its label is, with a part's number."""
-        return advance(node.label, self.label) + 2 * _PADDING + self.number_width(node)
+        return advance(node.sign + node.label, self.label) + 2 * _PADDING + self.number_width(node)
 
     def number_width(self, node: SketchNode) -> int:
         """Return how much of that is the number."""
         return advance(str(node.part), _NUMBER) + 8 if node.part else 0
 
 
-def paint(
-    nodes: Sketch,
-    options: Options,
-    *,
-    mirrored: bool = False,
-    marks: Mapping[int, Mark] | None = None,
-    plain: bool = False,
-) -> Block:
+def paint(nodes: Sketch, options: Options, look: Look, *, mirrored: bool = False) -> Block:
     """Draw a sketch, from right to left where it is `mirrored`.
 
-    `marks` gives nodes a mark, by their numbers in the tree; with `plain` the others are grey. Plates, edges and words
-    come in the order of the sketch: the page's program counts on that.
+    Plates, edges and words come in the order of the sketch: the page's program counts on that.
     """
-    return _Painter(nodes, options, mirrored, marks or {}, plain).block()
+    return _Painter(nodes, options, look, mirrored).block()
 
 
 class _Painter:
-    def __init__(self, nodes: Sketch, options: Options, mirrored: bool, marks: Mapping[int, Mark], plain: bool):
-        self.nodes, self.options, self.mirrored = nodes, options, mirrored
-        self.marks, self.plain = marks, plain
+    def __init__(self, nodes: Sketch, options: Options, look: Look, mirrored: bool):
+        self.nodes, self.options, self.look, self.mirrored = nodes, options, look, mirrored
         self.metrics = Metrics.of(options)
         widths = [self.metrics.width(node) for node in nodes]
         self.layout: Layout = lay_out([node.size for node in nodes], widths, self.metrics.gap)
@@ -114,8 +107,7 @@ class _Painter:
     def _plate(self, i: int) -> str:
         node = self.nodes[i]
         is_tag = node.size == 1 and not node.folded
-        size = f' data-size="{node.size}"' if node.size > 1 else ""
-        place = f'<g class="{"tag" if is_tag else "phrase"}"{size} transform="translate({self._x(i)},{self._top(i)})">'
+        place = f'<g class="{"tag" if is_tag else "phrase"}" transform="translate({self._x(i)},{self._top(i)})">'
         if is_tag:
             label = f'<text y="{self._baseline()}" fill="currentColor">{escape(node.label)}</text>'
             return f"{place}{label if self.options.tags else ''}</g>"
@@ -123,18 +115,11 @@ class _Painter:
 
     def _coloured(self, node: SketchNode) -> str:
         width, number = self.metrics.plate_width(node), self.metrics.number_width(node)
-        mark, fill = self.marks.get(node.index), label_color(node.label, self.options.colors)
-        border = ""
-        if mark:
-            fill = mark.fill or fill
-            dashes = ' stroke-dasharray="4 2"' if mark.dashed else ""
-            border = f' stroke="{mark.border}" stroke-width="1.75"{dashes}'
-        elif self.plain:
-            fill = PLAIN
+        fill, border = escape(self.look.fill(node.index, node.label)), self.look.border(node.index)
         place = f'x="{-width // 2}" width="{width}" height="{self.metrics.plate}"'
         return (
-            f'<rect {place} rx="5" fill="{escape(fill)}"{border}/>'
-            f'<text x="{-number // 2}" y="{self._baseline()}" fill="{INK}">{escape(node.label)}</text>'
+            f'<rect {place} rx="5" fill="{fill}"{border}/>'
+            f'<text x="{-number // 2}" y="{self._baseline()}" fill="{INK}">{escape(node.sign + node.label)}</text>'
         )
 
     def _number(self, node: SketchNode) -> str:

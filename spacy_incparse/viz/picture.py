@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import GAP, Block, captioned, shelve, stack
+from spacy_incparse.viz.blocks import Block, captioned, shelve, stack
 from spacy_incparse.viz.brackets import brackets
-from spacy_incparse.viz.colors import Mark
+from spacy_incparse.viz.colors import Look, Mark
 from spacy_incparse.viz.comparison import compare
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.options import Options
@@ -17,17 +17,20 @@ from spacy_incparse.viz.spans import spans_block
 from spacy_incparse.viz.svg import document, tree_block
 
 STYLES = ("tree", "brackets", "spans")
-_NARROWEST = 320  # pixels: trees side by side have at least this much each
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A tree, what to say about it, and the nodes to be noticed in it (see `svg.tree_block`)."""
+    """A tree, what to say about it, and the nodes to be noticed in it (see `colors.Look`)."""
 
     tree: Tree
     caption: str = ""
     marks: Mapping[int, Mark] = field(default_factory=dict)
     plain: bool = False
+
+    def look(self, options: Options) -> Look:
+        """Return how the nodes are coloured."""
+        return Look(options.colors, self.marks, self.plain)
 
 
 @dataclass(frozen=True)
@@ -75,20 +78,20 @@ def markup(picture: Picture, style: str) -> str:
 def entry_block(entry: Entry, style: str, options: Options, limit: int | None) -> Block:
     """Return one tree in the style "tree" or "spans", without its caption."""
     if style == "spans":
-        return spans_block(entry.tree, options, limit=limit)
-    return tree_block(entry.tree, options, marks=entry.marks, plain=entry.plain, limit=limit)
+        return spans_block(entry.tree, options, entry.look(options), limit=limit)
+    return tree_block(entry.tree, options, entry.look(options), limit=limit)
 
 
 def _row(row: Sequence[Entry], style: str, options: Options) -> Block:
-    limit = options.width and max((options.width - GAP * (len(row) - 1)) // len(row), min(_NARROWEST, options.width))
+    """Put trees side by side, each as wide as the options allow for one."""
     blocks = []
     for entry in row:
-        mirrored = options.is_mirrored(entry.tree)
-        blocks.append(captioned(entry_block(entry, style, options, limit), entry.caption, mirrored=mirrored))
-    return shelve(blocks, options.width, mirrored=bool(row) and options.is_mirrored(row[0].tree))
+        block = entry_block(entry, style, options, options.width)
+        blocks.append(captioned(block, entry.caption, mirrored=options.is_mirrored(entry.tree)))
+    return shelve(blocks, mirrored=bool(row) and options.is_mirrored(row[0].tree))
 
 
 def _bracket_row(row: Sequence[Entry], options: Options) -> str:
     captions = [f"<div><b>{escape(entry.caption)}</b></div>" if entry.caption else "" for entry in row]
-    pieces = zip(captions, (brackets(entry.tree, options) for entry in row), strict=True)
+    pieces = zip(captions, (brackets(entry.tree, options, entry.look(options)) for entry in row), strict=True)
     return "\n".join(caption + text for caption, text in pieces)

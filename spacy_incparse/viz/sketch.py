@@ -21,6 +21,7 @@ class SketchNode:
     lines: tuple[str, ...] = ()
     index: int = -1  # number of the node in its tree
     folded: bool = False
+    sign: str = ""  # stands before the label of a node that is to be noticed
     part: int = 0  # of a tree that was cut into parts: the number of the part that begins, or goes on, here
 
 

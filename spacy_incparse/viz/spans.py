@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, stack
-from spacy_incparse.viz.colors import INK, label_color
+from spacy_incparse.viz.colors import INK, Look
 from spacy_incparse.viz.layout import child_indices
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.measure import advance, visible
@@ -25,13 +25,16 @@ _SHORT = 6  # words: a longer phrase is wider than its label
 class _Bar:
     node: int
     label: str
+    sign: str
+    fill: str
+    border: str
     start: int  # words
     end: int
     height: int  # levels of phrases from here down
 
     @property
     def label_width(self) -> int:
-        return advance(self.label, _LABEL) + 6
+        return advance(self.sign + self.label, _LABEL) + 6
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,10 @@ class _Line:
     xs: Sequence[int]
 
 
-def spans_block(tree: Tree, options: Options, *, limit: int | None = None) -> Block:
+def spans_block(tree: Tree, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
     """Return the words of a tree with its phrases below them, in lines of at most `limit` pixels (None: one line)."""
-    words, bars = list(map(visible, tree.words)), _bars(tree, options)
+    look = look or Look(options.colors)
+    words, bars = list(map(visible, tree.words)), _bars(tree, options, look)
     cells = _cells(words, bars)
     lines = _lines(cells, limit or sum(cells))
     width = max(line.xs[-1] for line in lines) - _SPACE
@@ -55,12 +59,10 @@ def spans_block(tree: Tree, options: Options, *, limit: int | None = None) -> Bl
     for bar in bars:
         for number in range(bisect_right(starts, bar.start) - 1, bisect_right(starts, bar.end - 1)):
             bars_of[number].append(bar)
-    return stack(
-        [_paint(line, words, found, options, width, mirrored) for line, found in zip(lines, bars_of, strict=True)]
-    )
+    return stack([_paint(line, words, found, width, mirrored) for line, found in zip(lines, bars_of, strict=True)])
 
 
-def _bars(tree: Tree, options: Options) -> list[_Bar]:
+def _bars(tree: Tree, options: Options, look: Look) -> list[_Bar]:
     """Return the phrases that are shown; of those with the same height none overlap."""
     arrays, offset = tree.arrays, tree.start
     heights = [0] * (tree.index + tree.size)
@@ -73,7 +75,8 @@ def _bars(tree: Tree, options: Options) -> list[_Bar]:
             heights[i] += 1
             if heights[i] <= _TALLEST:
                 start, end = arrays.starts[i] - offset, arrays.ends[i] - offset
-                bars.append(_Bar(i, visible(arrays.labels[i]), start, end, heights[i]))
+                label = visible(arrays.labels[i])
+                bars.append(_Bar(i, label, look.sign(i), look.fill(i, label), look.border(i), start, end, heights[i]))
     return bars[::-1]
 
 
@@ -98,36 +101,45 @@ def _lines(cells: Sequence[int], limit: int) -> list[_Line]:
     return [_Line(start, end, list(accumulate(cells[start:end], initial=0))) for start, end in pairs]
 
 
-def _paint(
-    line: _Line, words: Sequence[str], bars: Sequence[_Bar], options: Options, width: int, mirrored: bool
-) -> Block:
+def _paint(line: _Line, words: Sequence[str], bars: Sequence[_Bar], width: int, mirrored: bool) -> Block:
     texts = []
     for number in range(line.start, line.end):
         middle = (line.xs[number - line.start] + line.xs[number - line.start + 1] - _SPACE) // 2
         x = width - middle if mirrored else middle
         texts.append(f'<text x="{x}" y="{_WORD}">{escape(words[number])}</text>')
-    ranks = {height: rank for rank, height in enumerate(sorted({bar.height for bar in bars}))}
-    top = _WORD + 9
-    plates = [_bar(bar, line, top + _STEP * ranks[bar.height], options, width, mirrored) for bar in bars]
+    top, slots = _WORD + 9, _slots(line, bars)
+    plates = [_bar(bar, line, top + _STEP * slot, width, mirrored) for bar, slot in zip(bars, slots, strict=True)]
     body = (
         f'<g class="words" font-size="{_WORD}" fill="currentColor">\n{"".join(texts)}\n</g>\n'
         f'<g class="bars" font-size="{_LABEL}" font-weight="600" fill="{INK}">\n{"".join(plates)}\n</g>'
     )
-    return Block(width, top + _STEP * len(ranks), body)
+    return Block(width, top + _STEP * (max(slots, default=-1) + 1), body)
 
 
-def _bar(bar: _Bar, line: _Line, y: int, options: Options, width: int, mirrored: bool) -> str:
+def _slots(line: _Line, bars: Sequence[_Bar]) -> list[int]:
+    """Return for each bar how many others are above it in a line: each goes as high as what it covers lets it."""
+    free = [0] * (line.end - line.start)  # of each word: the first slot below all bars so far
+    slots = [0] * len(bars)
+    for number in sorted(range(len(bars)), key=lambda number: bars[number].height):
+        first, behind = max(bars[number].start, line.start) - line.start, min(bars[number].end, line.end) - line.start
+        slots[number] = max(free[first:behind])
+        free[first:behind] = [slots[number] + 1] * (behind - first)
+    return slots
+
+
+def _bar(bar: _Bar, line: _Line, y: int, width: int, mirrored: bool) -> str:
     """Draw what a line has of a bar: rounded where the phrase begins or ends, with its label where there is room."""
     left = line.xs[max(bar.start, line.start) - line.start]
     right = line.xs[min(bar.end, line.end) - line.start] - _SPACE
     goes_on, went_on = bar.end > line.end, bar.start < line.start
     right, left = right + goes_on * _SPACE // 2, left - went_on * _SPACE // 2
     x = width - right if mirrored else left
-    fill = escape(label_color(bar.label, options.colors))
-    plate = f'<rect x="{x}" y="{y}" width="{right - left}" height="{_BAR}" rx="3" fill="{fill}"/>'
+    plate = (
+        f'<rect x="{x}" y="{y}" width="{right - left}" height="{_BAR}" rx="3" fill="{escape(bar.fill)}"{bar.border}/>'
+    )
     text = ""
     if right - left >= bar.label_width - 2:
         text_x = (x + right - left - 3) if mirrored else x + 3
         anchor = "end" if mirrored else "start"
-        text = f'<text x="{text_x}" y="{y + 11}" text-anchor="{anchor}">{escape(bar.label)}</text>'
+        text = f'<text x="{text_x}" y="{y + 11}" text-anchor="{anchor}">{escape(bar.sign + bar.label)}</text>'
     return f'<g class="phrase" data-node="{bar.node}">{plate}{text}</g>'

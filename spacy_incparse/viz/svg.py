@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, shelve, stack
-from spacy_incparse.viz.colors import Mark
+from spacy_incparse.viz.colors import Look
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.options import Options, read_options
 from spacy_incparse.viz.painter import Metrics, paint
@@ -38,27 +38,17 @@ def document(block: Block, options: Options, description: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="incparse" width="{width}" height="{height}" '
         f'viewBox="{-_MARGIN} {-_MARGIN} {width} {height}" role="img" aria-label="{escape(description)}"{language} '
+        'direction="ltr" '
         f'style="{escape(style)}" font-family="{escape(options.font)}" text-anchor="middle">\n{block.body}\n</svg>'
     )
 
 
-def tree_block(
-    tree: Tree,
-    options: Options,
-    *,
-    marks: Mapping[int, Mark] | None = None,
-    plain: bool = False,
-    limit: int | None = None,
-) -> Block:
-    """Return the picture of one tree as a block, in parts where it is wider than `limit` (None: in one).
-
-    `marks` gives nodes a mark, by their numbers in the tree; with `plain` the others are grey.
-    """
+def tree_block(tree: Tree, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
+    """Return the picture of one tree as a block, in parts where it is wider than `limit` (None: in one)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
+    look = look or Look(options.colors)
     nodes = sketch(tree, options.folded(tree))
     for node in nodes:
-        if marks and node.index in marks:
-            node.label = marks[node.index].sign + node.label
+        node.sign = look.sign(node.index)
     parts = wrap(nodes, tree, metrics.width, metrics.gap, limit) if limit else [nodes]
-    blocks = [paint(part, options, mirrored=mirrored, marks=marks, plain=plain) for part in parts]
-    return shelve(blocks, limit, mirrored=mirrored)
+    return shelve([paint(part, options, look, mirrored=mirrored) for part in parts], limit, mirrored=mirrored)
