@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
 COMPILED = (".so", ".pyd")
-SHIPPED = (".py", ".pxd", ".pyi", ".json")
+SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
 MAX_MODEL_BYTES = 10 * 2**20
 
 
