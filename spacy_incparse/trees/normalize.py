@@ -59,7 +59,7 @@ def one_top(tree: Tree) -> Tree:
     return build([ROOT, *labels], [1 + len(labels), *sizes], tree.words)
 
 
-def collapse_unaries(tree: Tree) -> Tree:
+def merge_doubled(tree: Tree) -> Tree:
     """Make one node of a phrase over a single phrase with the same label; POS nodes stay."""
     labels, sizes = slices(tree)
     keep = [True] + [
@@ -68,4 +68,4 @@ def collapse_unaries(tree: Tree) -> Tree:
     return build(*compress_nodes(labels, sizes, keep), tree.words)
 
 
-STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, collapse_unaries)
+STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)

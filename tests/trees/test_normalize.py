@@ -4,8 +4,8 @@ from hypothesis import given
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.normalize import (
-    collapse_unaries,
     drop_empties,
+    merge_doubled,
     normalize,
     one_top,
     strip_functions,
@@ -36,10 +36,10 @@ def test_labels_lose_functions_and_indices(label, bare):
         (drop_empties, "(S (NP (-NONE- *)) (VP (VB Go)))", "(S (VP (VB Go)))"),
         (drop_empties, "(S (SBAR (-NONE- 0) (S (-NONE- *T*-1))) (NN a) (NP (NN b)))", "(S (NN a) (NP (NN b)))"),
         (strip_functions, "(S-TPC-1 (NP-SBJ=2 (-LRB- -LRB-)))", "(S (NP (-LRB- -LRB-)))"),
-        (collapse_unaries, "(S (S (S (NP (NN a)))))", "(S (NP (NN a)))"),
-        (collapse_unaries, "(NP (NP (NN a)) (NP (NP (NN b))))", "(NP (NP (NN a)) (NP (NN b)))"),
-        (collapse_unaries, "(X (X a))", "(X (X a))"),
-        (collapse_unaries, "(NP (NX (NP (NN a))))", "(NP (NX (NP (NN a))))"),
+        (merge_doubled, "(S (S (S (NP (NN a)))))", "(S (NP (NN a)))"),
+        (merge_doubled, "(NP (NP (NN a)) (NP (NP (NN b))))", "(NP (NP (NN a)) (NP (NN b)))"),
+        (merge_doubled, "(X (X a))", "(X (X a))"),
+        (merge_doubled, "(NP (NX (NP (NN a))))", "(NP (NX (NP (NN a))))"),
         (one_top, "((S (NN a)))", "(TOP (S (NN a)))"),
         (one_top, "(ROOT (S (NN a)))", "(TOP (S (NN a)))"),
         (one_top, "(VROOT (S (NN a)) (. .))", "(TOP (S (NN a)) (. .))"),
