@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_incparse.pipeline.rendering import render, serve, set_render_wrapper
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
 
-__all__ = ["Tree", "__version__", "load"]
+__all__ = ["Tree", "__version__", "load", "render", "serve", "set_render_wrapper"]
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
-_LAZY = {"Tree": "spacy_incparse.trees.tree"}
+_LAZY = {
+    "Tree": "spacy_incparse.trees.tree",
+    "render": "spacy_incparse.pipeline.rendering",
+    "serve": "spacy_incparse.pipeline.rendering",
+    "set_render_wrapper": "spacy_incparse.pipeline.rendering",
+}
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:

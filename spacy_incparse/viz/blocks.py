@@ -34,8 +34,8 @@ def shelve(blocks: Sequence[Block], limit: int | None = None, *, mirrored: bool 
         placed.append((x, y, block))
         x += block.width + GAP
         width, height = max(width, x - GAP), max(height, block.height)
-    moved = [(width - x - block.width if mirrored else x, y, block) for x, y, block in placed]
-    return Block(width, y + height, "\n".join(_moved(*place) for place in moved))
+    places = [(width - x - block.width if mirrored else x, y, block) for x, y, block in placed]
+    return Block(width, y + height, "\n".join(moved(*place) for place in places))
 
 
 def stack(blocks: Sequence[Block]) -> Block:
@@ -54,9 +54,10 @@ def captioned(block: Block, caption: str, *, mirrored: bool = False, size: int =
     style = f'text-anchor="{"start" if mirrored == right_to_left else "end"}" fill="currentColor"'
     direction = ' direction="rtl"' if right_to_left else ""
     text = f'<text x="{x}" y="{size}" font-size="{size}" {style}{direction}>{escape(caption)}</text>'
-    below = _moved(width - block.width if mirrored else 0, size + _CAPTION, block)
+    below = moved(width - block.width if mirrored else 0, size + _CAPTION, block)
     return Block(width, block.height + size + _CAPTION, f"{text}\n{below}")
 
 
-def _moved(x: int, y: int, block: Block) -> str:
+def moved(x: int, y: int, block: Block) -> str:
+    """Return the body of a block, moved to the right and down."""
     return f'<g transform="translate({x},{y})">\n{block.body}\n</g>' if x or y else block.body

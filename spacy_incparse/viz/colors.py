@@ -42,7 +42,7 @@ _OTHERS = ("#bfe3d0", "#e2cdf2", "#f3d2bb", "#c9dcf0", "#e9e2a8", "#cfe8b8", "#f
 
 @dataclass(frozen=True)
 class Look:
-    """How the nodes of a tree are coloured: by label, some with a mark (by their numbers); with `plain`, others grey."""
+    """How nodes are coloured: by label, but for those with a mark (by their numbers); with `plain` others are grey."""
 
     colors: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[int, Mark] = field(default_factory=dict)

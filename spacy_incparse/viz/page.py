@@ -13,34 +13,37 @@ from spacy_incparse.viz.brackets import brackets
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.painter import Metrics
-from spacy_incparse.viz.picture import Entry, Picture, entry_block
+from spacy_incparse.viz.picture import Entry, Picture, entry_block, minified
 from spacy_incparse.viz.svg import document
 
 _UNFOLDED = {"collapse": (), "collapse_depth": None, "collapse_length": None, "width": None}
 
 
-def page(pictures: Sequence[Picture], style: str = "tree", *, title: str = "Trees") -> str:
+def page(pictures: Sequence[Picture], style: str = "tree", *, title: str = "Trees", minify: bool = False) -> str:
     """Return a whole page, with all that it needs in it.
 
     Trees are drawn in one part each; those that are too wide for the window are folded to fit when the page opens. The
     page allows no other program than its own to run, and loads nothing.
     """
-    return "".join(page_pieces(pictures, style, title=title))
+    return "".join(page_pieces(pictures, style, title=title, minify=minify))
 
 
-def page_pieces(pictures: Iterable[Picture], style: str, *, title: str = "Trees") -> Iterator[str]:
+def page_pieces(
+    pictures: Iterable[Picture], style: str, *, title: str = "Trees", minify: bool = False
+) -> Iterator[str]:
     """Yield the page in pieces, one as soon as each picture is there."""
-    program = _resource("page.js")
+    program, rules = _resource("page.js", minify), _resource("page.css", minify)
     digest = b64encode(sha256(program.encode("utf8")).digest()).decode("ascii")
     yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         f"script-src 'sha256-{digest}'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_resource('page.css')}</style>\n</head>\n<body>\n{_HEADER}<main>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{rules}</style>\n</head>\n<body>\n{_HEADER}<main>\n"
     )
     for picture in pictures:
-        yield _section(picture, style)
+        section = _section(picture, style)
+        yield minified(section) if minify else section
     yield f"</main>\n<script>{program}</script>\n</body>\n</html>\n"
 
 
@@ -93,5 +96,9 @@ def _content(entry: Entry, style: str, options: Options, direction: str) -> str:
 
 
 @cache
-def _resource(name: str) -> str:
-    return files("spacy_incparse.viz").joinpath(name).read_text(encoding="utf8")
+def _resource(name: str, minify: bool = False) -> str:
+    text = files("spacy_incparse.viz").joinpath(name).read_text(encoding="utf8")
+    if not minify:
+        return text
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))

@@ -75,6 +75,11 @@ def markup(picture: Picture, style: str) -> str:
     return document(sheet, options, picture.words)
 
 
+def minified(html: str) -> str:
+    """Return markup without the line breaks between its elements; there are none in its texts."""
+    return html.replace(">\n", ">").replace("\n<", "<").strip()
+
+
 def entry_block(entry: Entry, style: str, options: Options, limit: int | None) -> Block:
     """Return one tree in the style "tree" or "spans", without its caption."""
     if style == "spans":

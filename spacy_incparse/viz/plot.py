@@ -1,0 +1,186 @@
+"""A figure for each word of a sentence, such as its surprisal, as bars or lines over the words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.viz.blocks import Block, captioned, moved, stack
+from spacy_incparse.viz.colors import LINE
+from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.measure import advance, is_right_to_left, visible
+from spacy_incparse.viz.options import Options, read_options
+from spacy_incparse.viz.svg import document
+
+Values = Sequence[float | None]
+
+PLOT_STYLES = ("bars", "line")
+_COLORS = ("#4c8dd6", "#e0873e", "#3fa66b", "#b06fd0", "#d1587a", "#8a8f3c")  # to be seen on light and on dark
+_HEIGHT, _TOP, _AXIS = 150, 18, 46  # pixels: of the plot, of what is above it and to its left
+_FONT, _SMALL, _LEGEND = 15, 11, 13  # sizes of letters
+_CELL, _SPACE = 30, 10  # least width of a word's place; between words
+_N_TICKS = 5
+
+
+def plot(
+    words: Sequence[str],
+    values: Values | Mapping[str, Values],
+    *,
+    style: str = "bars",
+    title: str = "",
+    unit: str = "",
+    **options: Any,
+) -> str:
+    """Return an SVG document with a bar or a point over each word.
+
+    `values` has one figure a word, in `unit`, or several such series by name. None and NaN are missing: there is a
+    question mark in place of a bar, and a gap in a line. All lines of a long sentence have the same scale, with 0 on
+    it. `options` are those of `viz.options.Options`; `width` says where the words go on in the next line. Raises
+    ConfigError for an option or style that does not exist, IncparseError for a series that has not one finite value, or
+    None, for each word.
+    """
+    if style not in PLOT_STYLES:
+        raise ConfigError(f"there is no style {style!r} for plots: there are {', '.join(map(repr, PLOT_STYLES))}")
+    if not words:
+        raise IncparseError("there are no words to plot")
+    series = values if isinstance(values, Mapping) else {"": values}
+    figures = {name: _checked(name, column, words) for name, column in series.items()}
+    settings = read_options(options)
+    painter = _Painter(list(map(visible, words)), figures, style, unit, settings)
+    picture = stack([*painter.legend(), *painter.lines()])
+    sheet = captioned(picture, title, mirrored=painter.mirrored, size=18)
+    return document(sheet, settings, f"{title or 'plot'}: {' '.join(words)}")
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """From figures to pixels below the top of a plot; both ends are ticks."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def over(cls, figures: Mapping[str, Values]) -> _Scale:
+        """Return a scale that has 0 and all figures on it."""
+        known = [0.0, *(value for column in figures.values() for value in column if value is not None)]
+        extent = (max(known) - min(known)) or 1.0
+        power = 10.0 ** math.floor(math.log10(extent / _N_TICKS))
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _N_TICKS >= extent)
+        low, high = math.floor(min(known) / step) * step, math.ceil(max(known) / step) * step
+        return cls(low, max(high, low + step), step)
+
+    def y(self, value: float) -> int:
+        return round((self.high - value) / (self.high - self.low) * _HEIGHT)
+
+    def ticks(self) -> list[float]:
+        n_steps = round((self.high - self.low) / self.step)
+        return [self.low + number * self.step for number in range(n_steps + 1)]
+
+
+class _Painter:
+    def __init__(self, words: Sequence[str], figures: Mapping[str, Values], style: str, unit: str, options: Options):
+        self.words, self.figures, self.style, self.unit, self.options = words, figures, style, unit, options
+        self.scale = _Scale.over(figures)
+        self.cells = [max(advance(word, _FONT) + _SPACE, _CELL, 8 * len(figures) + _SPACE) for word in words]
+        self.mirrored = is_right_to_left(words) if options.direction is None else options.direction == "rtl"
+
+    def legend(self) -> list[Block]:
+        """Return a line that names the series, where they have names."""
+        x, pieces = _AXIS, []
+        for number, name in enumerate(self.figures):
+            if name:
+                place = f'x="{x + 18}" y="12" font-size="{_LEGEND}" text-anchor="start"'
+                pieces.append(f'<rect x="{x}" y="1" width="12" height="12" rx="2" fill="{_color(number)}"/>')
+                pieces.append(f'<text {place} fill="currentColor">{escape(name)}</text>')
+                x += advance(name, _LEGEND) + 40
+        return [Block(x, 14, "\n".join(pieces))] if pieces else []
+
+    def lines(self) -> list[Block]:
+        """Return the words with what is above them, in lines of the width that the options allow."""
+        bounds, room, limit = [0], 0, (self.options.width or sum(self.cells) + _AXIS) - _AXIS
+        for number, cell in enumerate(self.cells):
+            if number > bounds[-1] and room + cell > limit:
+                bounds.append(number)
+                room = 0
+            room += cell
+        return [self._line(start, end) for start, end in zip(bounds, [*bounds[1:], len(self.words)], strict=True)]
+
+    def _line(self, start: int, end: int) -> Block:
+        total, left, middles = sum(self.cells[start:end]), 0, []
+        for cell in self.cells[start:end]:
+            middle = left + cell // 2
+            middles.append(_AXIS + (total - middle if self.mirrored else middle))
+            left += cell
+        pieces = [self._axis(_AXIS + total)]
+        for number, column in enumerate(self.figures.values()):
+            draw = self._bars if self.style == "bars" else self._curve
+            marks = draw(number, column[start:end], self.words[start:end], middles)
+            pieces.append(f'<g class="series" fill="{_color(number)}" stroke="none">\n{"".join(marks)}\n</g>')
+        places = zip(middles, self.words[start:end], strict=True)
+        texts = "".join(f'<text x="{x}" y="{_HEIGHT + _FONT + 8}">{escape(word)}</text>' for x, word in places)
+        pieces.append(f'<g class="words" font-size="{_FONT}" fill="currentColor">\n{texts}\n</g>')
+        height = _TOP + _HEIGHT + _FONT + 14
+        return Block(_AXIS + total, height, moved(0, _TOP, Block(_AXIS + total, height, "\n".join(pieces))))
+
+    def _axis(self, width: int) -> str:
+        x = _AXIS - 8
+        pieces = [f'<text x="{x}" y="-8" text-anchor="end">{escape(self.unit)}</text>'] if self.unit else []
+        for tick in self.scale.ticks():
+            y, opacity = self.scale.y(tick), 1 if abs(tick) < self.scale.step / 2 else 0.3
+            pieces.append(f'<path d="M{_AXIS},{y}H{width}" stroke="{LINE}" stroke-opacity="{opacity}"/>')
+            pieces.append(f'<text x="{x}" y="{y + 4}" text-anchor="end">{round(tick, 10):g}</text>')
+        return f'<g class="axis" font-size="{_SMALL}" fill="currentColor">\n{"".join(pieces)}\n</g>'
+
+    def _bars(self, number: int, column: Values, words: Sequence[str], middles: Sequence[int]) -> list[str]:
+        n_series, zero = len(self.figures), self.scale.y(0.0)
+        width = min((_CELL - 6) // n_series if n_series < 3 else 7, 22)
+        marks = []
+        for value, word, middle in zip(column, words, middles, strict=True):
+            x = middle - n_series * width // 2 + number * width
+            if value is None:
+                marks.append(_missing(x + width // 2, zero, word))
+                continue
+            top, bottom = sorted((self.scale.y(value), zero))
+            place = f'x="{x}" y="{top}" width="{width}" height="{max(bottom - top, 1)}"'
+            marks.append(f"<rect {place}>{self._tip(word, value)}</rect>")
+        return marks
+
+    def _curve(self, number: int, column: Values, words: Sequence[str], middles: Sequence[int]) -> list[str]:
+        points, path, was_known = [], "", False
+        for value, word, x in zip(column, words, middles, strict=True):
+            if value is None:
+                points.append(_missing(x, self.scale.y(0.0), word))
+            else:
+                y = self.scale.y(value)
+                path += f"{'L' if was_known else 'M'}{x},{y}"
+                points.append(f'<circle cx="{x}" cy="{y}" r="3.5">{self._tip(word, value)}</circle>')
+            was_known = value is not None
+        return [f'<path d="{path}" fill="none" stroke="{_color(number)}" stroke-width="2"/>', *points]
+
+    def _tip(self, word: str, value: float) -> str:
+        return f"<title>{escape(f'{word}: {value:.4g} {self.unit}'.rstrip())}</title>"
+
+
+def _missing(x: int, y: int, word: str) -> str:
+    return f'<text x="{x}" y="{y - 4}" font-size="12">?<title>{escape(word)}: missing</title></text>'
+
+
+def _color(number: int) -> str:
+    return _COLORS[number % len(_COLORS)]
+
+
+def _checked(name: str, column: Values, words: Sequence[str]) -> Values:
+    """Return the values, None for each that is missing."""
+    what = f"the series {name!r}" if name else "the series"
+    if len(column) != len(words):
+        raise IncparseError(f"{what} has {len(column)} values for {len(words)} words")
+    checked: list[float | None] = []
+    for word, value in zip(words, column, strict=True):
+        if value is not None and math.isinf(value):
+            raise IncparseError(f"{what} has the value {value} at {word!r}: give None where there is none")
+        checked.append(None if value is None or math.isnan(value) else float(value))
+    return checked
