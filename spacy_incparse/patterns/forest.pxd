@@ -1,0 +1,35 @@
+# Trees side by side as numbers. Nodes stand in pre-order, and words are nodes of their own below their POS nodes: so a
+# phrase, a POS node and a word are all looked at in the same way. The subtree of node k is k : k + sizes[k].
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+
+# Labels and words by number. A label's symbol is twice its number, a word's is twice its number and one.
+cdef class Symbols:
+    cdef readonly dict label_numbers
+    cdef readonly dict word_numbers
+    cdef readonly list labels
+    cdef readonly list words
+    cdef vector[int32_t] categories      # label number -> symbol of the label without functions
+    cdef object __weakref__
+    cdef int32_t label(self, text) except -1
+    cdef int32_t word(self, text) except -1
+
+
+cdef struct NodesC:
+    vector[int32_t] symbols
+    vector[int32_t] sizes
+    vector[int32_t] parents              # from the tree's first node, as all numbers of nodes; -1 at a root
+
+
+cdef class Forest:
+    cdef readonly Symbols symbols
+    cdef NodesC nodes
+    cdef vector[int64_t] firsts          # the first node of each tree, and one behind the last node of all
+    cdef list trees                      # the Trees that were given; None for a tree that has not been made yet
+    cdef int n_searches                  # that are under way in other threads: nothing may be added meanwhile
+    cdef void close_tree(self)
+
+
+cdef int pack(tree, Symbols symbols, NodesC* nodes) except -1
+cdef void find_parents(const int32_t* sizes, int32_t* parents, int32_t n) noexcept nogil

@@ -1,0 +1,302 @@
+"""From tokens to syntax: recursive descent, one method a rule of the grammar.
+
+pattern      alternative ("|" alternative)*
+alternative  node [any]                     "(" alternative ")" [any]
+any          all ("|" all)*
+all          one (["&"] one)*
+one          "!"* group    "?" group
+group        "[" any "]"    "(" any ")"    relation
+relation     SYMBOL target    CHAIN "(" label ")" target    "<..." "{" target (";" target)* "}"
+target       "(" alternative ")"    node
+node         label ["=" NAME]    "=" NAME    "~" NAME ["=" NAME]
+label        ["!"] ["@"] ATOM ("|" ATOM)* ["#" NUMBER "%" NAME]*
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from spacy_incparse.errors import PatternError
+from spacy_incparse.patterns.lexer import (
+    ANY,
+    ATOMS,
+    CHAIN,
+    END,
+    LABEL,
+    NTH,
+    QUOTED,
+    REGEX,
+    RELATION,
+    Token,
+    tokenize,
+)
+from spacy_incparse.patterns.names import Names
+from spacy_incparse.patterns.syntax import (
+    ANYTHING,
+    CHAINS,
+    CHILDREN,
+    LEAF_BELOW,
+    SAME_OR_CHILD,
+    SYMBOLS,
+    And,
+    Atom,
+    Constraint,
+    Description,
+    Maybe,
+    Node,
+    Not,
+    Or,
+    Reference,
+    Relation,
+    Step,
+)
+
+MAX_DEPTH = 100  # of brackets in one another: parsing recurses
+_RELATIONS = (RELATION, NTH, CHAIN)
+_ANY_LEAF = Description(is_leaf=True)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+def parse_pattern(pattern: str) -> tuple[Node, ...]:
+    """Return the alternatives of a pattern, mostly one. Raises PatternError with the column of the mistake."""
+    return _Parser(pattern).parse()
+
+
+class _Parser:
+    def __init__(self, pattern: str):
+        self._pattern, self._tokens, self._position = pattern, tokenize(pattern), 0
+        self._names, self._depth = Names(pattern), 0
+
+    def parse(self) -> tuple[Node, ...]:
+        with self._names.alternatives():
+            alternatives = [self._alternative()]
+            while self._take("|"):
+                self._names.alternative()
+                alternatives.append(self._alternative())
+        if self._next.kind != END:
+            raise self._error(f"expected a relation such as '<' or '$+', or the end, found {self._next}")
+        return tuple(alternatives)
+
+    # Nodes
+
+    def _alternative(self) -> Node:
+        node = self._target()
+        if not self._begins_constraint():
+            return node
+        constraint = self._any()
+        parts = (constraint,) if node.constraint is None else (node.constraint, constraint)
+        return Node(node.test, node.name, _joined(And, parts))
+
+    def _target(self) -> Node:
+        if self._next.kind == "(":
+            with self._brackets(")"):
+                return self._alternative()
+        return self._node()
+
+    def _node(self) -> Node:
+        is_negated = self._take("!") is not None
+        if self._next.kind in ("=", "~"):
+            return self._reference(is_negated)
+        description = self._description(is_negated)
+        return Node(description, self._new_name())
+
+    def _reference(self, is_negated: bool) -> Node:
+        by_label = self._advance().kind == "~"
+        name = self._name()
+        self._names.refer(name)
+        return Node(Reference(name.text, by_label, is_negated), self._new_name() if by_label else None)
+
+    def _new_name(self) -> str | None:
+        if not self._take("="):
+            return None
+        name = self._name()
+        self._names.declare(name)
+        return name.text
+
+    def _name(self) -> Token:
+        if self._next.kind != LABEL:
+            raise self._error(f"expected a name, found {self._next}")
+        return self._advance()
+
+    def _description(self, is_negated: bool) -> Description:
+        by_category = self._take("@") is not None
+        atoms = [self._atom()]
+        while self._next_is_joined("|") and self._tokens[self._position + 1].kind in ATOMS:
+            self._advance()
+            atoms.append(self._atom())
+        captures = tuple(self._captures(atoms[-1])) if self._next.kind == "#" else ()
+        known = tuple(atom for atom in atoms if atom is not None)
+        return Description(known if len(known) == len(atoms) else (), is_negated, by_category, captures=captures)
+
+    def _atom(self) -> Atom | None:
+        token = self._next
+        if token.kind not in ATOMS:
+            hint = f'; put it in quotes ("{token.text}") if it is a label' if token.kind in _RELATIONS else ""
+            raise self._error(f"expected a node{self._behind()}, found {token}{hint}")
+        self._advance()
+        if token.kind == ANY:
+            return None
+        ignores_case = token.text.startswith("i@")
+        text = token.text[2:] if ignores_case else token.text
+        if token.kind == REGEX:
+            self._check_regex(token, text)
+            return Atom(text[1:-1], is_regex=True, ignores_case=ignores_case)
+        return Atom(_ESCAPE.sub(r"\1", text[1:-1]) if token.kind == QUOTED else text, ignores_case=ignores_case)
+
+    def _check_regex(self, token: Token, text: str) -> None:
+        try:
+            re.compile(text[1:-1])
+        except re.error as error:
+            column = token.end - len(text) + 2 + (error.pos or 0)
+            raise PatternError(self._pattern, column, f"the regular expression is wrong: {error.msg}") from None
+
+    def _captures(self, atom: Atom | None) -> Iterator[tuple[int, str]]:
+        while token := self._take("#"):
+            number = self._advance()
+            n_groups = re.compile(atom.text).groups if atom is not None and atom.is_regex else 0
+            if not number.text.isdecimal() or not 1 <= int(number.text) <= n_groups:
+                what = f"expected the number of one of the {n_groups} groups of the regular expression before '#'"
+                raise PatternError(self._pattern, token.column, what)
+            if self._next.text != "%":
+                raise self._error(f"expected '%' and a variable, found {self._next}")
+            self._advance()
+            yield int(number.text), self._name().text
+
+    # What must stand around them
+
+    def _any(self) -> Constraint:
+        with self._names.alternatives():
+            parts = [self._all()]
+            while self._next.kind == "|" and self._begins_constraint(1):
+                self._advance()
+                self._names.alternative()
+                parts.append(self._all())
+        return _joined(Or, tuple(parts))
+
+    def _all(self) -> Constraint:
+        parts = [self._one()]
+        while self._next.kind == "&" or self._begins_constraint():
+            self._take("&")
+            parts.append(self._one())
+        return _joined(And, tuple(parts))
+
+    def _one(self) -> Constraint:
+        n_negations = 0
+        while self._take("!"):
+            n_negations += 1
+        if not n_negations:
+            return Maybe(self._group()) if self._take("?") else self._group()
+        with self._names.negation():
+            negated = Not(self._group())
+        return negated if n_negations % 2 else Not(negated)
+
+    def _group(self) -> Constraint:
+        if self._next.kind in ("[", "("):
+            with self._brackets("]" if self._next.kind == "[" else ")"):
+                return self._any()
+        return self._relation()
+
+    def _relation(self) -> Constraint:
+        token = self._advance()
+        if token.kind == CHAIN:
+            return Relation(CHAINS[token.text], chain=self._chain(), target=self._target())
+        if token.kind == NTH:
+            return self._nth(token)
+        if token.kind != RELATION:
+            self._position -= 1
+            raise self._error(f"expected a relation such as '<' or '$+', found {token}")
+        if token.text == CHILDREN:
+            return self._children()
+        if token.text == SAME_OR_CHILD:
+            target = self._target()
+            return Or((Relation(Step.SELF, target), Relation(Step.CHILD, target)))
+        if token.text == LEAF_BELOW:
+            return _leaf_below(self._target())
+        step, number, is_repeated = SYMBOLS[token.text.replace("%", "$")]
+        return Relation(step, self._target(), number, ANYTHING if is_repeated else None)
+
+    def _nth(self, token: Token) -> Constraint:
+        number = int(token.text[1:])
+        if not 0 < abs(number) < 1_000_000:
+            raise PatternError(self._pattern, token.column, "children are counted from 1, or from -1 at the right end")
+        step = Step.NTH_CHILD if token.text[0] == "<" else Step.NTH_CHILD_OF
+        return Relation(step, self._target(), number)
+
+    def _chain(self) -> Description:
+        closing = {"(": ")", "[": "]"}.get(self._next.kind)
+        if closing is None:
+            raise self._error(f"expected '('{self._behind()}, with what may stand in between, found {self._next}")
+        with self._brackets(closing):
+            return self._description(self._take("!") is not None)
+
+    def _children(self) -> Constraint:
+        if self._next.kind != "{":
+            raise self._error(f"expected '{{' and the children behind '<...', found {self._next}")
+        with self._brackets("}"):
+            children = [self._target()]
+            while self._take(";"):
+                children.append(self._target())
+        parts = [Relation(Step.NTH_CHILD, child, number) for number, child in enumerate(children, start=1)]
+        return And((*parts, Not(Relation(Step.NTH_CHILD, Node(ANYTHING), len(children) + 1))))
+
+    # Tokens
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._position]
+
+    def _advance(self) -> Token:
+        token = self._next
+        self._position += token.kind != END
+        return token
+
+    def _take(self, kind: str) -> Token | None:
+        return self._advance() if self._next.kind == kind else None
+
+    def _next_is_joined(self, kind: str) -> bool:
+        """Whether this token comes next, with no blank on either side of it."""
+        before, token = self._tokens[self._position - 1], self._next
+        return token.kind == kind and before.end == token.start and self._tokens[self._position + 1].start == token.end
+
+    def _begins_constraint(self, offset: int = 0) -> bool:
+        """Whether what comes next is no node but says what must stand around one."""
+        position = self._position + offset
+        while self._tokens[position].kind in ("!", "?", "[", "("):
+            position += 1
+        return self._tokens[position].kind in _RELATIONS
+
+    @contextmanager
+    def _brackets(self, closing: str) -> Iterator[None]:
+        opening = self._advance()
+        with self._deeper():
+            yield
+        if not self._take(closing):
+            what = f"expected {closing!r} for the {opening.text!r} of column {opening.column}, found {self._next}"
+            raise self._error(what)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._error(f"more than {MAX_DEPTH} brackets in one another")
+        yield
+        self._depth -= 1
+
+    def _behind(self) -> str:
+        return f" behind {self._tokens[self._position - 1]}" if self._position else ""
+
+    def _error(self, what: str) -> PatternError:
+        return PatternError(self._pattern, self._next.column, what)
+
+
+def _joined(kind: type[And] | type[Or], parts: tuple[Constraint, ...]) -> Constraint:
+    return parts[0] if len(parts) == 1 else kind(parts)
+
+
+def _leaf_below(target: Node) -> Constraint:
+    """Return `<< target`, where the target is a word."""
+    is_word = Relation(Step.SELF, Node(_ANY_LEAF))
+    constraint = is_word if target.constraint is None else And((is_word, target.constraint))
+    return Relation(Step.CHILD, Node(target.test, target.name, constraint), chain=ANYTHING)

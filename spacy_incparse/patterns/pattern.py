@@ -1,0 +1,110 @@
+"""Patterns over trees with Tregex's meaning, compiled once and matched on arrays; docs/search.md is their reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from spacy_incparse.errors import PatternError
+from spacy_incparse.patterns.forest import Forest
+from spacy_incparse.patterns.labels import LabelTests
+from spacy_incparse.patterns.matcher import Matcher
+from spacy_incparse.patterns.parser import parse_pattern
+from spacy_incparse.patterns.program import compile_program
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+_TREES_AT_ONCE = 1_000  # of a forest, so that the first matches come at once
+
+
+class Match(NamedTuple):
+    """A node that matches, and the nodes that the pattern has names for.
+
+    Words have no nodes of their own in a Tree: where a word matches, `node` is its POS node and `is_word` is set.
+    Likewise `groups` has the POS node of a word. `number` is that of the tree in a forest or in the trees given.
+    """
+
+    node: Tree
+    groups: dict[str, Tree]
+    is_word: bool = False
+    number: int = 0
+
+    def __str__(self) -> str:
+        return self.node.words[0] if self.is_word else str(self.node)
+
+
+class Pattern:
+    """A compiled pattern; made by `compile`. Can be pickled."""
+
+    def __init__(self, pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = "en"):
+        try:
+            program = compile_program(parse_pattern(pattern))
+        except PatternError:
+            raise
+        except ValueError as error:
+            raise PatternError(pattern, 1, str(error)) from None
+        self.pattern, self.raw_labels = pattern, raw_labels
+        self.heads = _head_rules(heads) if isinstance(heads, str) else heads
+        self.names = program.names
+        tests = LabelTests(program.tests, raw_labels=raw_labels)
+        self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
+
+    def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
+        """Return the number of nodes that match."""
+        if isinstance(trees, Forest):
+            return self._matcher.count(trees)
+        return self._matcher.count_trees([trees] if isinstance(trees, Tree) else trees)
+
+    def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
+        """Yield the nodes that match, tree by tree in pre-order.
+
+        A node comes once, with the first nodes from the left that fit the pattern's names; with `every` it comes once
+        for each way to give the names to nodes. A given node is taken as a root: nothing above it is seen.
+        """
+        if isinstance(trees, Forest):
+            return self._search_forest(trees, every)
+        return self._search_trees([trees] if isinstance(trees, Tree) else trees, every)
+
+    def _search_forest(self, forest: Forest, every: bool) -> Iterator[Match]:
+        for first in range(0, len(forest), _TREES_AT_ONCE):
+            found = self._matcher.find(forest, first, first + _TREES_AT_ONCE, every)
+            for number, node, bound in dict.fromkeys(found) if every else found:
+                yield self._match(forest.tree(number), node, bound, number)
+
+    def _search_trees(self, trees: Iterable[Tree], every: bool) -> Iterator[Match]:
+        for number, tree in enumerate(trees):
+            found = self._matcher.find_in_tree(tree, every)
+            for _, node, bound in dict.fromkeys(found) if every else found:
+                yield self._match(tree, node, bound, number)
+
+    def _match(self, tree: Tree, node: int, bound: tuple[int, ...], number: int) -> Match:
+        first = tree.index
+        named = zip(self.names, bound, strict=True)
+        groups = {name: tree._at(first + (code >> 1)) for name, code in named if code >= 0} if bound else {}
+        return Match(tree._at(first + (node >> 1)), groups, bool(node & 1), number)
+
+    def __repr__(self) -> str:
+        options = ", raw_labels=True" if self.raw_labels else ""
+        return f"compile({self.pattern!r}{options})"
+
+    def __reduce__(self):
+        return _rebuild, (self.pattern, self.raw_labels, self.heads)
+
+
+def compile(pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = "en") -> Pattern:
+    """Return a compiled pattern. Raises PatternError with the column of a mistake.
+
+    raw_labels: a bare label such as NP matches whole labels only; by default it matches NP-SBJ as well.
+    heads: the rules for the relations with `#`: "en", "any", or `HeadRules`.
+    """
+    return Pattern(pattern, raw_labels=raw_labels, heads=heads)
+
+
+@lru_cache(maxsize=8)
+def _head_rules(name: str) -> HeadRules:
+    return HeadRules.from_name(name)
+
+
+def _rebuild(pattern: str, raw_labels: bool, heads: HeadRules) -> Pattern:
+    return Pattern(pattern, raw_labels=raw_labels, heads=heads)

@@ -1,0 +1,167 @@
+"""What a pattern says, as a tree of its own: nodes, what they are called, and what must stand around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Step(IntEnum):
+    """One step from a node A to a node B: B is A's child, its parent, its first child, and so on.
+
+    Each is followed by its inverse, or is its own. The numbers are those of the compiled matcher (relations.pxd).
+    """
+
+    SELF = 0
+    ANY = 1
+    SISTER = 2
+    CHILD = 3
+    PARENT = 4
+    NTH_CHILD = 5
+    NTH_CHILD_OF = 6
+    ONLY_CHILD = 7
+    ONLY_CHILD_OF = 8
+    HEAD = 9
+    HEAD_OF = 10
+    NEXT_SISTER = 11
+    PREVIOUS_SISTER = 12
+    NEXT = 13
+    PREVIOUS = 14
+
+    @property
+    def inverse(self) -> Step:
+        """The step from B to A."""
+        if self <= Step.SISTER:
+            return self
+        return Step(self + 1 if self % 2 else self - 1)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A label or word as it is written, or a regular expression that is searched in it."""
+
+    text: str
+    is_regex: bool = False
+    ignores_case: bool = False
+
+
+@dataclass(frozen=True)
+class Description:
+    """Which nodes are meant, by their labels: all that fit one of the atoms; with none, all nodes."""
+
+    atoms: tuple[Atom, ...] = ()
+    is_negated: bool = False
+    by_category: bool = False  # `@`: the label without functions, also for regular expressions
+    is_leaf: bool = False  # words only
+    captures: tuple[tuple[int, str], ...] = ()  # (group of the regular expression, variable)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The node that was named before (`=name`), or any node with the same label (`~name`)."""
+
+    name: str
+    by_label: bool = False
+    is_negated: bool = False
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the pattern: what it is, the name it gets, and what must hold around it."""
+
+    test: Description | Reference
+    name: str | None = None
+    constraint: Constraint | None = None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A node `target` can be reached by the step.
+
+    number: the N of NTH_CHILD and NTH_CHILD_OF; negative from the right.
+    chain: by one or more steps, where all nodes in between fit this description; None: by exactly one.
+    """
+
+    step: Step
+    target: Node
+    number: int = 0
+    chain: Description | None = None
+
+
+@dataclass(frozen=True)
+class And:
+    """All of them hold."""
+
+    parts: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """One of them holds."""
+
+    parts: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    """It does not hold."""
+
+    part: Constraint
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """It may hold, and gives names to nodes where it does."""
+
+    part: Constraint
+
+
+Constraint = Relation | And | Or | Not | Maybe
+
+ANYTHING = Description()
+
+# How relations are written -> step, its number, whether it is repeated. `$` may also be written `%`.
+SYMBOLS: dict[str, tuple[Step, int, bool]] = {
+    "<": (Step.CHILD, 0, False),
+    "<<": (Step.CHILD, 0, True),
+    ">": (Step.PARENT, 0, False),
+    ">>": (Step.PARENT, 0, True),
+    "<,": (Step.NTH_CHILD, 1, False),
+    "<<,": (Step.NTH_CHILD, 1, True),
+    ">,": (Step.NTH_CHILD_OF, 1, False),
+    ">>,": (Step.NTH_CHILD_OF, 1, True),
+    "<-": (Step.NTH_CHILD, -1, False),
+    "<<-": (Step.NTH_CHILD, -1, True),
+    ">-": (Step.NTH_CHILD_OF, -1, False),
+    ">>-": (Step.NTH_CHILD_OF, -1, True),
+    "<`": (Step.NTH_CHILD, -1, False),
+    "<<`": (Step.NTH_CHILD, -1, True),
+    ">`": (Step.NTH_CHILD_OF, -1, False),
+    ">>`": (Step.NTH_CHILD_OF, -1, True),
+    "<:": (Step.ONLY_CHILD, 0, False),
+    "<<:": (Step.ONLY_CHILD, 0, True),
+    ">:": (Step.ONLY_CHILD_OF, 0, False),
+    ">>:": (Step.ONLY_CHILD_OF, 0, True),
+    "<#": (Step.HEAD, 0, False),
+    "<<#": (Step.HEAD, 0, True),
+    ">#": (Step.HEAD_OF, 0, False),
+    ">>#": (Step.HEAD_OF, 0, True),
+    "$": (Step.SISTER, 0, False),
+    "$+": (Step.NEXT_SISTER, 0, False),
+    "$.": (Step.NEXT_SISTER, 0, False),
+    "$++": (Step.NEXT_SISTER, 0, True),
+    "$..": (Step.NEXT_SISTER, 0, True),
+    "$-": (Step.PREVIOUS_SISTER, 0, False),
+    "$,": (Step.PREVIOUS_SISTER, 0, False),
+    "$--": (Step.PREVIOUS_SISTER, 0, True),
+    "$,,": (Step.PREVIOUS_SISTER, 0, True),
+    ".": (Step.NEXT, 0, False),
+    "..": (Step.NEXT, 0, True),
+    ",": (Step.PREVIOUS, 0, False),
+    ",,": (Step.PREVIOUS, 0, True),
+    "==": (Step.SELF, 0, False),
+    ":": (Step.ANY, 0, False),
+}
+# Relations with a description of what may stand in between, as in `VP <+(VP) NP`.
+CHAINS: dict[str, Step] = {"<+": Step.CHILD, ">+": Step.PARENT, ".+": Step.NEXT, ",+": Step.PREVIOUS}
+SAME_OR_CHILD, LEAF_BELOW, CHILDREN = "<=", "<<<", "<..."

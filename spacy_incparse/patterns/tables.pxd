@@ -1,0 +1,20 @@
+# What a pattern has to know of each label and word, for the symbols of a forest or several of them.
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from spacy_incparse.patterns.forest cimport NodesC, Symbols
+
+
+cdef class Tables:
+    cdef readonly Symbols symbols
+    cdef object tests, captures, heads, other_words
+    cdef dict known_words
+    cdef dict captured                              # captured string -> number
+    cdef vector[uint64_t] label_masks, word_masks   # which descriptions fit a label or a word, by its number
+    cdef vector[vector[int32_t]] label_captures, word_captures   # [capture][number] -> captured string, or -1
+    cdef unordered_map[uint64_t, int32_t] ranks     # (parent, child) -> 2 * rank, + 1 where the rightmost wins
+    cdef int update(self) except -1
+    cdef int32_t _rank(self, int32_t parent, int32_t child) except -1
+    cdef int _add_known_words(self, size_t n_known, size_t n_words) except -1
+    cdef int find_heads(self, const NodesC* nodes, size_t first, size_t behind, int32_t* heads) except -1

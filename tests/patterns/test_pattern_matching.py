@@ -1,0 +1,56 @@
+"""The compiled matcher against matching by definition, on random trees and patterns."""
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.patterns import Forest, PatternError, compile
+from tests import strategies
+from tests.patterns.random_patterns import patterns
+from tests.reference.patterns import SlowPattern
+
+trees = st.one_of(
+    strategies.normalised_trees(8, ("S", "NP", "VP", "PP"), ("NN", "NNS", "DT", "PRP$", ",")), strategies.raw_trees(6)
+)
+
+
+def codes(tree, matches):
+    def code(node):
+        return 2 * (node.index - tree.index)
+
+    return [(code(m.node) + m.is_word, {name: code(node) for name, node in m.groups.items()}) for m in matches]
+
+
+def without_words(solutions):
+    """Groups name the POS node of a word."""
+    found = []
+    for node, names in solutions:
+        solution = (node, {name: code - code % 2 for name, code in names.items()})
+        if solution not in found:
+            found.append(solution)
+    return found
+
+
+def compiled(pattern, **options):
+    try:
+        return compile(pattern, **options)
+    except PatternError:
+        assume(False)
+
+
+@settings(max_examples=400, deadline=None)
+@given(patterns(), st.lists(trees, min_size=1, max_size=3), st.booleans())
+def test_same_solutions_as_by_definition(text, trees, raw_labels):
+    pattern = compiled(text, raw_labels=raw_labels)
+    slow = SlowPattern(text, raw_labels)
+    forest = Forest(trees)
+    expected = [slow.search(tree) for tree in trees]
+    for number, tree in enumerate(trees):
+        found = codes(tree, pattern.search(tree, every=True))
+        assert without_words(found) == without_words(expected[number])
+    nodes = [list(dict.fromkeys(node for node, _ in solutions)) for solutions in expected]
+    assert pattern.count(forest) == pattern.count(trees) == sum(map(len, nodes))
+    for number, tree in enumerate(trees):
+        first = codes(tree, [match for match in pattern.search(forest) if match.number == number])
+        assert [node for node, _ in first] == nodes[number]
+        firsts = dict(reversed(without_words(expected[number])))
+        assert [names for _, names in first] == [firsts[node] for node in nodes[number]]
