@@ -12,7 +12,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from spacy_incparse.cli.options import open_pipeline
-from spacy_incparse.cli.writing import WRITERS, Writer
+from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 
 
@@ -22,6 +22,9 @@ class Format(str, Enum):
     pretty = "pretty"
     penn = "penn"
     json = "json"
+    draw = "draw"
+    svg = "svg"
+    html = "html"
 
 
 def parse_command(
@@ -49,15 +52,17 @@ def parse_command(
     """Parse text and show the trees.
 
     Raw text is split into paragraphs at blank lines, then into sentences and words by the pipeline. Trees come as soon
-    as they are there: "penn" one on a line, "json" one object a sentence on a line, "pretty" for reading.
+    as they are there: "penn" one on a line, "json" one object a sentence on a line, "pretty" for reading; "draw"
+    draws them, "svg" is a picture of all, "html" a page in which they can be folded and searched.
 
     \b
     Examples:
       spacy-incparse parse "The cat that I saw was asleep."
       spacy-incparse parse --input book.txt --format json > book.jsonl
+      spacy-incparse parse --input letter.txt --format html > letter.html
       echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
     """
-    writer = WRITERS[(format_ or _default_format()).value]
+    writer = find_writer((format_ or _default_format()).value)
     with _open(text, source) as lines:
         for line in parse(
             _decoded(lines, source), model, writer, tokenized=tokenized, ptb=ptb, nbest=nbest, n_process=n_process,
@@ -77,14 +82,13 @@ def parse(
     n_process: int = 1,
     batch_size: int | None = None,
 ) -> Iterator[str]:
-    """Yield what `writer` makes of each sentence in lines of text; the other arguments are those of the command."""
+    """Yield what `writer` makes of the sentences in lines of text; the other arguments are those of the command."""
     from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
 
     nlp, parser = open_pipeline(model)
     texts: Iterable[Any] = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
     sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
-    for number, sentence in enumerate(sentences, start=1):
-        yield from writer(number, sentence, nbest > 1, ptb)
+    yield from writer(sentences, nbest > 1, ptb)
 
 
 def _batch_size(lines: IO[bytes], n_process: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The output formats of `parse`; docs/output.md describes them."""
+"""The output formats of `parse` but for pictures; docs/output.md describes them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import srsly
 
+from spacy_incparse.tokens import raw_to_penn
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.tree import Tree
+
 if TYPE_CHECKING:
     from spacy_incparse.cli.parsing import ParsedSentence
     from spacy_incparse.search.parser import Parse
 
 # Number of the sentence (from 1), the sentence, whether it heads a list of analyses, Penn spelling -> pieces of output
-Writer = Callable[[int, "ParsedSentence", bool, bool], Iterator[str]]
+SentenceWriter = Callable[[int, "ParsedSentence", bool, bool], Iterator[str]]
 
 
 def write_penn(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
@@ -33,6 +37,15 @@ def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool
         yield parse.tree.to_string(width=width, ptb=ptb) + "\n"
 
 
+def write_drawing(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
+    """Yield trees drawn in characters, as wide as the terminal, an empty line behind each."""
+    width = shutil.get_terminal_size().columns
+    for rank, parse in enumerate(sentence.parses, start=1):
+        if is_list:
+            yield _heading(number, rank, parse)
+        yield (penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
+
+
 def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
     """Yield one object on one line; in a list the analyses behind the best one are under "nbest" with it."""
     best = sentence.parses[0]
@@ -50,7 +63,18 @@ def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
     yield srsly.json_dumps(content)
 
 
-WRITERS: dict[str, Writer] = {"pretty": write_pretty, "penn": write_penn, "json": write_json}
+SENTENCE_WRITERS: dict[str, SentenceWriter] = {
+    "pretty": write_pretty,
+    "penn": write_penn,
+    "json": write_json,
+    "draw": write_drawing,
+}
+
+
+def penn_spelling(tree: Tree) -> Tree:
+    """Return the tree with its words as the Penn Treebank spells them, for pictures; brackets escape raw words."""
+    arrays = tree.root.arrays
+    return Tree(TreeArrays.of(arrays.labels, arrays.sizes, raw_to_penn(tree.words, tree.tags)))
 
 
 def _heading(number: int, rank: int, parse: Parse) -> str:

@@ -13,10 +13,8 @@ from spacy.util import registry
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.extensions import doc_trees, span_tree
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.colors import DIFFERENT
-from spacy_incparse.viz.comparison import compare
 from spacy_incparse.viz.options import read_options
-from spacy_incparse.viz.picture import Entry, Picture, compared
+from spacy_incparse.viz.picture import Entry, Picture, compared, side_by_side
 
 Drawable = Doc | Span | Tree | Mapping[str, Any]
 
@@ -86,12 +84,9 @@ def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
     for parses in doc_parses(doc, k):
         if isinstance(given, Span) and not _overlap(parses[0].tree, given):
             continue
-        row = []
-        for rank, (tree, score, probability) in enumerate(parses, start=1):
-            share = "" if probability is None else f" · {probability:.0%}"
-            changes = compare(parses[0].tree, tree).parsed
-            row.append(Entry(tree, f"{rank} · score {score:.6g}{share}", dict.fromkeys(changes, DIFFERENT)))
-        rows.append(row)
+        shares = ["" if one.probability is None else f" · {one.probability:.0%}" for one in parses]
+        captions = [f"{k} · score {one.score:.6g}{shares[k - 1]}" for k, one in enumerate(parses, start=1)]
+        rows.append(side_by_side([one.tree for one in parses], captions))
     return rows
 
 

@@ -218,10 +218,10 @@ class TreeView extends View {
     const room = this.figure.querySelector(".scroll").clientWidth - 20;
     this.folded.clear();
     const main = this.mainPhrase();
-    for (let length = 1; this.place().layout.width > room && length < this.words.length; length++) {
+    for (let length = 2; this.place().layout.width > room && length < this.words.length; length++) {
       this.folded.clear();
       for (let i = main + 1; i < this.sizes.length; i++)
-        if (this.sizes[i] > 1 && this.end(i) - this.starts[i] <= length) {
+        if (this.end(i) - this.starts[i] > 1 && this.end(i) - this.starts[i] <= length) {
           this.folded.add(i);
           i += this.sizes[i] - 1;
         }

@@ -9,7 +9,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, captioned, shelve, stack
 from spacy_incparse.viz.brackets import brackets
-from spacy_incparse.viz.colors import Look, Mark
+from spacy_incparse.viz.colors import DIFFERENT, Look, Mark
 from spacy_incparse.viz.comparison import compare
 from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.options import Options
@@ -61,6 +61,12 @@ def compared(gold: Tree, parsed: Tree) -> list[Entry]:
         Entry(gold, "gold", difference.gold, plain=True),
         Entry(parsed, f"parsed: {difference.summary}", difference.parsed, plain=True),
     ]
+
+
+def side_by_side(trees: Sequence[Tree], captions: Sequence[str]) -> list[Entry]:
+    """Return the row that shows several analyses of a sentence: what the first has not is marked in the others."""
+    pairs = zip(trees, captions, strict=True)
+    return [Entry(tree, caption, dict.fromkeys(compare(trees[0], tree).parsed, DIFFERENT)) for tree, caption in pairs]
 
 
 def markup(picture: Picture, style: str) -> str:
