@@ -1,7 +1,8 @@
 """Train the English pipeline that the package carries: `python benchmarks/train_embedded.py TRAIN [--output FOLDER]`.
 
-No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, then all of them are
-trained on. The card's dev figures come afterwards from `spacy-incparse evaluate` (see benchmarks/RESULTS.md).
+No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, and the temperature of
+the scores is fitted there; then all trees are trained on. The card's dev figures come afterwards from
+`spacy-incparse evaluate` (see benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import PassReport, train_parser
+from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
@@ -46,25 +48,33 @@ def main() -> None:
     arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     arguments.add_argument("--passes", type=int, help="do not choose: train so many passes")
+    arguments.add_argument("--temperature", type=float, help="with --passes: the one that was chosen before")
     given = arguments.parse_args()
     trees = read_treebank(given.treebank)
-    n_passes = given.passes or choose_passes(trees)
+    n_passes, temperature = (given.passes, given.temperature) if given.passes else choose(trees)
     tagger, parser = train(trees, n_passes)
+    parser.temperature = temperature
     write(tagger, parser, given.output, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
 
 
-def choose_passes(trees: list[Tree]) -> int:
-    """Give the pass that is best on a held-out tenth: every tenth stretch of 20 sentences."""
+def choose(trees: list[Tree]) -> tuple[int, float | None]:
+    """Give the pass that is best on a held-out tenth (every tenth stretch of 20 sentences), and its temperature."""
     held_out = [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
     rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
-    f_by_pass: dict[int, float] = {}
+    best: list[tuple[int, Tagger, Parser]] = []
 
     def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
-        f_by_pass[report.number] = report.scores["const_f"] if report.scores else 0.0
-        print(f"held-out tenth, pass {report.number}: F {100 * f_by_pass[report.number]:.2f}", flush=True)
+        if report.is_best:
+            best[:] = [(report.number, tagger, parser)]
+        f = report.scores["const_f"] if report.scores else 0.0
+        print(f"held-out tenth, pass {report.number}: F {100 * f:.2f}", flush=True)
 
     train_parser(rest, held_out, config=ParserConfig(), heads=heads(), max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
-    return max(f_by_pass, key=lambda number: f_by_pass[number])
+    n_passes, tagger, parser = best[0]
+    tags = tagger.tag_batch([tree.words for tree in held_out])
+    temperature = fit_temperature(parser.with_search(**SEARCH), held_out, tags)
+    print(f"temperature {temperature}", flush=True)
+    return n_passes, temperature
 
 
 def train(trees: list[Tree], n_passes: int) -> tuple[Tagger, Parser]:

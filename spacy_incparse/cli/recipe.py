@@ -38,7 +38,7 @@ PAPER_RECIPE: dict[str, Any] = {
 class Recipe:
     """All settings of a training run, checked.
 
-    training, search: as in the component's config. options: its other settings (set_tags, spans_key).
+    training, search: as in the component's config. options: its other settings (set_tags, spans_key, nbest).
     """
 
     lang: str
@@ -172,7 +172,7 @@ def _from_cfg(path: Path) -> dict[str, Any]:
         "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
         "training": found[0].get("training", {}),
         "search": found[0].get("search", {}),
-        "options": {key: found[0][key] for key in ("set_tags", "spans_key") if key in found[0]},
+        "options": {key: found[0][key] for key in ("set_tags", "spans_key", "nbest") if key in found[0]},
     }
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
 BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
@@ -30,7 +30,7 @@ class ParsedSentence:
 def annotate(
     sentences: Sequence[Sentence],
     tagger: Tagger | None,
-    parser: Parser,
+    decoder: Decoder,
     on_error: Callable[[Sentence, Exception], None],
     *,
     use_given_tags: bool = False,
@@ -43,9 +43,9 @@ def annotate(
     parsed: list[ParsedSentence] = []
     for batch in _batches(sentences):
         try:
-            parsed += _annotate_batch(batch, tagger, parser, use_given_tags)
+            parsed += _annotate_batch(batch, tagger, decoder, use_given_tags)
         except Exception:
-            parsed += [_annotate_one(sentence, tagger, parser, on_error, use_given_tags) for sentence in batch]
+            parsed += [_annotate_one(sentence, tagger, decoder, on_error, use_given_tags) for sentence in batch]
     return parsed
 
 
@@ -63,35 +63,36 @@ def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 
 
 def _annotate_batch(
-    batch: list[Sentence], tagger: Tagger | None, parser: Parser, use_given_tags: bool
+    batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool
 ) -> list[ParsedSentence]:
     tags = _tags(batch, tagger, use_given_tags)
-    parses = parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
+    parses = decoder.parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
     return [
-        ParsedSentence(s, t, _encode(p.tree, s, p.score, p.source)) for s, t, p in zip(batch, tags, parses, strict=True)
+        ParsedSentence(s, t, _encode(p.tree, s, p.score, p.source, decoder.fields(p, s.words, t)))
+        for s, t, p in zip(batch, tags, parses, strict=True)
     ]
 
 
 def _annotate_one(
     sentence: Sentence,
     tagger: Tagger | None,
-    parser: Parser,
+    decoder: Decoder,
     on_error: Callable[[Sentence, Exception], None],
     use_given_tags: bool,
 ) -> ParsedSentence:
     try:
-        return _annotate_batch([sentence], tagger, parser, use_given_tags)[0]
+        return _annotate_batch([sentence], tagger, decoder, use_given_tags)[0]
     except Exception as error:
         on_error(sentence, error)
     from spacy_incparse.search.parser import flat_tree  # compiled modules stay unloaded until they are needed
 
     tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
     tree = flat_tree(sentence.words, tags)
-    return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat"))
+    return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat", [decoder.heads_field(tree)]))
 
 
-def _encode(tree: Tree, s: Sentence, score: float | None, source: str) -> str:
-    return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source)
+def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Sequence[str]) -> str:
+    return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source, more=more)
 
 
 def _tags(batch: list[Sentence], tagger: Tagger | None, use_given_tags: bool) -> list[list[str]]:

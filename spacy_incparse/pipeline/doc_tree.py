@@ -85,6 +85,19 @@ class DocTree(Tree):
         """Where the whole tree is from: "beam", "relaxed" or "flat" (docs/output.md); "" where it was given."""
         return self._anchored.source
 
+    @property
+    def confidence(self) -> float | None:
+        """The probability that the whole tree is right; below the root, that a phrase of this label has these words.
+
+        It is the share of the sentence's analyses (`doc._.parses`) that have this tree or phrase, each with its weight;
+        a probability as far as the model's scores are (benchmarks/RESULTS.md has the error). None at POS nodes, and
+        where the parser failed. Raises IncparseError where the analyses are not on the Doc and no pipeline in this
+        process gives its trees, or the model has no temperature.
+        """
+        from spacy_incparse.pipeline.parses import node_confidence
+
+        return node_confidence(self._doc, self._anchored, self._index)
+
     def _covering(self, start_char: int, end_char: int) -> Span:
         span = self._doc.char_span(start_char, end_char, alignment_mode="expand")
         assert span is not None  # no tree is decoded for characters that the Doc has not

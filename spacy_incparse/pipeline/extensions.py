@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span, Token
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.doc_tree import DocTree
+from spacy_incparse.pipeline.parses import doc_parses
 from spacy_incparse.pipeline.storage import ATTRIBUTE, AnchoredTree, anchored_tree_over, anchored_trees
 
 
@@ -70,6 +71,7 @@ def register_extensions() -> None:
     )
     for owner, name, getter in getters:
         _register(owner, name, getter=getter)
+    _register(Doc, "parses", method=doc_parses)
 
 
 def _register(owner: Any, name: str, **functions: Callable) -> None:

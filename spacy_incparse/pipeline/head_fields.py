@@ -12,16 +12,16 @@ from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.head_words import head_children, head_words
 from spacy_incparse.trees.heads import NAMES, HeadRules
 
-HEADS = "h"  # the name of the field
+HEADS = "h="  # the field begins so
 
 
 def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
-    """Return the function that gives a tree's field under these rules, such as "h=en" or "h=1 0 2"."""
+    """Return the function that gives a tree's field under these rules, such as "h=en" or "h=1,0,2"."""
     for name in NAMES:
         if rules == named_rules(name):
-            field = f"{HEADS}={name}"
+            field = HEADS + name
             return lambda arrays: field
-    return lambda arrays: f"{HEADS}={' '.join(map(str, head_children(arrays, rules)))}"
+    return lambda arrays: HEADS + ",".join(map(str, head_children(arrays, rules)))
 
 
 def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
@@ -29,9 +29,10 @@ def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) 
 
     Raises ValueError where the field is damaged.
     """
-    given = next((field[2:] for field in fields if field.startswith(f"{HEADS}=")), default_name(language))
-    heads = head_children(arrays, named_rules(given)) if given in NAMES else map(int, given.split())
-    return head_words(arrays, heads)
+    given = next((field.removeprefix(HEADS) for field in fields if field.startswith(HEADS)), default_name(language))
+    if given in NAMES:
+        return head_words(arrays, head_children(arrays, named_rules(given)))
+    return head_words(arrays, map(int, given.split(",") if given else ()))
 
 
 def default_name(language: str) -> str:

@@ -100,12 +100,25 @@ class ParserModel(TaggerModel):
         super().__init__(source)
         self._parser: Parser | None = None
         self._learner: ParserLearner | None = None
+        self._temperature: float | None = None  # that was fitted here, in or after training
 
     @property
     def parser(self) -> Parser | None:
         """The parser with averaged weights, or None before training."""
         self._load_source()
-        return self._parser if self._learner is None else self._learner.parser()
+        parser = self._parser if self._learner is None else self._learner.parser()
+        if parser is not None and self._temperature is not None:
+            parser.temperature = self._temperature
+        return parser
+
+    @property
+    def temperature(self) -> float | None:
+        """What makes probabilities of the parser's scores; None where it was never fitted."""
+        return None if self.parser is None else self.parser.temperature
+
+    @temperature.setter
+    def temperature(self, temperature: float | None) -> None:
+        self._temperature = temperature
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -118,12 +131,12 @@ class ParserModel(TaggerModel):
     def start_training(self, learner: ParserLearner, tagger: Tagger) -> None:
         """Drop the weights and learn new ones."""
         self.tagger = tagger
-        self._learner, self._parser = learner, None
+        self._learner, self._parser, self._temperature = learner, None, None
 
     def set_weights(self, tagger: Tagger, parser: Parser) -> None:
         """Take a parser and its tagger that were trained elsewhere."""
         self.tagger = tagger
-        self._learner, self._parser = None, parser
+        self._learner, self._parser, self._temperature = None, parser, None
 
     def _to_parts(self) -> dict[str, bytes]:
         parser = self.parser
@@ -134,4 +147,4 @@ class ParserModel(TaggerModel):
 
         parser = Parser.from_bytes(parts["parser"]) if "parser" in parts else None
         super()._from_parts(parts)
-        self._learner, self._parser = None, parser
+        self._learner, self._parser, self._temperature = None, parser, None

@@ -18,15 +18,17 @@ from spacy.vocab import Vocab
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
 from spacy_incparse.pipeline.components import register
+from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
 from spacy_incparse.pipeline.model import ParserModel
+from spacy_incparse.pipeline.parses import forget_confidences
 from spacy_incparse.pipeline.phrase_spans import mirror_trees
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, tagged_gold
 from spacy_incparse.search.config import ParserConfig
 
 register_extensions()
@@ -36,6 +38,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "tags": "own",
     "set_tags": False,
     "spans_key": None,
+    "nbest": 0,
     "search": {},
     "training": TRAINING_DEFAULTS,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
@@ -56,6 +59,7 @@ def make_incparse(
     tags: str,
     set_tags: bool,
     spans_key: str | None,
+    nbest: int,
     search: dict[str, Any],
     training: dict[str, Any],
     scorer: Callable | None,
@@ -67,6 +71,8 @@ def make_incparse(
     tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
     set_tags: whether to write the tags that were used to token.tag_.
     spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
+    nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
+        pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
     search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
@@ -78,6 +84,7 @@ def make_incparse(
         tags=tags,
         set_tags=set_tags,
         spans_key=spans_key,
+        nbest=nbest,
         search=search,
         training=training,
         scorer=scorer,
@@ -99,6 +106,7 @@ class IncParser(TrainablePipe):
         tags: str = "own",
         set_tags: bool = False,
         spans_key: str | None = None,
+        nbest: int = 0,
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
@@ -106,15 +114,15 @@ class IncParser(TrainablePipe):
     ):
         if tags not in ("own", "doc"):
             raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
+        if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
+            raise ConfigError(f"{name}: nbest = {nbest!r} must be a whole number of 0 or more")
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
-        self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
+        self.tags, self.set_tags, self.spans_key, self.nbest = tags, set_tags, spans_key, nbest
         self.search = dict(search or {})
-        ParserConfig().with_search(
-            **self.search
-        )  # complains of what is no such setting, here and not at the first text
+        ParserConfig().with_search(**self.search)  # complains of a wrong one here and not at the first text
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
-        self._decoder: tuple[Any, Any] = (None, None)
+        self._decoder: Decoder | None = None
         self._warned: set[str] = set()
         self._nlp = None if nlp is None else weakref.ref(nlp)
         register(self)
@@ -128,6 +136,20 @@ class IncParser(TrainablePipe):
     def label_data(self) -> dict[str, list[str]]:
         """The labels and the tags that the model knows, for `spacy init labels`."""
         return {"labels": list(self.model.labels), "tags": list(self.model.tags)}
+
+    @property
+    def decoder(self) -> Decoder:
+        """The parser with the component's search settings. Raises IncparseError where there are no weights."""
+        parser = self.model.parser
+        if parser is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights yet: give it some, as in "
+                f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
+                f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
+            )
+        if self._decoder is None or self._decoder.model_parser is not parser:
+            self._decoder = Decoder(parser, self.search, self.nbest)
+        return self._decoder
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
@@ -144,15 +166,16 @@ class IncParser(TrainablePipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return for each Doc its sentences with their trees; the Docs stay as they are."""
         docs = list(docs)
-        parser = self._parser()
+        decoder = self.decoder
         if not all(has_sentence_bounds(doc) for doc in docs):
             self._warn_once("bounds", "a Doc without sentence bounds is parsed as one sentence: add a sentencizer")
         texts = Texts(self.vocab.strings)
         by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
         if self.tags == "doc":
-            self._check_tags(sentences, parser)
-        parsed = iter(annotate(sentences, self.model.tagger, parser, self._on_error, use_given_tags=self.tags == "doc"))
+            self._check_tags(sentences, decoder.parser)
+        own = self.model.tagger
+        parsed = iter(annotate(sentences, own, decoder, self._on_error, use_given_tags=self.tags == "doc"))
         return [list(islice(parsed, len(group))) for group in by_doc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
@@ -210,6 +233,21 @@ class IncParser(TrainablePipe):
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
 
+    def calibrate(self, examples: Iterable[Example]) -> float | None:
+        """Fit the temperature that makes probabilities of scores on examples that the parser has not learned from.
+
+        The sentences are those of the gold trees, under the tags of the trees that the pipeline gave them. Returns the
+        temperature, which is saved with the weights; None, changing nothing, where no example has a gold tree.
+        """
+        from spacy_incparse.training.temperature import fit_temperature
+
+        pairs = list(tagged_gold(examples))
+        temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in pairs], [tags for _, tags in pairs])
+        if temperature is not None:
+            self.model.temperature = temperature
+            forget_confidences()
+        return temperature
+
     def finish_update(self, sgd: Any) -> None:
         """Do nothing: the perceptron has updated its weights sentence by sentence."""
 
@@ -220,7 +258,7 @@ class IncParser(TrainablePipe):
     def __reduce__(self):
         left_behind = {
             "_run": None,
-            "_decoder": (None, None),
+            "_decoder": None,
             "_nlp": None,
         }  # training, and what the parts are linked with
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
@@ -229,18 +267,6 @@ class IncParser(TrainablePipe):
         if self._run is None:
             raise IncparseError(f"the component {self.name!r} cannot be trained before nlp.initialize() was called")
         return self._run
-
-    def _parser(self) -> Any:
-        parser = self.model.parser
-        if parser is None:
-            raise IncparseError(
-                f"the component {self.name!r} has no weights yet: give it some, as in "
-                f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
-                f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
-            )
-        if self._decoder[0] is not parser:
-            self._decoder = parser, parser.with_search(**self.search) if self.search else parser
-        return self._decoder[1]
 
     def _check_tags(self, sentences: list[Sentence], parser: Any) -> None:
         if "tags" not in self._warned:

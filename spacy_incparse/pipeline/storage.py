@@ -23,7 +23,7 @@ from spacy_incparse.trees.walks import lowest_common
 __all__ = ["ATTRIBUTE", "AnchoredTree", "anchored_tree_over", "anchored_trees", "clear_trees", "write_tree"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AnchoredTree:
     """A sentence's tree and the characters that its leaves stand on; leaf i of the tree is word i of `tree.words`."""
 

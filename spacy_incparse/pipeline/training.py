@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.training import Example
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.extensions import doc_trees
 from spacy_incparse.pipeline.gold import gold_sentences
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
@@ -114,6 +115,15 @@ def gold_trees(examples: Iterable[Example]) -> list[Tree]:
             f"the one for this treebank? Gold tokens are used where the Docs have unknown spaces"
         )
     return trees
+
+
+def tagged_gold(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sequence[str]]]:
+    """Yield the gold trees of parsed examples, each with the tags that its sentence was parsed under."""
+    for example in examples:
+        parsed = {tree.words: tree.tags for tree in doc_trees(example.predicted)}
+        for _, tree in gold_sentences(example).trees:
+            if tree.words in parsed:
+                yield tree, parsed[tree.words]
 
 
 def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRules:

@@ -18,6 +18,7 @@ from spacy_incparse.training.cache import GoldMoves
 from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.training.preparation import Preparation, Progress, prepare, uses_gold_tags
 from spacy_incparse.training.state import TrainingState, fingerprint
+from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -57,6 +58,8 @@ def train_parser(
 ) -> None:
     """Train on normalised trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
 
+    The parser of a pass that is the best so far has a temperature, fitted on the held-out trees.
+
     After each pass the state is written to `state_dir`; with `resume` training goes on behind the last finished pass,
     and gives the same models, to the bit, as if it had never stopped. Raises IncparseError where the state belongs to
     other trees or settings, or there is none.
@@ -84,6 +87,8 @@ def train_parser(
         scores = score_parser(parser, dev, dev_tags) if dev else None
         is_best = scores is None or scores["const_f"] > best
         best = scores["const_f"] if scores and is_best else best
+        if is_best:
+            parser.temperature = fit_temperature(parser, dev, dev_tags)
         if on_pass:
             report = PassReport(number, n_updates, scores, time.perf_counter() - started, is_best)
             on_pass(report, preparation.tagger, parser)

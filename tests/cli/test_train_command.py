@@ -25,6 +25,7 @@ def test_the_result_is_a_complete_pipeline(model):
     assert all(token.tag_ for token in doc)
     assert doc._.trees[0].tags == tuple(token.tag_ for token in next(iter(doc.sents)))
     assert 0 < nlp.meta["performance"]["const_f"] < 1
+    assert nlp.get_pipe("incparse").model.temperature > 0  # fitted on the dev trees
 
 
 def test_the_parser_has_its_own_tagger(model):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 
@@ -19,6 +20,8 @@ class FakeParser:
 
     tags = ("CAP", "LOW", "PUNCT")
     labels = ("S", "VP")
+    heads = HeadRules.from_name("en")
+    temperature = None
 
     def __init__(self, **search):
         self.search = search

@@ -75,6 +75,8 @@ def test_spacy_train(name, tmp_path):
     assert nlp.meta["performance"]["incparse_loss"] > 0
     assert nlp("The rain stopped.")._.trees[0].words == ("The", "rain", "stopped", ".")
     assert spacy.load(tmp_path / "model-last")("The rain stopped.")._.trees
+    assert nlp.get_pipe("incparse").model.temperature > 0  # fitted on the dev part
+    assert spacy.load(tmp_path / "model-last").get_pipe("incparse").model.temperature > 0
 
 
 def test_small_batches_work_too(tmp_path):

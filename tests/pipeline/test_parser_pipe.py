@@ -170,7 +170,7 @@ def test_spans_before_a_retokenizing_component_are_warned_of():
 def test_search_settings_reach_the_parser():
     component = pipeline(search={"beam_size": 7, "gamma": None}).get_pipe("incparse")
     component.predict([])
-    assert component._parser().search == {"beam_size": 7, "gamma": None}
+    assert component.decoder.parser.search == {"beam_size": 7, "gamma": None}
 
 
 def test_a_component_without_weights_says_how_to_get_them():

@@ -51,7 +51,7 @@ def test_an_untrained_pipeline_can_be_saved(tmp_path):
 def test_search_settings_can_be_changed_on_loading(trained, tmp_path):
     trained.to_disk(tmp_path)
     loaded = spacy.load(tmp_path, config={"components.incparse.search.beam_size": 2})
-    assert loaded.get_pipe("incparse")._parser().config.beam_size == 2
+    assert loaded.get_pipe("incparse").decoder.parser.config.beam_size == 2
 
 
 def test_weights_of_another_pipeline_by_its_path(trained, tmp_path):

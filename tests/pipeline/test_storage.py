@@ -166,7 +166,7 @@ def test_nodes_keep_their_doc(nlp):
 def test_the_stored_value_is_one_short_string_a_sentence(doc):
     values = {key: value for key, value in doc.user_data.items() if key[1] == "incparse"}
     assert list(values) == [("._.", "incparse", 0, 14), ("._.", "incparse", 15, 28), ("._.", "incparse", 29, 40)]
-    assert values["._.", "incparse", 0, 14] == "1|b|-1.5|(TOP (S CAP (VP LOW (VP LOW (VP PUNCT)))))|.3,3,5.1"
+    assert values["._.", "incparse", 0, 14] == "1|b|-1.5|(TOP (S CAP (VP LOW (VP LOW (VP PUNCT)))))|.3,3,5.1|h=en"
 
 
 def test_docs_stay_small(nlp):

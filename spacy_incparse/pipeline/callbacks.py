@@ -1,0 +1,30 @@
+"""What happens before `spacy train` saves a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from spacy.language import Language
+from spacy.util import resolve_dot_names
+
+from spacy_incparse.pipeline.components import live_components
+from spacy_incparse.training.temperature import MAX_SENTENCES
+
+
+def create_calibrate() -> Callable[[Language], Language]:
+    """Return `calibrate`, for `[training.before_to_disk]` with `@callbacks = "spacy_incparse.calibrate.v1"`."""
+    return calibrate
+
+
+def calibrate(nlp: Language) -> Language:
+    """Fit the temperature of each parser component on the config's dev corpus, from which no weight was learned."""
+    components = [pipe for name, pipe in nlp.pipeline if pipe in live_components()]
+    config = nlp.config.interpolate()
+    (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
+    examples = list(islice(corpus(nlp), MAX_SENTENCES))
+    for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
+        example.predicted = doc
+    for component in components:
+        component.calibrate(examples)
+    return nlp

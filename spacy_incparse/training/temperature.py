@@ -1,0 +1,51 @@
+"""The temperature that makes probabilities of a parser's scores, fitted on sentences that it has not learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacy_incparse.search.analyses import Analyser
+from spacy_incparse.search.parser import Parser
+from spacy_incparse.trees.tree import Tree
+
+MAX_SENTENCES = 1000  # are enough for one number
+LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
+N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbours of the last one's best
+
+
+def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[str]]) -> float | None:
+    """Return the temperature at which the best tree's probability tells best whether it is right; None without trees.
+
+    That is the least log loss of "the best tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2, for
+    a yes or no, since the gold tree is often in no list). The first `MAX_SENTENCES` trees count.
+    """
+    if not gold:
+        return None
+    analyser = Analyser(parser)
+    scores, is_right = [], []
+    for tree, row in zip(gold[:MAX_SENTENCES], tags, strict=False):
+        parses = analyser.analyses(tree.words, row)
+        scores.append([parse.score for parse in parses])
+        is_right.append(parses[0].tree.spans() == tree.spans())
+    return best_temperature(scores, is_right)
+
+
+def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]) -> float:
+    """Return the temperature with the least log loss, given the scores of each sentence's analyses, the best first."""
+    gaps = np.full((len(scores), max(map(len, scores))), np.inf)
+    for i, row in enumerate(scores):
+        gaps[i, : len(row)] = row[0] - np.array(row)
+    right = np.array(is_right)
+    low, high = np.log(LOWEST), np.log(HIGHEST)
+    for _ in range(N_ROUNDS):
+        steps = np.linspace(low, high, N_STEPS)
+        best = int(np.argmin([_log_loss(gaps, right, np.exp(step)) for step in steps]))
+        low, high = steps[max(best - 1, 0)], steps[min(best + 1, N_STEPS - 1)]
+    return float(f"{np.exp(steps[best]):.4g}")
+
+
+def _log_loss(gaps: np.ndarray, right: np.ndarray, temperature: float) -> float:
+    best = 1 / np.exp(-gaps / temperature).sum(axis=1)  # the first gap of each row is 0, the first weight 1
+    return float(-np.log(np.clip(np.where(right, best, 1 - best), 1e-9, 1)).mean())

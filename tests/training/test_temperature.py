@@ -1,0 +1,47 @@
+"""The temperature of scores: what it is fitted to, and on what."""
+
+import math
+import random
+
+import pytest
+
+from spacy_incparse.search.analyses import probabilities
+from spacy_incparse.training.temperature import HIGHEST, LOWEST, best_temperature, fit_temperature
+
+
+def log_loss(scores, is_right, temperature):
+    loss = 0.0
+    for row, right in zip(scores, is_right, strict=True):
+        best = probabilities(row, temperature)[0]
+        loss -= math.log(max(best if right else 1 - best, 1e-9))
+    return loss
+
+
+def drawn(temperature, n=4000, seed=1):
+    """Sentences whose best tree is right with just the probability at this temperature."""
+    generator = random.Random(seed)
+    scores = [[0.0, *sorted((-generator.uniform(0, 100) for _ in range(5)), reverse=True)] for _ in range(n)]
+    return scores, [generator.random() < probabilities(row, temperature)[0] for row in scores]
+
+
+@pytest.mark.parametrize("temperature", [3.0, 20.0, 60.0])
+def test_it_is_found_again(temperature):
+    scores, is_right = drawn(temperature)
+    assert best_temperature(scores, is_right) == pytest.approx(temperature, rel=0.1)
+
+
+def test_none_is_better():
+    scores, is_right = drawn(20.0, n=200)
+    best = best_temperature(scores, is_right)
+    least = log_loss(scores, is_right, best)
+    assert all(least <= log_loss(scores, is_right, best * factor) + 1e-6 for factor in (0.5, 0.9, 0.99, 1.01, 1.1, 2))
+
+
+def test_extremes_stay_finite():
+    assert LOWEST <= best_temperature([[1.0, 0.0]], [True]) <= HIGHEST
+    assert LOWEST <= best_temperature([[1.0, 0.0]], [False]) <= HIGHEST
+    assert LOWEST <= best_temperature([[1.0], [2.0]], [True, False]) <= HIGHEST
+
+
+def test_without_trees_there_is_none():
+    assert fit_temperature(None, [], []) is None
