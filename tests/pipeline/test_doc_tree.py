@@ -16,6 +16,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees
 
+VOCAB = spacy.blank("en").vocab
 BRACKETS = (
     "(TOP (S (NP (NP (DT The) (JJ old) (NN boat)) (PP (IN of) (NP (NNP Ada)))) (VP (VBD sank) (ADVP (RB fast))) (. .)))"
 )
@@ -23,7 +24,7 @@ BRACKETS = (
 
 def doc_of(*brackets, **options):
     trees = [Tree.from_string(text) for text in brackets]
-    return next(trees_to_docs(trees, spacy.blank("en").vocab, n_sents=len(trees), natural_spacing=True, **options))
+    return next(trees_to_docs(trees, VOCAB, n_sents=len(trees), natural_spacing=True, **options))
 
 
 def labels(nodes):
@@ -81,7 +82,7 @@ def test_heads(doc):
 
 def test_heads_follow_the_language_where_the_tree_says_nothing():
     tree = Tree.from_string("(TOP (NP (NN red) (NN wine)))")
-    english = next(trees_to_docs([tree], spacy.blank("en").vocab))
+    english = next(trees_to_docs([tree], VOCAB))
     other = next(trees_to_docs([tree], spacy.blank("fi").vocab))
     rules = HeadRules.from_name("any")
     assert english._.trees[0][0].head.text == "wine"
@@ -99,7 +100,7 @@ def test_stored_heads_win(field, head):
 @pytest.mark.parametrize("field", ["h=2", "h=", "h=x", "h=-1"])
 def test_damaged_heads_are_told(field):
     tree = Tree.from_string("(TOP (NP (NN red) (NN wine)))")
-    doc = Doc(spacy.blank("en").vocab, words=["red", "wine"])
+    doc = Doc(VOCAB, words=["red", "wine"])
     write_tree(doc, 0, 8, encode(tree, [0, 4], [3, 8], more=[field]))
     with pytest.raises(ValueError, match="the stored heads are damaged"):
         doc._.trees[0].head  # noqa: B018
@@ -209,10 +210,10 @@ def test_whitespace_is_in_no_tree():
     assert doc[0:2]._.tree.label == "NP"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(trees=st.lists(normalised_trees(), min_size=1, max_size=3))
 def test_spans_lead_back_to_nodes(trees):
-    doc = next(trees_to_docs(trees, spacy.blank("en").vocab, n_sents=len(trees)))
+    doc = next(trees_to_docs(trees, VOCAB, n_sents=len(trees)))
     assert list(doc._.trees) == trees
     for tree, plain in zip(doc._.trees, trees, strict=True):
         for node, other in zip(tree.preorder(), plain.preorder(), strict=True):
@@ -232,7 +233,7 @@ def test_spans_lead_back_to_nodes(trees):
 @settings(max_examples=50, deadline=None)
 @given(tree=normalised_trees())
 def test_heads_are_those_of_the_rules(tree):
-    doc = next(trees_to_docs([tree], spacy.blank("en").vocab))
+    doc = next(trees_to_docs([tree], VOCAB))
     rules = HeadRules.from_name("en")
     for node in doc._.trees[0].preorder():
         below = node
@@ -242,7 +243,7 @@ def test_heads_are_those_of_the_rules(tree):
 
 
 def test_deep_trees():
-    doc = next(trees_to_docs([deep_tree(5000)], spacy.blank("en").vocab))
+    doc = next(trees_to_docs([deep_tree(5000)], VOCAB))
     tree = doc._.trees[0]
     assert len(doc[5000]._.tree_path) == 5002
     assert tree.head.text

@@ -1,0 +1,180 @@
+"""The attribute names of benepar, for code that was written for it.
+
+    from spacy_incparse.compat import NonConstituentException, install_benepar_names
+
+    install_benepar_names()
+    nlp.add_pipe("incparse", config={"model": "en"})
+
+Then `span._.labels`, `parse_string`, `constituents`, `parent` and `children`, and `token._.labels`, `parse_string` and
+`parent`, answer as benepar's do on the same tree. What differs: whitespace tokens, which are in no tree of ours, do not
+count at the borders of a span and are leaves on their own; and where a token has no tag, `parse_string` has the tree's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+    from spacy_incparse.trees.tree import Tree
+
+ROOT_LABELS = ("TOP", "ROOT", "S1", "VROOT", "")  # which are no part of benepar's trees
+_BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
+_ESCAPES = str.maketrans(_BRACKETS)
+
+
+class NonConstituentException(Exception):  # noqa: N818  benepar's name
+    """Raised where a span is no constituent."""
+
+
+def install_benepar_names() -> None:
+    """Give Spans and Tokens benepar's attributes, also where benepar or somebody else has registered these names.
+
+    Nothing else in this package takes them, so that benepar can be imported beside it; after this call it cannot be
+    any more, since it insists on registering them itself.
+    """
+    from spacy.tokens import Span, Token
+
+    import spacy_incparse.pipeline.parser_pipe  # noqa: F401  registers the component
+
+    owners: tuple[tuple[Any, dict[str, Any]], ...] = ((Span, _SPAN_GETTERS), (Token, _TOKEN_GETTERS))
+    for owner, getters in owners:
+        for name, getter in getters.items():
+            owner.set_extension(name, getter=getter, force=True)
+
+
+def span_labels(span: Span) -> tuple[str, ...]:
+    """Return the labels of the phrases over a span, the outermost first; () for a word that is no phrase.
+
+    Raises NonConstituentException where the span is no constituent, a bare Exception where the Doc has no trees; so do
+    the others.
+    """
+    return tuple(node.label for node in _chain(_constituent(span)) if not node.is_leaf and not _is_root(node))
+
+
+def span_parse_string(span: Span) -> str:
+    """Return the brackets of a constituent on one line, without the root."""
+    top = _constituent(span)
+    pieces: list[str] = []
+    open_ends: list[int] = []
+    for node in top.preorder():
+        if not node.is_leaf and not _is_root(node):
+            pieces.append(f"({node.label} ")
+            open_ends.append(node.index + node.size)
+        elif node.is_leaf:
+            pieces.append(_leaf_string(node))
+            while open_ends and open_ends[-1] == node.index + 1:
+                pieces.append(")")
+                open_ends.pop()
+            pieces.append(" ")
+    return "".join(pieces[:-1])
+
+
+def span_constituents(span: Span) -> Iterator[Span]:
+    """Yield the constituent itself and all below it in pre-order, words included.
+
+    Raises, like `span_children`, when the first is asked for.
+    """
+    top = _constituent(span)
+    yield from _spans(node for node in top.preorder() if node.index == top.index or not _is_only_child(node))
+
+
+def span_children(span: Span) -> Iterator[Span]:
+    """Yield the constituents right below a constituent from left to right."""
+    *_, bottom = _chain(_constituent(span))
+    yield from _spans(bottom)
+
+
+def span_parent(span: Span) -> Span | None:
+    """Return the constituent right above a constituent; None for a sentence."""
+    return next(_spans(_above(_constituent(span))), None)
+
+
+def token_labels(token: Token) -> tuple[str, ...]:
+    """Return the labels of the phrases over just this word; () for whitespace."""
+    return () if token.is_space else span_labels(_span(token))
+
+
+def token_parse_string(token: Token) -> str:
+    """Return the brackets of the word and of the phrases over just this word."""
+    return f"({token.tag_} {token.text})" if token.is_space else span_parse_string(_span(token))
+
+
+def token_parent(token: Token) -> Span | None:
+    """Return the constituent right above the word; for whitespace the smallest around it."""
+    if not token.is_space:
+        return span_parent(_span(token))
+    from spacy_incparse.pipeline.doc_tree import DocTree
+    from spacy_incparse.pipeline.storage import anchored_tree_over
+
+    found = anchored_tree_over(_span(token))
+    if found is None:
+        return None
+    path = found.path_to(token.idx, token.idx + len(token))
+    return next(_spans(DocTree(token.doc, found, node) for node in reversed(path)), None)
+
+
+_SPAN_GETTERS = {
+    "labels": span_labels,
+    "parse_string": span_parse_string,
+    "constituents": span_constituents,
+    "parent": span_parent,
+    "children": span_children,
+}
+_TOKEN_GETTERS = {"labels": token_labels, "parse_string": token_parse_string, "parent": token_parent}
+
+
+def _constituent(span: Span) -> Tree:
+    """Return the highest node over the span."""
+    from spacy_incparse.pipeline.extensions import span_tree
+    from spacy_incparse.pipeline.userdata import keys
+
+    node = span_tree(span)
+    if node is not None:
+        return node
+    if not keys(span.doc):
+        raise Exception("the Doc has no trees: add the component 'incparse' to the pipeline")
+    if span.start == len(span.doc):
+        raise IndexError("an empty span behind the last token")  # as there
+    raise NonConstituentException(f"no constituent: {span.text!r}")
+
+
+def _chain(node: Tree) -> list[Tree]:
+    """Return the nodes over the same words from this one down to the last that has other children, or none."""
+    chain = [node]
+    while not chain[-1].is_leaf and _is_only_child(below := next(iter(chain[-1]))):
+        chain.append(below)
+    return chain
+
+
+def _above(node: Tree) -> Iterator[Tree]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def _spans(nodes: Iterable[Any]) -> Iterator[Span]:
+    """Yield the nodes' tokens; where tokens were merged across its border, a node is left out."""
+    for node in nodes:
+        span = node.span
+        if span is not None:
+            yield node.doc[span.start : span.end]
+
+
+def _leaf_string(leaf: Any) -> str:
+    tag = leaf.tokens[0].tag_ or leaf.label
+    return f"({f'{tag} {leaf.words[0]}'.translate(_ESCAPES)})"
+
+
+def _is_root(node: Tree) -> bool:
+    return node.index == 0 and node.label in ROOT_LABELS
+
+
+def _is_only_child(node: Tree) -> bool:
+    return node.parent is not None and node.parent.size == node.size + 1
+
+
+def _span(token: Token) -> Span:
+    return token.doc[token.i : token.i + 1]
