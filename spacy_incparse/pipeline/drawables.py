@@ -26,7 +26,8 @@ def pictures_of(
 
     Raises ConfigError for options that do not exist, IncparseError for what cannot be drawn.
     """
-    several = [given] if isinstance(given, (Doc, Span, Tree, Mapping)) else list(given)
+    is_one = isinstance(given, (Doc, Span, Tree, Mapping)) or not isinstance(given, Iterable)
+    several: list[Any] = [given] if is_one else list(given)
     gold = _gold_trees(options.get("gold"))
     n_best = _n_best(options.get("nbest"))
     look = {name: value for name, value in options.items() if name not in ("gold", "nbest")}
@@ -70,7 +71,7 @@ def _trees_of(given: Doc | Span) -> Sequence[Tree]:
         warnings.warn(
             f"there is no tree on {given.text[:40]!r}: parse it first, with a pipeline that has sentence bounds and "
             "the component 'incparse'",
-            stacklevel=5,
+            stacklevel=6,
         )
     return trees
 

@@ -43,13 +43,13 @@ class Comparison:
 def compare(gold: Tree, parsed: Tree, params: EvalbParams = COLLINS) -> Comparison:
     """Match the brackets of two trees as EVALB does under the given parameters.
 
-    Words are deleted by their gold tags, labels cut and deleted, equal brackets matched as multisets. What EVALB leaves
-    out gets no mark. Raises IncparseError where the trees have not the same words.
+    Words are deleted by their gold tags (traces may be in one tree only), labels cut and deleted, equal brackets
+    matched as multisets. What EVALB leaves out gets no mark. Raises IncparseError where the trees have not the same
+    words.
     """
     rules = Rules(params)
-    _check_words(gold.words, parsed.words, rules)
-    kept = [0, *accumulate(tag not in rules.deleted_tags for tag in gold.tags)]
-    gold_by_span, parsed_by_span = _by_span(gold, kept, rules), _by_span(parsed, kept, rules)
+    gold_kept, parsed_kept = _kept_words(gold, parsed, rules)
+    gold_by_span, parsed_by_span = _by_span(gold, gold_kept, rules), _by_span(parsed, parsed_kept, rules)
     n_gold, n_parsed = _count(gold_by_span), _count(parsed_by_span)
     for span, brackets in gold_by_span.items():
         _remove_matches(brackets, parsed_by_span.get(span, []), rules)
@@ -64,29 +64,45 @@ def compare(gold: Tree, parsed: Tree, params: EvalbParams = COLLINS) -> Comparis
     return Comparison(gold_marks, parsed_marks, Agreement(n_matched, n_gold, n_parsed))
 
 
-def _check_words(gold: Sequence[str], parsed: Sequence[str], rules: Rules) -> None:
-    if len(gold) != len(parsed):
+def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], list[bool]]:
+    """Return for the words of each tree whether they count; the words of both without traces are the same."""
+    gold_tags, parsed_tags = gold.tags, parsed.tags
+    traces = rules.deleted_tags & rules.not_in_length
+    gold_words = [i for i, tag in enumerate(gold_tags) if tag not in traces]
+    parsed_words = [i for i, tag in enumerate(parsed_tags) if tag not in traces]
+    if len(gold_words) != len(parsed_words):
+        # A real word may have been tagged as a trace.
+        gold_words, parsed_words = list(range(len(gold_tags))), list(range(len(parsed_tags)))
+    if len(gold_words) != len(parsed_words):
+        start = " ".join(parsed.words)[:40]
         raise IncparseError(
-            f"a tree of {len(parsed)} words, {' '.join(parsed)[:40]!r}, cannot be compared with one of {len(gold)}"
+            f"a tree of {len(parsed_words)} words, {start!r}, cannot be compared with one of {len(gold_words)}"
         )
-    for number, (a, b) in enumerate(zip(gold, parsed, strict=True), start=1):
-        if not rules.same_word(a, b):
-            raise IncparseError(f"trees over other words cannot be compared: word {number} is {b!r}, and {a!r} in gold")
+    gold_kept, parsed_kept = [False] * len(gold_tags), [False] * len(parsed_tags)
+    for i, k in zip(gold_words, parsed_words, strict=True):
+        if not rules.same_word(gold.words[i], parsed.words[k]):
+            raise IncparseError(
+                f"trees over other words cannot be compared: word {k + 1} is {parsed.words[k]!r}, "
+                f"and {gold.words[i]!r} in gold"
+            )
+        gold_kept[i] = parsed_kept[k] = gold_tags[i] not in rules.deleted_tags
+    return gold_kept, parsed_kept
 
 
 _Brackets = dict[tuple[int, int], list[tuple[int, str]]]
 """Span, in the words that count -> the nodes over it, from the top down, each with its label as EVALB reads it."""
 
 
-def _by_span(tree: Tree, kept: list[int], rules: Rules) -> _Brackets:
+def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> _Brackets:
     brackets: _Brackets = {}
+    position = [0, *accumulate(kept)]
     arrays, offset = tree.arrays, tree.start
     for index in range(tree.index, tree.index + tree.size):
         if arrays.sizes[index] == 1:
             continue
         whole = arrays.labels[index]
         label = rules.bracket_label("TOP" if index == tree.index and whole in WRAPPERS else whole)
-        span = kept[arrays.starts[index] - offset], kept[arrays.ends[index] - offset]
+        span = position[arrays.starts[index] - offset], position[arrays.ends[index] - offset]
         if label is not None and span[0] < span[1]:
             brackets.setdefault(span, []).append((index, label))
     return brackets

@@ -31,7 +31,7 @@ def outline(nodes: Sketch, *, ascii: bool = False, width: int | None = None) -> 
             behind = i + node.size
             is_last = not path or behind == path[-1]
             edge = "" if i == root else last if is_last else branch
-            lines.append(" ".join([indents[-1] + edge + node.label, *node.lines]))
+            lines.append(" ".join([indents[-1] + edge + node.label, *node.lines]).rstrip())
             if node.size > 1 and len(path) == deepest:
                 lines[-1] += f" [{len(waiting)}]"
                 waiting.append(i)

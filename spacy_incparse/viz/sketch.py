@@ -85,7 +85,7 @@ def text_lines(words: Sequence[str], n_lines: int = _MAX_LINES) -> tuple[str, ..
 def _broken(words: Sequence[str], backwards: bool = False) -> tuple[str, ...]:
     """Fill lines with words; given backwards, each line is turned round again."""
     lines: list[list[str]] = []
-    room = 0
+    room = -1  # also an empty word begins a line
     for word in map(visible, words):
         if columns(word) > room:
             lines.append([])

@@ -1,0 +1,171 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.measure import columns, visible
+from spacy_incparse.viz.text import draw
+from tests.strategies import deep_tree, normalised_trees, raw_trees
+
+TREE = Tree.from_string("(TOP (S (NP (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")
+
+DRAWN = """\
+            TOP
+             │
+             S
+   ┌────────┬┴─────────┐
+  NP       VP          │
+ ┌─┴─┐   ┌──┴──┐       │
+ │   │   │    PP       │
+ │   │   │   ┌─┴──┐    │
+ │   │   │   │   NP    │
+ │   │   │   │  ┌─┴─┐  │
+DT  NN  VBD IN DT  NN  .
+The dog sat on the mat ."""
+
+FOLDED_IN_ASCII = r"""
+              TOP
+               |
+               S
+    .----------'--.--------.
+   NP            VP        .
+ /-----\   /------------\  |
+ The dog   sat on the mat  .
+"""
+
+OUTLINE = """\
+TOP
+└─ S
+   ├─ NP
+   │  ├─ DT The
+   │  └─ NN dog
+   ├─ VP
+   │  ├─ VBD sat
+   │  └─ PP [1]
+   └─ . .
+
+[1]
+PP
+├─ IN on
+└─ NP
+   ├─ DT the
+   └─ NN mat"""
+
+HEBREW = """\
+         TOP
+          │
+          S
+┌─────────┼────────┐
+│         VP       NP
+│     ┌───┴──┐   ┌─┴┐
+│     NP     │   │  │
+│  ┌──┴─┐    │   │  │
+.  JJ   NN   VB  NN DT
+. אדום תפוח אכל ילד ה"""
+
+CHINESE = """\
+       TOP
+        │
+        S
+  ┌─────┼─────┐
+ NP    VP     │
+  │   ┌─┴─┐   │
+  │   │  NP   │
+  │   │   │   │
+ NN  VB  NN   .
+孩子 吃 苹果 。"""
+
+
+def without_marks(text):
+    return text.replace("\u200e", "")
+
+
+def test_from_the_top_down():
+    assert draw(TREE) == DRAWN
+    assert TREE.draw() == DRAWN
+    assert draw(TREE, width=24) == DRAWN
+
+
+def test_roofs_in_ascii():
+    assert "\n" + draw(TREE, ascii=True, collapse_depth=2) + "\n" == FOLDED_IN_ASCII
+
+
+def test_an_outline_where_there_is_no_room():
+    assert draw(TREE, width=23) != DRAWN
+    assert draw(TREE, width=20) == OUTLINE
+
+
+def test_right_to_left():
+    tree = Tree.from_string("(TOP (S (NP (DT ה) (NN ילד)) (VP (VB אכל) (NP (NN תפוח) (JJ אדום))) (. .)))")
+    drawn = draw(tree)
+    assert without_marks(drawn) == HEBREW
+    # The marks keep each word apart from its neighbours, whatever a terminal does about directions.
+    assert "\u200eתפוח\u200e" in drawn
+
+
+def test_wide_scripts():
+    tree = Tree.from_string("(TOP (S (NP (NN 孩子)) (VP (VB 吃) (NP (NN 苹果))) (. 。)))")
+    assert draw(tree) == CHINESE
+
+
+def test_combining_characters_take_no_column():
+    lines = draw(make_tree("S", [make_tree("NN", "e\u0301te\u0301"), make_tree("VB", "va")])).splitlines()
+    assert columns(lines[-1]) == len("été va")
+    assert lines[-2].index("VB") == 4
+
+
+@given(raw_trees(), st.booleans(), st.sampled_from([None, 30, 80]))
+@settings(max_examples=60, deadline=None)
+def test_all_words_and_labels_are_there(tree, ascii, width):
+    drawn = without_marks(draw(tree, ascii=ascii, width=width))
+    for piece in [*tree.words, *(node.label for node in tree.preorder())]:
+        assert without_marks(visible(piece)).strip() in drawn
+    assert all(line == line.rstrip() for line in drawn.splitlines())
+    assert not set(drawn) & set("\t\r\x1b\x0b\x0c\x85\u2028")
+
+
+@given(normalised_trees())
+@settings(max_examples=60, deadline=None)
+def test_edges_of_ascii_meet_like_those_of_unicode(tree):
+    plain, fine = draw(tree, ascii=True, width=None).splitlines(), draw(tree, width=None).splitlines()
+    assert [columns(line) for line in plain] == [columns(line) for line in fine]
+    assert "".join(fine).isascii() is False or len(fine) == 2
+    words = "".join(tree.words) + "".join(node.label for node in tree.preorder())
+    assert all(c.isascii() or c in words for line in plain for c in line)
+
+
+@given(normalised_trees(max_words=8))
+@settings(max_examples=60, deadline=None)
+def test_every_edge_ends_somewhere(tree):
+    """Below what goes down there is a label or more of the edge, and above what comes from above, too."""
+    rows = draw(tree, width=None).splitlines()
+    width = max(map(len, rows))
+    rows = [row.ljust(width) for row in rows]
+    for above, below in pairwise(rows):
+        for a, b in zip(above, below, strict=True):
+            if a in "│┌┐┬┼├┤":
+                assert b != " "
+            if b in "│┴┼├┤└┘":
+                assert a != " "
+
+
+@pytest.mark.parametrize("width", [40, 80, None])
+def test_deep_trees(width):
+    drawn = draw(deep_tree(5_000), width=width)
+    assert drawn.count("dog") == 5_000
+    assert len(drawn) < 10_000_000
+
+
+def test_long_trees():
+    tree = make_tree("S", [make_tree("NN", "word") for _ in range(5_000)])
+    assert draw(tree).count("NN word") == 5_000
+
+
+def test_a_terminal_is_not_steered():
+    drawn = draw(make_tree("N\x1b[2J", [make_tree("X\r", "\x1b]0;title\x07"), make_tree("Y", "a\nb\u202e")]))
+    assert not set(drawn) & set("\x1b\r\u202e\x07")
+    assert "␛]0;title␇" in drawn
+    assert "a␊b" in drawn

@@ -1,0 +1,83 @@
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.viz.plot import PLOT_STYLES, plot
+from tests.viz.markup import texts
+
+WORDS = ["The", "horse", "fell", "."]
+
+
+def heights(picture):
+    """Of the bars, from left to right."""
+    bars = re.findall(r'<rect x="(\d+)" y="\d+" width="\d+" height="(\d+)"><title>', picture)
+    return [int(height) for _, height in sorted((int(x), height) for x, height in bars)]
+
+
+def test_bars_are_as_high_as_the_figures():
+    picture = plot(WORDS, [5.0, 10.0, 0.0, 2.5], title="Surprisal", unit="bits")
+    assert heights(picture) == [75, 150, 1, 38]
+    assert {*WORDS, "0", "2", "4", "6", "8", "10", "bits", "Surprisal"} <= set(texts(picture))
+    assert "<title>horse: 10 bits</title>" in picture
+
+
+def test_missing_figures_are_shown_as_missing():
+    picture = plot(WORDS, [5.0, None, float("nan"), 2.5])
+    assert len(heights(picture)) == 2
+    assert picture.count("missing</title>") == 2
+    line = plot(WORDS, [5.0, None, 4.0, 2.5], style="line")
+    assert line.count("<circle") == 3
+    path = re.search(r'<path d="(M[^"]*)" fill="none" stroke="#', line)[1]
+    assert (path.count("M"), path.count("L")) == (2, 1)
+
+
+def test_several_series_have_names_and_colours():
+    picture = plot(WORDS, {"total": [5, 10, 3, 2], "syntactic": [1, 2, -3, 2]})
+    assert {"total", "syntactic", "-5"} <= set(texts(picture))
+    assert len(heights(picture)) == 8
+    assert len(set(re.findall(r'class="series" fill="(#\w+)"', picture))) == 2
+
+
+@pytest.mark.parametrize("style", PLOT_STYLES)
+def test_long_sentences_take_several_lines(style):
+    picture = plot(WORDS * 15, [1.0] * 60, style=style, width=600)
+    assert int(ElementTree.fromstring(picture).get("width")) <= 620
+    assert picture.count('class="axis"') > 3
+
+
+def test_right_to_left():
+    picture = plot(["ילד", "אכל"], [1.0, 2.0])
+    assert heights(picture) == [150, 75]
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e12, 1e12)), min_size=1, max_size=8), st.sampled_from(PLOT_STYLES))
+@settings(max_examples=60, deadline=None)
+def test_any_figures_stay_on_the_scale(values, style):
+    picture = plot(["w"] * len(values), values, style=style)
+    ElementTree.fromstring(picture)
+    assert all(0 < height <= 150 for height in heights(picture))
+    assert all(0 <= int(y) <= 150 for y in re.findall(r'cy="(-?\d+)"', picture))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0], "the series has 1 values for 4 words"),
+        ({"total": [1.0, 2.0]}, "the series 'total' has 2 values for 4 words"),
+        ([1.0, float("inf"), 2.0, 3.0], "the series has the value inf at 'horse': give None where there is none"),
+    ],
+)
+def test_wrong_series(values, message):
+    with pytest.raises(IncparseError, match=message):
+        plot(WORDS, values)
+
+
+def test_wrong_styles_and_nothing_to_plot():
+    with pytest.raises(ConfigError, match="no style 'pie' for plots: there are 'bars', 'line'"):
+        plot(WORDS, [1.0] * 4, style="pie")
+    with pytest.raises(IncparseError, match="no words"):
+        plot([], [])

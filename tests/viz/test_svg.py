@@ -1,0 +1,149 @@
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.builder import make_tree
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.measure import visible
+from spacy_incparse.viz.picture import STYLES, Entry, Picture, markup
+from spacy_incparse.viz.svg import svg
+from tests.strategies import deep_tree, raw_trees
+from tests.viz.markup import texts
+
+TREE = Tree.from_string("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")
+HEBREW = Tree.from_string("(TOP (S (NP (NN ילד)) (VP (VB אכל) (NP (NN תפוח) (JJ אדום)))))")
+LONG = make_tree("TOP", [make_tree("S", [TREE[0]] * 9)])
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def places(picture):
+    """Where each text that stands by itself is, from left to right."""
+    found = [(int(x), text) for x, text in re.findall(r'<text x="(-?\d+)" y="\d+">([^<]*)<', picture)]
+    return [text for _, text in sorted(found)]
+
+
+def test_words_labels_and_tags_are_drawn():
+    picture = svg(TREE)
+    assert set(texts(picture)) == {*TREE.words, *TREE.tags, "TOP", "S", "NP-SBJ", "VP", "PP", "NP"}
+    assert TREE.to_svg() == picture == TREE._repr_svg_()
+    assert picture in TREE._repr_html_()
+    root = ElementTree.fromstring(picture)
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == "The dog sat on the mat ."
+
+
+def test_tags_can_be_left_out():
+    assert "VBD" not in texts(svg(TREE, tags=False))
+
+
+def test_several_trees_are_below_each_other():
+    both = ElementTree.fromstring(svg([TREE, TREE]))
+    one = ElementTree.fromstring(svg(TREE))
+    assert both.get("width") == one.get("width")
+    assert int(both.get("height")) > 2 * int(one.get("height")) - 20
+
+
+def test_a_long_sentence_is_drawn_in_numbered_parts():
+    picture = svg(LONG)
+    assert len(LONG.words) == 63
+    assert float(ElementTree.fromstring(picture).get("width")) < 1_150
+    assert {"1", "2", "3"} <= set(texts(picture))
+    whole = svg(LONG, width=None)
+    assert texts(whole).count("mat") == 9
+    assert float(ElementTree.fromstring(whole).get("width")) > 2_500
+
+
+def test_folded_phrases_are_triangles():
+    picture = svg(TREE, collapse=["NP"], collapse_length=1)
+    assert {"The dog", "the mat"} <= set(texts(picture))
+    assert "DT" not in texts(picture)
+    assert "on the mat" in texts(svg(TREE, collapse_depth=3))
+    assert "sat on the mat" in texts(svg(TREE, collapse_length=4))
+
+
+def test_right_to_left_trees_are_mirrored():
+    words = ["אדום", "תפוח", "אכל", "ילד"]
+    assert [text for text in places(svg(HEBREW)) if text in words] == words
+    assert [text for text in places(svg(HEBREW, direction="ltr")) if text in words] == words[::-1]
+    assert 'direction="rtl"' in svg(HEBREW)
+
+
+def test_wide_words_have_room():
+    chinese = make_tree("S", [make_tree("NN", "苹" * 10), make_tree("NN", "果" * 10)])
+    (first, second) = (int(x) for x in re.findall(r'<text x="(\d+)" y="\d+">[苹果]', svg(chinese)))
+    assert second - first >= 10 * 16
+
+
+def test_colours_are_the_same_everywhere_and_can_be_given():
+    fills = [re.findall(r'fill="(#\w+)"/><text[^>]*>NP', picture) for picture in (svg(TREE), svg(TREE[0][1]))]
+    assert set(fills[0]) == set(fills[1])
+    assert 'fill="gold"/>' in svg(TREE, colors={"NP": "gold"})
+    assert svg(TREE, colors={"NP-SBJ": "gold"}).count('"gold"') == 1
+    assert svg(TREE, colors={"NP": "gold"}).count('"gold"') == 2
+    odd = make_tree("HOMEMADE", [make_tree("NN", "x")])
+    assert svg(odd) == svg(odd)
+    assert "color:red" in svg(TREE, color="red", bg="white")
+    assert "background:white" in svg(TREE, color="red", bg="white")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colour": "red"}, "no option 'colour' for pictures: did you mean 'color'"),
+        ({"distance": 90}, "no option 'distance' for pictures: there are width, "),
+        ({"width": "wide"}, "\"width\" is 'wide'; it is a whole number from 100 on, or None"),
+        ({"collapse_depth": 0}, '"collapse_depth" is 0'),
+        ({"collapse": "NP"}, "\"collapse\" is a list of labels, such as ['NP'], not 'NP'"),
+        ({"direction": "left"}, '"direction" is \'left\'; it is "ltr", "rtl" or None'),
+        ({"bg": "url(http://example.org)"}, "nothing that a style can have"),
+        ({"colors": {"NP": "red;display:none"}}, "'red;display:none', given for 'NP', is nothing that a style can"),
+        ({"font": "x</style>"}, "nothing that a style can have"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ConfigError) as error:
+        svg(TREE, **options)
+    assert message in str(error.value)
+
+
+@given(raw_trees())
+@settings(max_examples=50, deadline=None)
+def test_every_tree_is_a_well_formed_document(tree):
+    for style in ("tree", "spans"):
+        found = texts(markup(Picture([[Entry(tree)]]), style))
+        assert {visible(word) for word in tree.words} <= set(found)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_deep_and_long_trees(style):
+    for tree in (deep_tree(5_000), make_tree("S", [make_tree("NN", "word") for _ in range(5_000)])):
+        picture = markup(Picture([[Entry(tree)]]), style)
+        assert len(picture) < 40_000_000
+        assert picture.count("dog") + picture.count("word") >= 5_000
+
+
+def test_spans_stand_under_their_words_small_ones_first():
+    picture = markup(Picture([[Entry(TREE)]]), "spans")
+    rows = re.findall(
+        r'<g class="phrase" data-node="\d+"><rect x="(\d+)" y="(\d+)" width="(\d+)".*?>([\w-]+)</text>', picture
+    )
+    tops = {label: int(y) for _, y, _, label in rows}
+    assert tops["NP"] < tops["PP"] < tops["VP"] < tops["S"] < tops["TOP"]
+    only = markup(Picture([[Entry(TREE)]], Picture([]).options.replaced(labels=("NP",))), "spans")
+    assert [text for text in texts(only) if text.isupper()] == ["NP-SBJ", "NP"]
+
+
+def test_spans_go_on_in_the_next_line():
+    picture = markup(Picture([[Entry(LONG)]]), "spans")
+    assert int(ElementTree.fromstring(picture).get("width")) <= 1_020
+    assert len(re.findall(r'<g class="phrase" data-node="0">', picture)) == 2
+
+
+def test_brackets_enclose_their_words():
+    text = re.sub(r"<[^>]*>", "", markup(Picture([[Entry(TREE)]]), "brackets"))
+    assert " ".join(text.split()) == "[TOP [S [NP-SBJ TheDT dogNN] [VP satVBD [PP onIN [NP theDT matNN]]] ..]]"
+    only = markup(Picture([[Entry(TREE)]], Picture([]).options.replaced(labels=("PP",), tags=False)), "brackets")
+    assert " ".join(re.sub(r"<[^>]*>", "", only).split()) == "The dog sat [PP on the mat] ."
