@@ -33,8 +33,7 @@ class PatternError(IncparseError):
     """A search pattern with a mistake in it, and the column (from 1) where it is."""
 
     def __init__(self, pattern: str, column: int, what: str):
-        line = pattern.translate(_BLANKS)
-        super().__init__(f"the pattern is wrong at column {column}: {what}\n  {line}\n  {_caret(line, column)}")
+        super().__init__(f"the pattern is wrong at column {column}: {what}\n  {_with_caret(pattern, column)}")
         self.pattern, self.column, self.what = pattern, column, what
 
     def __reduce__(self):
@@ -42,10 +41,15 @@ class PatternError(IncparseError):
 
 
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\v\f"), " ")
+_SHOWN = 60  # characters of a long pattern on either side of the mistake
 
 
-def _caret(line: str, column: int) -> str:
-    """Return the caret that stands below a column where the line is shown in a terminal's font."""
-    before = line[: column - 1]
-    widths = (0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in before)
-    return " " * sum(widths) + "^"
+def _with_caret(pattern: str, column: int) -> str:
+    """Return the pattern, or what is around the column, and below it a line with a caret under the column."""
+    before, behind = pattern[: column - 1].translate(_BLANKS), pattern[column - 1 :].translate(_BLANKS)
+    if len(before) > _SHOWN:
+        before = "..." + before[-_SHOWN:]
+    if len(behind) > _SHOWN:
+        behind = behind[:_SHOWN] + "..."
+    width = sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in before)  # in a terminal
+    return f"{before}{behind}\n  {' ' * width}^"

@@ -53,7 +53,7 @@ from spacy_incparse.patterns.syntax import (
     Step,
 )
 
-MAX_DEPTH = 100  # of brackets in one another: parsing recurses
+MAX_DEPTH = 50  # of brackets in one another: parsing recurses
 _RELATIONS = (RELATION, NTH, CHAIN)
 _ANY_LEAF = Description(is_leaf=True)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -119,6 +120,34 @@ class Maybe:
 Constraint = Relation | And | Or | Not | Maybe
 
 ANYTHING = Description()
+
+
+def parts_of(part: Node | Constraint) -> Iterator[Node | Constraint]:
+    """Yield a part of a pattern and all that is in it."""
+    pending: list[Node | Constraint] = [part]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, Node):
+            pending += [] if part.constraint is None else [part.constraint]
+        elif isinstance(part, Relation):
+            pending.append(part.target)
+        else:
+            pending += part.parts if isinstance(part, And | Or) else [part.part]
+
+
+def has_names(part: Node | Constraint) -> bool:
+    """Whether some node in it gets a name."""
+    return any(isinstance(inner, Node) and inner.name is not None for inner in parts_of(part))
+
+
+def has_references(part: Node | Constraint) -> bool:
+    """Whether something in it depends on other nodes that were found: by `=name`, `~name` or a variable."""
+    return any(
+        isinstance(inner, Node) and (isinstance(inner.test, Reference) or bool(inner.test.captures))
+        for inner in parts_of(part)
+    )
+
 
 # How relations are written -> step, its number, whether it is repeated. `$` may also be written `%`.
 SYMBOLS: dict[str, tuple[Step, int, bool]] = {

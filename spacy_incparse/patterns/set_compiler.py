@@ -1,0 +1,103 @@
+"""From syntax to sets: the nodes at which each part of a pattern holds.
+
+The sets follow from one another in one pass over the tree each, so that the time is proportional to the size of the
+pattern times that of the tree (as Gottlob, Koch & Pichler 2005, "Efficient Algorithms for Processing XPath Queries",
+show for a similar language).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy_incparse.patterns.instructions import MAX_TESTS, NO_SET, Instruction, SetOp, padded
+from spacy_incparse.patterns.syntax import And, Constraint, Description, Maybe, Node, Not, Or, Reference, Relation
+
+
+class SetCompiler:
+    """Makes the instructions for sets, equal ones once.
+
+    With `upper` a set holds all nodes where a part may be true, otherwise only such where it is: they differ where
+    there are references.
+    """
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.tests: dict[Description, int] = {}
+        self._numbers: dict[Instruction, int] = {}
+        self._by_type: dict[type, Callable[[Any, bool], int]] = {
+            Relation: self._relation,
+            And: self._and,
+            Or: self._or,
+            Not: self._not,
+            Maybe: lambda part, upper: self.fill(True),
+        }
+
+    def node(self, node: Node, upper: bool) -> int:
+        """Return the set of nodes that fit with all that must stand around them."""
+        test = self._test(node.test, upper)
+        return test if node.constraint is None else self._both(test, self.constraint(node.constraint, upper))
+
+    def constraint(self, part: Constraint, upper: bool) -> int:
+        """Return the set of nodes around which it holds."""
+        return self._by_type[type(part)](part, upper)
+
+    def description(self, description: Description) -> int:
+        """Return the set of nodes that are described."""
+        if not (description.atoms or description.is_leaf):
+            return self.fill(not description.is_negated)
+        return self._make(SetOp.TEST, self.bit(description))
+
+    def bit(self, description: Description) -> int:
+        """Return which bit of a mask tells whether a label fits."""
+        plain = Description(description.atoms, description.is_negated, description.by_category, description.is_leaf)
+        bit = self.tests.setdefault(plain, len(self.tests))
+        if bit >= MAX_TESTS:
+            raise ValueError(f"more than {MAX_TESTS} different labels; use lists (NP|VP) or regular expressions")
+        return bit
+
+    def fill(self, value: bool) -> int:
+        """Return the set of all nodes, or of none."""
+        return self._make(SetOp.FILL, int(value))
+
+    def union(self, sets: list[int]) -> int:
+        """Return the set of what is in any of them."""
+        first, *others = sets
+        for other in others:
+            first = self._make(SetOp.OR, first, other)
+        return first
+
+    def _test(self, test: Description | Reference, upper: bool) -> int:
+        if isinstance(test, Reference) or (test.captures and not upper):
+            return self.fill(upper)
+        return self.description(test)
+
+    def _relation(self, relation: Relation, upper: bool) -> int:
+        target = self.node(relation.target, upper)
+        chain = NO_SET if relation.chain is None else self.description(relation.chain)
+        return self._make(SetOp.RELATION, target, relation.step, relation.number, chain)
+
+    def _and(self, part: And, upper: bool) -> int:
+        first, *others = [self.constraint(inner, upper) for inner in part.parts]
+        for other in others:
+            first = self._both(first, other)
+        return first
+
+    def _or(self, part: Or, upper: bool) -> int:
+        return self.union([self.constraint(inner, upper) for inner in part.parts])
+
+    def _not(self, part: Not, upper: bool) -> int:
+        return self._make(SetOp.NOT, self.constraint(part.part, not upper))
+
+    def _both(self, first: int, second: int) -> int:
+        everything = self._numbers.get(padded(SetOp.FILL, 1))
+        if everything in (first, second):
+            return second if first == everything else first
+        return self._make(SetOp.AND, first, second)
+
+    def _make(self, *instruction: int) -> int:
+        key = padded(*instruction)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.instructions)
+            self.instructions.append(key)
+        return self._numbers[key]
