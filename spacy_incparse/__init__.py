@@ -29,14 +29,18 @@ def load(name: str | Path = "en", **kwargs: Any) -> Language:
     """Return a whole pipeline: an embedded one by its name, or one that was saved, by its path.
 
     `kwargs` go to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError where there is no such
-    pipeline.
+    pipeline, or its weights are damaged or of another version: that is checked before anything is loaded.
     """
     # Imported here, so that `import spacy_incparse` costs nothing where only trees or scores are wanted.
     import spacy
 
     from spacy_incparse.data import find_pipeline
+    from spacy_incparse.pipeline.modelfile import check_pipeline
 
-    return spacy.load(find_pipeline(name), **kwargs)
+    folder = find_pipeline(name)
+    exclude = kwargs.get("exclude", ())
+    check_pipeline(folder, [exclude] if isinstance(exclude, str) else list(exclude))
+    return spacy.load(folder, **kwargs)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,8 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.pipeline.modelfile import pack, read_parts, unpack
 
 if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
+    from spacy.language import Language
+
     from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.learner import ParserLearner
@@ -148,3 +150,14 @@ class ParserModel(TaggerModel):
         parser = Parser.from_bytes(parts["parser"]) if "parser" in parts else None
         super()._from_parts(parts)
         self._learner, self._parser, self._temperature = None, parser, None
+
+
+def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> None:
+    """Raise ModelError now where the weights of a source cannot be read, and not at the first text.
+
+    Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone. spaCy has
+    put the saved meta data into `nlp` by then, and knows the component's name from it.
+    """
+    was_saved = name in getattr(nlp, "_meta", {}).get("pipeline", ())
+    if source is not None and not was_saved:
+        read_parts(source, *model.factories)

@@ -20,7 +20,8 @@ from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
 from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
-from spacy_incparse.pipeline.model import ParserModel
+from spacy_incparse.pipeline.model import ParserModel, check_source
+from spacy_incparse.pipeline.modelfile import named_errors
 from spacy_incparse.pipeline.parses import forget_confidences
 from spacy_incparse.pipeline.phrase_spans import mirror_trees
 from spacy_incparse.pipeline.scorers import const_score
@@ -67,7 +68,8 @@ def make_incparse(
     """Create the component.
 
     model: whose weights to take: "en" (the embedded pipeline), the path of a saved pipeline, an installed package, or
-        None for a component that will be trained or loaded from disk. They are read when first needed.
+        None for a component that will be trained or loaded from disk. Whether they can be read is checked at once;
+        they are when first needed.
     tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
     set_tags: whether to write the tags that were used to token.tag_.
     spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
@@ -77,6 +79,7 @@ def make_incparse(
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
     """
+    check_source(nlp, name, model, ParserModel)
     return IncParser(
         nlp.vocab,
         ParserModel(model),
@@ -250,6 +253,11 @@ class IncParser(TrainablePipe):
 
     def finish_update(self, sgd: Any) -> None:
         """Do nothing: the perceptron has updated its weights sentence by sentence."""
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
+        """Load the component from a folder. Raises ModelError, changing nothing, where its weights cannot be read."""
+        with named_errors(path):
+            return super().from_disk(path, exclude=exclude)
 
     def use_params(self, params: Any) -> Iterator[None]:
         """Do nothing: `predict` uses averaged weights, `update` the raw ones, whatever thinc averages elsewhere."""

@@ -16,7 +16,8 @@ from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.model import TaggerModel
+from spacy_incparse.pipeline.model import TaggerModel, check_source
+from spacy_incparse.pipeline.modelfile import named_errors
 from spacy_incparse.pipeline.sentences import Sentence, Texts, split_sentences
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import TagIds, write_tags
@@ -42,6 +43,7 @@ def make_incparse_tagger(
     training: settings of `Tagger.train`.
     scorer: as in every spaCy component.
     """
+    check_source(nlp, name, model, TaggerModel)
     return IncParserTagger(nlp.vocab, TaggerModel(model), name, training=training, scorer=scorer)
 
 
@@ -144,6 +146,11 @@ class IncParserTagger(TrainablePipe):
 
     def finish_update(self, sgd: Any) -> None:
         """Do nothing: there are no gradients."""
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserTagger:
+        """Load the component from a folder. Raises ModelError, changing nothing, where its weights cannot be read."""
+        with named_errors(path):
+            return super().from_disk(path, exclude=exclude)
 
     def use_params(self, params: Any) -> Iterator[None]:
         """Do nothing: the weights are averaged already."""

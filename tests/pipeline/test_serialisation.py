@@ -79,11 +79,12 @@ def test_a_component_can_be_sourced(trained):
     assert parses(nlp) == parses(trained)
 
 
-def test_a_missing_model_is_told_when_it_is_needed():
+@pytest.mark.parametrize("factory", ["incparse", "incparse_tagger"])
+def test_a_missing_model_is_told_by_add_pipe(factory):
     nlp = spacy.blank("en")
-    nlp.add_pipe("incparse", config={"model": "no-such-model"})
     with pytest.raises(ModelError, match="no pipeline 'no-such-model'"):
-        nlp("Owls sleep.")
+        nlp.add_pipe(factory, config={"model": "no-such-model"})
+    assert nlp.pipe_names == []
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
@@ -107,6 +108,18 @@ if __name__ == "__main__":
     for doc in nlp.pipe({texts!r}, n_process=2, batch_size=2):
         print([str(tree) for tree in doc._.trees])
 """
+
+
+@pytest.mark.parametrize("settings", [{"spans_key": "phrases"}, {"nbest": 3, "set_tags": True}])
+def test_processes_with_other_settings(trained, settings):
+    nlp = untrained(**settings).from_bytes(trained.to_bytes())
+    alone = list(nlp.pipe(TEXTS))
+    for doc, other in zip(alone, nlp.pipe(TEXTS, n_process=2, batch_size=3), strict=True):
+        assert doc.user_data == other.user_data
+        assert [(s.label_, s.text) for s in doc.spans.get("phrases", ())] == [
+            (s.label_, s.text) for s in other.spans.get("phrases", ())
+        ]
+        assert [tree.score for tree in other._.trees] == [tree.score for tree in doc._.trees]
 
 
 def test_the_package_is_light_to_import():

@@ -1,0 +1,176 @@
+"""Folders of models that are damaged, incomplete or of another version: refused before anything is loaded."""
+
+import pickle
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+import spacy_incparse
+from spacy_incparse.cli import app
+from spacy_incparse.errors import ModelError
+from spacy_incparse.pipeline.modelfile import pack, unpack
+from tests.pipeline.conftest import untrained
+
+PACKAGE = Path(spacy_incparse.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def saved(trained, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "pipeline"
+    trained.to_disk(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(saved, tmp_path):
+    return Path(shutil.copytree(saved, tmp_path / "pipeline"))
+
+
+def change(path, function):
+    path.write_bytes(function(path.read_bytes()))
+
+
+def flip(data, position):
+    changed = bytearray(data)
+    changed[position] ^= 1
+    return bytes(changed)
+
+
+class Bomb:
+    def __reduce__(self):
+        return pytest.fail, ("code of the model was run",)
+
+
+def with_part(data, name, part):
+    return pack(unpack(data) | {name: part})
+
+
+DAMAGES = {
+    "version": (lambda data: data.replace(b"model 1", b"model 7", 1), "format 'spacy-incparse model 7', this version"),
+    "empty": (lambda data: b"", "cut short"),
+    "cut in the first line": (lambda data: data[:9], "cut short"),
+    "cut in the checksum": (lambda data: data[:27], "cut short"),
+    "cut in the middle": (lambda data: data[: len(data) // 2], "damaged or cut short: its checksum differs"),
+    "one byte less": (lambda data: data[:-1], "its checksum differs"),
+    "one bit in the weights": (lambda data: flip(data, len(data) // 2), "its checksum differs"),
+    "one bit in the checksum": (lambda data: flip(data, 25), "its checksum differs"),
+    "a pickle": (lambda data: pickle.dumps(Bomb()), "this version reads"),
+    "a pickle inside": (lambda data: with_part(data, "parser", pickle.dumps(Bomb())), "no parser model"),
+    "a part of another kind": (lambda data: pack({"parser": [1, 2]}), "no map of byte strings"),
+    "a tagger that is none": (lambda data: with_part(data, "tagger", b"junk"), "tagger"),
+}
+WAYS = {
+    "spacy.load": spacy.load,
+    "spacy_incparse.load": spacy_incparse.load,
+    "from_disk": lambda folder: untrained().from_disk(folder),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_weights(folder, damage, way):
+    function, what = DAMAGES[damage]
+    change(folder / "incparse" / "model", function)
+    with pytest.raises(ModelError, match=what) as caught:
+        WAYS[way](folder)
+    assert re.search(r"incparse.model: ", str(caught.value))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_missing_weights(folder, way):
+    (folder / "incparse" / "model").unlink()
+    with pytest.raises(ModelError, match=r"incparse: the model is incomplete: 'model' is missing"):
+        WAYS[way](folder)
+    shutil.rmtree(folder / "incparse")
+    with pytest.raises(ModelError, match=r"incparse: the model is incomplete"):
+        WAYS[way](folder)
+
+
+@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "a tagger that is none"])
+def test_as_a_source_they_are_refused_by_add_pipe(folder, damage):
+    function, what = DAMAGES[damage]
+    if "inside" in damage:  # the container is sound: what is in it is read with the first text
+        return
+    change(folder / "incparse" / "model", function)
+    nlp = spacy.blank("en")
+    with pytest.raises(ModelError, match=what):
+        nlp.add_pipe("incparse", config={"model": str(folder)})
+    assert nlp.pipe_names == []
+
+
+def test_a_damaged_config(folder):
+    change(folder / "config.cfg", lambda data: data[: len(data) // 2] + b"\n[nlp\n")
+    with pytest.raises(ModelError, match=r"config\.cfg: the config cannot be read") as caught:
+        spacy_incparse.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_settings_of_a_component_cut_short(folder):
+    change(folder / "incparse" / "cfg", lambda data: data[:1])
+    with pytest.raises(ModelError, match="incparse: the component cannot be read"):
+        spacy.load(folder)
+
+
+def test_a_component_keeps_its_weights_where_others_are_refused(folder, trained):
+    nlp = untrained().from_bytes(trained.to_bytes())
+    before = nlp.get_pipe("incparse").model.to_bytes()
+    change(folder / "incparse" / "model", lambda data: data[:-100])
+    with pytest.raises(ModelError):
+        nlp.from_disk(folder)
+    with pytest.raises(ModelError):
+        nlp.get_pipe("incparse").from_disk(folder / "incparse")
+    with pytest.raises(ModelError):
+        nlp.get_pipe("incparse").model.from_bytes(with_part(before, "tagger", b"junk"))
+    assert nlp.get_pipe("incparse").model.to_bytes() == before
+    assert nlp("The rain stopped.")._.trees
+
+
+def test_the_tagger_component_is_as_careful(trained, tmp_path):
+    nlp = spacy.blank("en")
+    trained.to_disk(tmp_path / "source")
+    nlp.add_pipe("incparse_tagger", config={"model": str(tmp_path / "source")})
+    nlp.to_disk(tmp_path / "tagger")
+    change(tmp_path / "tagger" / "incparse_tagger" / "model", lambda data: flip(data, 300))
+    for load in (spacy.load, spacy_incparse.load):
+        with pytest.raises(ModelError, match=r"incparse_tagger.model: .*checksum differs"):
+            load(tmp_path / "tagger")
+
+
+def test_what_is_excluded_need_not_be_there(folder):
+    shutil.rmtree(folder / "incparse")
+    assert spacy_incparse.load(folder, exclude=["incparse"]).pipe_names == ["sentencizer"]
+    assert spacy_incparse.load(folder, exclude="incparse").pipe_names == ["sentencizer"]
+
+
+def test_a_saved_pipeline_loads_where_its_source_is_gone(saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "source")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": str(tmp_path / "source")})
+    nlp.to_disk(tmp_path / "second")
+    shutil.rmtree(tmp_path / "source")
+    loaded = spacy_incparse.load(tmp_path / "second")
+    assert loaded("The rain stopped.")._.trees == nlp("The rain stopped.")._.trees
+
+
+def test_the_command_line_says_it_in_a_line(folder):
+    change(folder / "incparse" / "model", lambda data: data[:-1])
+    result = CliRunner().invoke(app, ["parse", "--model", str(folder), "The rain stopped."])
+    assert result.exit_code != 0
+    assert "Traceback" not in result.output
+
+
+def test_nothing_in_the_package_reads_pickles():
+    for path in PACKAGE.rglob("*.py*"):
+        if path.suffix in (".py", ".pyx"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"^\s*(import|from) (pickle|cPickle|marshal|dill|cloudpickle|shelve)\b", text, re.M), (
+                path
+            )
+            assert not re.search(r"(?<![\w.])(eval|exec)\(", text), path
+            assert "allow_pickle" not in text, path
