@@ -1,0 +1,71 @@
+# The beam search of the generative model: all that it needs to go on from a prefix is in here.
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.generative.lattice cimport Lattice
+from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
+from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.moves cimport Moves
+from spacy_incparse.search.state cimport FrameC
+
+
+# A hypothesis: how the last word was absorbed, and what is open now. Frames are built for survivors only.
+cdef struct HypothesisC:
+    double score         # log probability
+    int32_t frame        # the lowest open constituent, an index in the arena
+    int32_t previous     # the hypothesis that it extends
+    int32_t n_closings
+    int32_t leaf
+    int32_t node         # of the lattice
+
+
+# The beam after a word: hypotheses[first:last], best first. Levels are only ever added, and each knows the one that it
+# extends, so that several words may be tried after the same prefix. word and before are natural log probabilities of the
+# word given the words before: the sum of all extensions of the beam over the sum of the beam, and the same without the
+# words' own probabilities.
+cdef struct LevelC:
+    int32_t first
+    int32_t last
+    int32_t previous
+    double word
+    double before
+    bint relaxed
+
+
+cdef enum:
+    N_BINS = 512
+
+
+cdef class Beam:
+    cdef readonly Moves moves
+    cdef Probabilities probabilities
+    cdef Scorer scorer
+    cdef readonly Lattice lattice
+    cdef int root
+    cdef int beam_size
+    cdef double log_gamma            # -infinity: plain top N
+    cdef vector[char] is_slash       # by symbol
+    cdef vector[FrameC] frames
+    cdef vector[HypothesisC] hypotheses
+    cdef vector[LevelC] levels
+    cdef vector[HypothesisC] candidates
+    cdef vector[HypothesisC] final   # complete analyses, best first; `previous` is the hypothesis that was completed
+    cdef LevelC ending               # of the last finish()
+    cdef double best, cut, mass, mass_before, top
+    cdef int32_t[N_BINS] bins        # candidates by score, downwards from `reference`
+    cdef double reference
+    cdef void start(self) noexcept nogil
+    cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil
+    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
+    cdef void finish(self, int32_t level) noexcept nogil
+    cdef ContextC context(self, const FrameC* frame) noexcept nogil
+    cdef tuple moves_to(self, int32_t hypothesis)
+    cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
+    cdef double _expand_beam(self, int32_t level) noexcept nogil
+    cdef void _expand(self, int32_t number) noexcept nogil
+    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, double total) noexcept nogil
+    cdef void _note(self, double score) noexcept nogil
+    cdef void _raise_cut(self) noexcept nogil
+    cdef void _filter(self) noexcept nogil
+    cdef void _build(self, HypothesisC hypothesis) noexcept nogil
+    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil

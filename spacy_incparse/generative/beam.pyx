@@ -1,0 +1,315 @@
+"""Beam search on log probabilities (Roark 2001): linear in the sentence's length in time and memory, no recursion."""
+
+from libc.math cimport INFINITY, exp, log
+from libc.stdint cimport int32_t
+from libcpp.algorithm cimport sort
+
+from spacy_incparse.generative.lattice cimport Lattice
+from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
+from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.moves cimport LeafC, Moves
+from spacy_incparse.search.state cimport FrameC, closed, opened, sign, tag_symbol, with_child
+
+cdef enum:
+    SENTINEL = 0  # the frame above the root, its own parent
+    ROOT = 1
+    MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
+
+cdef double BIN_WIDTH = 0.125
+cdef double HEAD_ROOM = 30.0  # a first candidate's distance from the best there may be
+
+
+cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
+    """By score; ties go to the better predecessor, then to fewer closings, then to the more frequent chain."""
+    if a.score != b.score:
+        return a.score > b.score
+    if a.previous != b.previous:
+        return a.previous < b.previous
+    if a.n_closings != b.n_closings:
+        return a.n_closings < b.n_closings
+    return a.leaf < b.leaf
+
+
+cdef class Beam:
+    """The search of one model over one sentence and its variants.
+
+    beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
+    gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. slashes: symbols of slash labels.
+    A level is a beam after some words, given by its number; level 0 is the one before the first word.
+    """
+
+    def __init__(self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma):
+        self.moves, self.probabilities = moves, probabilities
+        self.scorer = Scorer(moves, probabilities)
+        self.root = root
+        self.is_slash.resize(moves.symbols.n_symbols, 0)
+        for symbol in slashes:
+            self.is_slash[<int>symbol] = 1
+        self.beam_size = beam_size if beam_size else 2**31 - 1
+        self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
+        self.clear()
+
+    def clear(self):
+        """Forget all words."""
+        self.lattice = Lattice()
+        self.start()
+
+    def push(self, int level, word, tags):
+        """Absorb a word (its number, ids of its possible tags) after a level; give the number of the new level."""
+        cdef int32_t result, first = self.lattice.push(word, tags), last = len(self.lattice)
+        with self.probabilities.lock, nogil:
+            result = self.advance(level, first, last)
+        return result
+
+    def complete(self, int level, int k):
+        """Give the k best complete analyses of a level's words, best first, and whether triples had to be ignored.
+
+        An analysis is (log probability, closings by word, leaves by word).
+        """
+        with self.probabilities.lock, nogil:
+            self.finish(level)
+        cdef int rank
+        results = []
+        for rank in range(min(k, <int>self.final.size())):
+            results.append((self.final[rank].score, *self.moves_to(self.final[rank].previous)))
+        return results, bool(self.ending.relaxed)
+
+    def analyses(self, int level, int k):
+        """Give the k best hypotheses of a level, as `complete` does, with all that is open left open."""
+        cdef int32_t here = self.levels[level].first
+        cdef int rank
+        results = []
+        for rank in range(min(k, self.levels[level].last - here)):
+            results.append((self.hypotheses[here + rank].score, *self.moves_to(here + rank)))
+        return results
+
+    def is_relaxed(self, int level):
+        """Say whether the last word of a level needed more than the grammar's triples."""
+        return bool(self.levels[level].relaxed)
+
+    def measures(self, int level):
+        """Give what a level says of its last word, all but the log probabilities expected over the beam.
+
+        Log probability of the word and of its syntactic part (natural), entropy (nats), derivation steps, open
+        constituents, phrases above the word, share of the extensions of the previous level's best hypothesis.
+        """
+        cdef LevelC here = self.levels[level]
+        cdef int32_t k, best = self.levels[here.previous].first if here.previous >= 0 else -1
+        cdef int n_open, n_phrases
+        cdef double p, total = 0.0, entropy = 0.0, steps = 0.0, n_all_open = 0.0, depth = 0.0, kept = 0.0
+        cdef HypothesisC h
+        for k in range(here.first, here.last):
+            total += exp(self.hypotheses[k].score - self.hypotheses[here.first].score)
+        for k in range(here.first, here.last):
+            h = self.hypotheses[k]
+            p = exp(h.score - self.hypotheses[here.first].score) / total
+            entropy -= p * log(p) if p > 0 else 0.0
+            self._count_open(h.frame, &n_open, &n_phrases)
+            n_all_open += p * n_open
+            depth += p * n_phrases
+            if h.leaf >= 0:
+                steps += p * (h.n_closings + self.moves.leaf_table[h.leaf].n + 2)
+            kept += p * (h.previous == best)
+        return here.word, here.before, entropy, steps, n_all_open, depth, kept
+
+    def ending_probability(self):
+        """Give the natural log probability of the end that the last `complete` found."""
+        return self.ending.word
+
+    def _n_hypotheses(self, int level):
+        return self.levels[level].last - self.levels[level].first
+
+    cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil:
+        """Count the open constituents below the root, and those of them that are phrases of the restored tree."""
+        n_open[0] = n_phrases[0] = 0
+        while frame != ROOT:
+            n_open[0] += 1
+            n_phrases[0] += not self.is_slash[self.frames[frame].label]
+            frame = self.frames[frame].parent
+
+    cdef void start(self) noexcept nogil:
+        """One hypothesis, the open root."""
+        cdef HypothesisC hypothesis
+        cdef FrameC frame
+        cdef LevelC level
+        self.frames.clear()
+        self.hypotheses.clear()
+        self.levels.clear()
+        frame.head = frame.outer_head = -1
+        frame = opened(0, 0, SENTINEL, &frame)
+        sign(&frame, &self.lattice.c, &self.moves.symbols)
+        self.frames.push_back(frame)
+        frame.label = self.root
+        sign(&frame, &self.lattice.c, &self.moves.symbols)
+        self.frames.push_back(frame)
+        hypothesis.score, hypothesis.frame, hypothesis.previous = 0.0, ROOT, -1
+        hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
+        self.hypotheses.push_back(hypothesis)
+        level.first, level.last, level.previous = 0, 1, -1
+        level.word, level.before, level.relaxed = 0.0, 0.0, False
+        self.levels.push_back(level)
+
+    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil:
+        """Absorb a word with these nodes after a level; where all hypotheses die, once more without triples."""
+        cdef LevelC result = self._expand_all(level, first_node, last_node)
+        cdef size_t k
+        self._filter()
+        result.first = <int32_t>self.hypotheses.size()
+        for k in range(self.candidates.size()):
+            self._build(self.candidates[k])
+        result.last = <int32_t>self.hypotheses.size()
+        self.levels.push_back(result)
+        return <int32_t>self.levels.size() - 1
+
+    cdef void finish(self, int32_t level) noexcept nogil:
+        """Close all that is open after the last word."""
+        self.ending = self._expand_all(level, 0, 0)
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        self.final = self.candidates
+
+    cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil:
+        """Collect the candidates of all hypotheses of a level."""
+        cdef LevelC result
+        cdef double beam
+        result.previous, result.relaxed = level, False
+        self.scorer.start_word(&self.lattice.c, first_node, last_node, False)
+        beam = self._expand_beam(level)
+        if self.candidates.empty():
+            result.relaxed = True
+            self.scorer.start_word(&self.lattice.c, first_node, last_node, True)
+            beam = self._expand_beam(level)
+        result.word, result.before = log(self.mass / beam), log(self.mass_before / beam)
+        return result
+
+    cdef double _expand_beam(self, int32_t level) noexcept nogil:
+        """Expand all hypotheses; give their sum, and leave in `mass` that of their extensions, both over the best."""
+        cdef int32_t k
+        cdef double beam = 0.0
+        self.candidates.clear()
+        self.best = self.cut = -INFINITY
+        self.mass = self.mass_before = 0.0
+        self.top = self.hypotheses[self.levels[level].first].score
+        for k in range(N_BINS):
+            self.bins[k] = 0
+        for k in range(self.levels[level].first, self.levels[level].last):
+            beam += exp(self.hypotheses[k].score - self.top)
+            self._expand(k)
+            self._raise_cut()
+        return beam
+
+    cdef void _expand(self, int32_t number) noexcept nogil:
+        """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
+        cdef HypothesisC candidate
+        cdef FrameC frame = self.frames[self.hypotheses[number].frame]
+        cdef ContextC context
+        cdef SiteC site
+        cdef double total = self.hypotheses[number].score
+        cdef bint at_end = self.scorer.first_node == self.scorer.last_node
+        candidate.previous, candidate.frame, candidate.n_closings, candidate.leaf, candidate.node = number, -1, 0, -1, -1
+        while total >= self.cut:
+            context = self.context(&frame)
+            site = self.scorer.site(&context, self.cut - total)
+            self._add_chains(candidate, &site, total)
+            if not site.can_stop:
+                return
+            total += site.stop
+            if frame.parent == SENTINEL:
+                break
+            if candidate.n_closings == MAX_CLOSINGS and not at_end:
+                return
+            frame = closed(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
+            candidate.n_closings += 1
+        if at_end and frame.parent == SENTINEL:
+            candidate.score = total
+            self.mass += exp(total - self.top)
+            self.mass_before = self.mass
+            self.candidates.push_back(candidate)
+
+    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, double total) noexcept nogil:
+        """Add a candidate for each chain that the filter may keep; all of them count for the sums."""
+        cdef int32_t k
+        cdef double share = exp(total - self.top)
+        self.mass += share * site.mass
+        self.mass_before += share * site.mass_before
+        for k in range(site.first, site.first + site.n):
+            candidate.score = total + self.scorer.chains[k].score
+            if candidate.score < self.cut:
+                return  # the list is sorted
+            candidate.leaf, candidate.node = self.scorer.chains[k].leaf, self.scorer.chains[k].node
+            self._note(candidate.score)
+            self.candidates.push_back(candidate)
+
+    cdef void _note(self, double score) noexcept nogil:
+        """Count a candidate in the histogram of scores that `_raise_cut` reads."""
+        cdef double k
+        if self.best == -INFINITY:
+            self.reference = score + HEAD_ROOM
+        self.best = max(self.best, score)
+        k = (self.reference - score) / BIN_WIDTH
+        self.bins[<int>max(0.0, min(k, N_BINS - 1.0))] += 1
+
+    cdef void _raise_cut(self) noexcept nogil:
+        """Find a score below which the filter keeps nothing, whatever candidates may still come."""
+        cdef double edge
+        cdef int k, n = 0
+        if self.best == -INFINITY:
+            return
+        self.cut = max(self.cut, self.best + self.log_gamma)
+        for k in range(N_BINS - 1):
+            n += self.bins[k]
+            edge = self.reference - BIN_WIDTH * (k + 1)  # n candidates are better than this
+            if n >= self.beam_size or (n > 0 and edge < self.best + self.log_gamma + 3 * log(<double>n)):
+                self.cut = max(self.cut, edge)
+                return
+
+    cdef void _filter(self) noexcept nogil:
+        """h stays where p(h) > p(best) gamma |H|^3, H the hypotheses kept so far, and at most beam_size in all."""
+        cdef size_t k = 1, n
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        n = min(self.candidates.size(), <size_t>self.beam_size)
+        while k < n and self.candidates[k].score > self.best + self.log_gamma + 3 * log(<double>k):
+            k += 1
+        self.candidates.resize(min(k, n))
+
+    cdef void _build(self, HypothesisC hypothesis) noexcept nogil:
+        """Build the frames of a survivor and append it."""
+        cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
+        cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
+        cdef FrameC frame = self.frames[parent]
+        cdef int k, _
+        for _ in range(hypothesis.n_closings):
+            frame = closed(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
+        if hypothesis.n_closings and chain.n:
+            parent = self._append_frame(frame)
+        for k in range(chain.n):
+            frame = opened(self.moves.chain_labels[chain.first + k], 0, parent, &frame)
+            sign(&frame, &self.lattice.c, &self.moves.symbols)
+            if k < chain.n - 1:
+                parent = self._append_frame(frame)
+        frame = with_child(
+            &frame, tag_symbol(&self.moves.symbols, chain.tag), 0, hypothesis.node, &self.lattice.c, &self.moves.symbols
+        )
+        hypothesis.frame = self._append_frame(frame)
+        self.hypotheses.push_back(hypothesis)
+
+    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
+        self.frames.push_back(frame)
+        return <int32_t>self.frames.size() - 1
+
+    cdef ContextC context(self, const FrameC* frame) noexcept nogil:
+        """The context below a frame that need not be in the arena."""
+        cdef ContextC context
+        context.parent = frame
+        context.parent2 = &self.frames[frame.parent]
+        context.parent3 = &self.frames[context.parent2.parent]
+        context.parent4 = &self.frames[context.parent3.parent]
+        return context
+
+    cdef tuple moves_to(self, int32_t hypothesis):
+        """Follow a hypothesis back to the start and give its moves from left to right: closings and leaves."""
+        n_closings, leaves = [], []
+        while self.hypotheses[hypothesis].previous >= 0:
+            n_closings.append(self.hypotheses[hypothesis].n_closings)
+            leaves.append(self.hypotheses[hypothesis].leaf)
+            hypothesis = self.hypotheses[hypothesis].previous
+        return n_closings[::-1], leaves[::-1]

@@ -1,0 +1,73 @@
+"""All settings of a generative parser, each with the default that suits most people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.templates import nested_sets
+from spacy_incparse.search.config import CONJUNCTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeConfig:
+    """Settings of a generative parser; those of the search may be changed after training, the others belong to it.
+
+    sets: a named choice of conditioning sets, see generative/templates.py. conjunctions: labels that link conjuncts.
+    chain_min_count, triple_min_count: grammar cut-offs, as of the discriminative parser.
+    known_min_count, class_min_count: see generative/vocabulary.py.
+    context_min_count: contexts seen less often are left out, which makes the model small; the last two settings of the
+    search are the most hypotheses kept after a word (beam_size, 0: all), and gamma, the filter of Roark (2001): a
+    hypothesis stays where p(h) > p(best) gamma |H|^3, H the better ones (0: off).
+    """
+
+    sets: str = "paper"
+    conjunctions: Sequence[str] = CONJUNCTIONS
+    chain_min_count: int = 1
+    triple_min_count: int = 1
+    known_min_count: int = 2
+    class_min_count: int = 20
+    context_min_count: int = 1
+    beam_size: int = 100
+    gamma: float = 1e-10
+
+    def __post_init__(self) -> None:
+        nested_sets(self.sets)
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigError(f"{name} is {value!r}: it must be a whole number of at least {least}")
+        if isinstance(self.gamma, bool) or not isinstance(self.gamma, (int, float)) or not 0 <= self.gamma < 1:
+            raise ConfigError(f"gamma is {self.gamma!r}: it must be a number from 0 to below 1")
+        if isinstance(self.conjunctions, str):
+            raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
+        object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
+
+    def with_search(self, **settings: Any) -> GenerativeConfig:
+        """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
+        for name in settings:
+            if name not in SEARCH_SETTINGS:
+                raise ConfigError(f"{name!r} is no setting of the search: choose among {', '.join(SEARCH_SETTINGS)}")
+        return replace(self, **settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all settings as a dict, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> GenerativeConfig:
+        """Make a configuration from a dict. Raises ConfigError for a name that is no setting."""
+        known = {f.name for f in fields(cls)}
+        for name in data:
+            if name not in known:
+                raise ConfigError(f"there is no setting {name!r}: the settings are {', '.join(sorted(known))}")
+        return cls(**data)
+
+
+SEARCH_SETTINGS = ("beam_size", "gamma")
+_LEAST = {
+    "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
+    "beam_size": 0,
+}  # fmt: skip

@@ -1,0 +1,189 @@
+"""Relative frequencies with deleted interpolation (Jelinek & Mercer 1980): exact counts, weights by EM.
+
+The weight of a context depends on the bucket that it falls in: by level, by count, and by count for each distinct
+outcome (Chen & Goodman 1996). Each tenth of the training sentences is explained by the counts of the other nine; EM
+maximises the likelihood of all tenths together. The counts of the finished table are those of all sentences.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+N_FOLDS = 10
+N_ITERATIONS = 25
+COUNT_BUCKETS, RATIO_BUCKETS = 8, 10
+MAX_EVENTS = 1_500_000  # held-out events that EM looks at; every n-th is taken where there are more
+
+Ints = np.ndarray
+
+
+@dataclass(frozen=True)
+class NestedCounts:
+    """Outcomes in nested contexts, as `contexts.ContextTable` wants them, but for the weights.
+
+    above, values: by context, the context that it refines (-1: none) and the value that it adds; contexts of a level
+    stand together, sorted by both. n_outcomes: by context. outcomes, counts: of all contexts, sorted within each.
+    """
+
+    level_sizes: tuple[int, ...]
+    above: Ints
+    values: Ints
+    n_outcomes: Ints
+    outcomes: Ints
+    counts: Ints
+
+    @property
+    def levels(self) -> Ints:
+        """The level of each context."""
+        return np.repeat(np.arange(len(self.level_sizes)), self.level_sizes)
+
+    @property
+    def totals(self) -> Ints:
+        """The count of each context."""
+        starts = np.concatenate([[0], np.cumsum(self.n_outcomes)])
+        sums = np.concatenate([[0], np.cumsum(self.counts)])
+        return sums[starts[1:]] - sums[starts[:-1]]
+
+    def buckets(self) -> Ints:
+        """Give the bucket of each context."""
+        return bucket_of(self.levels, self.totals, self.n_outcomes)
+
+    def without_rare(self, min_count: int) -> NestedCounts:
+        """Leave out contexts seen less than `min_count` times; those of the first level stay."""
+        kept = (self.totals >= min_count) | (self.levels == 0)
+        numbers = np.append(np.cumsum(kept) - 1, -1)  # the last one is that of -1
+        kept_outcomes = np.repeat(kept, self.n_outcomes)
+        return NestedCounts(
+            tuple(np.bincount(self.levels[kept], minlength=len(self.level_sizes)).tolist()),
+            numbers[self.above[kept]].astype(np.int32),
+            self.values[kept],
+            self.n_outcomes[kept],
+            self.outcomes[kept_outcomes],
+            self.counts[kept_outcomes],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the counts in a form fit for msgpack: each array as compressed bytes."""
+        return {"level_sizes": list(self.level_sizes)} | {name: _pack(getattr(self, name)) for name in _ARRAYS}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> NestedCounts:
+        """Undo `to_dict`."""
+        return cls(tuple(data["level_sizes"]), *(_unpack(data[name]) for name in _ARRAYS))
+
+
+_ARRAYS = ("above", "values", "n_outcomes", "outcomes", "counts")
+
+
+def _pack(array: Ints) -> bytes:
+    """Compress an int32 array: differences, byte by byte of all of them, as neighbours are alike."""
+    differences = np.diff(array.astype("<i4"), prepend=np.int32(0)).astype("<i4")
+    zigzag = ((differences << 1) ^ (differences >> 31)).astype("<u4")
+    return zlib.compress(np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 4).T).tobytes(), 9)
+
+
+def _unpack(data: bytes) -> Ints:
+    planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(4, -1)
+    zigzag = np.ascontiguousarray(planes.T).view("<u4").reshape(-1)
+    differences = (zigzag >> 1).astype(np.int64) ^ -(zigzag & 1).astype(np.int64)
+    return np.cumsum(differences).astype(np.int32)
+
+
+def count(rows: Ints) -> tuple[NestedCounts, Ints]:
+    """Count rows of (values..., outcome); also give the context of each row at each level, as a table of int32."""
+    n_levels = rows.shape[1] - 1
+    outcomes = rows[:, -1].astype(np.int64)
+    here = np.full(len(rows), -1, np.int64)
+    paths = np.empty((len(rows), n_levels), np.int32)
+    parts: list[tuple[Ints, ...]] = []
+    n_before = 0
+    for level in range(n_levels):
+        keys, here = np.unique((here << 32) + rows[:, level], return_inverse=True)
+        pairs, counts = np.unique((here << 32) + outcomes, return_counts=True)
+        n_outcomes = np.bincount(pairs >> 32, minlength=len(keys))
+        parts.append((keys >> 32, keys & 0xFFFFFFFF, n_outcomes, pairs & 0xFFFFFFFF, counts))
+        here = here.reshape(-1) + n_before
+        paths[:, level] = here
+        n_before += len(keys)
+    columns = [np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True)]
+    return NestedCounts(tuple(len(part[0]) for part in parts), *columns), paths
+
+
+def bucket_of(levels: Ints, totals: Ints, n_outcomes: Ints) -> Ints:
+    """Give the buckets of contexts with these counts (at least 1) and numbers of distinct outcomes."""
+    by_count = np.minimum(np.log2(totals).astype(np.int64), COUNT_BUCKETS - 1)
+    by_ratio = np.minimum((2 * np.log2(totals / n_outcomes) + 1e-9).astype(np.int64), RATIO_BUCKETS - 1)
+    return (levels * COUNT_BUCKETS + by_count) * RATIO_BUCKETS + by_ratio
+
+
+def estimate_weights(rows: Ints, paths: Ints, folds: Ints, base: Ints, min_count: int = 1) -> Ints:
+    """Give lambda by bucket for rows of (values..., outcome) with their contexts, tenths and base probabilities.
+
+    Contexts behind the first level count as unseen below `min_count`.
+    """
+    n_levels = paths.shape[1]
+    shares = np.zeros(paths.shape)  # the outcome's share of the context's count, without the row's own tenth
+    buckets = np.full(paths.shape, -1, np.int64)
+    for level in range(n_levels):
+        totals, n_outcomes, counts = _deleted_counts(paths[:, level].astype(np.int64), rows[:, -1], folds)
+        seen = totals >= (min_count if level else 1)
+        shares[seen, level] = counts[seen] / totals[seen]
+        buckets[seen, level] = bucket_of(np.full(int(seen.sum()), level), totals[seen], n_outcomes[seen])
+    step = -(-len(rows) // MAX_EVENTS)
+    return _expectation_maximisation(shares[::step], buckets[::step], base[::step], n_levels)
+
+
+def _deleted_counts(contexts: Ints, outcomes: Ints, folds: Ints) -> tuple[Ints, Ints, Ints]:
+    """Give by row the context's count, its distinct outcomes and the outcome's count, all without the row's tenth."""
+    _, contexts = np.unique(contexts, return_inverse=True)
+    n_contexts = int(contexts.max()) + 1
+    _, pairs = np.unique((contexts << 32) + outcomes, return_inverse=True)
+    context_of = np.zeros(int(pairs.max()) + 1, np.int64)
+    context_of[pairs] = contexts
+    pair_counts = np.bincount(pairs)
+    in_fold, pair_in_fold, fold_counts = np.unique(pairs * N_FOLDS + folds, return_inverse=True, return_counts=True)
+    counts = pair_counts[pairs] - fold_counts[pair_in_fold]
+    totals = (
+        np.bincount(contexts)[contexts]
+        - np.bincount(contexts * N_FOLDS + folds, minlength=n_contexts * N_FOLDS)[contexts * N_FOLDS + folds]
+    )
+    # An outcome that a context has in one tenth only is none of its outcomes without that tenth.
+    lost = fold_counts == pair_counts[in_fold // N_FOLDS]
+    lost_in = np.bincount(
+        context_of[in_fold // N_FOLDS] * N_FOLDS + in_fold % N_FOLDS, weights=lost, minlength=n_contexts * N_FOLDS
+    ).astype(np.int64)
+    n_outcomes = np.bincount(context_of, minlength=n_contexts)[contexts] - lost_in[contexts * N_FOLDS + folds]
+    return totals, n_outcomes, counts
+
+
+def _expectation_maximisation(shares: Ints, buckets: Ints, base: Ints, n_levels: int) -> Ints:
+    """Maximise sum log P over lambda by bucket; P = sum_k lambda_k prod_{j>k} (1 - lambda_j) share_k + rest * base."""
+    n_buckets = n_levels * COUNT_BUCKETS * RATIO_BUCKETS
+    weights = np.full(n_buckets + 1, 0.5)
+    weights[n_buckets] = 0.0  # of contexts that were not seen
+    places = np.where(buckets < 0, n_buckets, buckets)
+    for _ in range(N_ITERATIONS):
+        left = np.ones(len(base))
+        joint = np.empty(shares.shape)  # of the outcome and of its being drawn from the level
+        for level in range(n_levels - 1, -1, -1):
+            here = weights[places[:, level]]
+            joint[:, level] = left * here * shares[:, level]
+            left *= 1 - here
+        posterior = joint / (joint.sum(axis=1) + left * base)[:, None]
+        reached = 1 - np.cumsum(posterior[:, ::-1], axis=1)[:, ::-1] + posterior
+        taken = np.bincount(places.ravel(), weights=posterior.ravel(), minlength=n_buckets + 1)
+        asked = np.bincount(places.ravel(), weights=reached.ravel(), minlength=n_buckets + 1)
+        weights[:-1] = ((taken + 0.5) / (asked + 1.0))[:-1]
+    return np.clip(weights[:-1], 1e-6, 1 - 1e-6)
+
+
+def to_table_arguments(counts: NestedCounts, weights: Ints) -> tuple[Any, ...]:
+    """Give what `ContextTable` is made of."""
+    return (
+        len(counts.level_sizes), counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts,
+        np.ascontiguousarray(weights[counts.buckets()]),
+    )  # fmt: skip

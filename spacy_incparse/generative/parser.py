@@ -1,0 +1,155 @@
+"""The generative parser: a joint probability of words, tags and tree, and the search for the best trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, log
+from threading import local
+from typing import Any
+
+import srsly
+
+from spacy_incparse.errors import ModelError
+from spacy_incparse.generative.beam import Beam
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.model import GenerativeModel
+from spacy_incparse.search.output import TreeWriter
+from spacy_incparse.search.parser import Parse, flat_tree, root_symbol
+from spacy_incparse.transforms.left_corner import slash_base
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+ALL = 2**31 - 1
+Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
+
+
+class GenerativeParser:
+    """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
+
+    It generates the words together with the tree: its scores are natural log probabilities, and without tags it finds
+    its own.
+    """
+
+    tags_itself = True  # parse() needs no tags
+
+    def __init__(self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None):
+        self.model, self.config = model, config
+        self._root = root_symbol(model.grammar)
+        self._moves, self._probabilities = tables or self._compile()
+        numbers: dict[tuple[int, ...], int] = {}
+        self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
+        self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
+        self._beams = local()
+
+    @classmethod
+    def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
+        """Train on normalised trees, in one pass."""
+        return cls(GenerativeModel.train(trees, config, heads), config)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the parser knows, the most frequent first."""
+        return self.model.grammar.tags
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that its trees may have, sorted."""
+        return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
+
+    def parse(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Parse:
+        """Parse one sentence: the best tree, under the given tags or with its own."""
+        return self.nbest(words, tags, 1)[0]
+
+    def nbest(self, words: Sequence[str], tags: Sequence[str] | None = None, k: int = 1) -> list[Parse]:
+        """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
+
+        Without tags a tree's probability is the sum over all its taggings in the beam, and its tags are the best of
+        these. Raises ValueError where there are no words, tags are more or fewer, or k is below 1.
+        """
+        if not words or (tags is not None and len(words) != len(tags)):
+            n_tags = 0 if tags is None else len(tags)
+            raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")
+        if k < 1:
+            raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
+        beam = self._own_beam()
+        beam.clear()
+        level, is_relaxed = 0, False
+        for number, tag_ids in self.model.nodes_of(words, tags):
+            level = beam.push(level, number, tag_ids)
+            is_relaxed |= beam.is_relaxed(level)
+        results, end_relaxed = beam.complete(level, k if tags is not None else ALL)
+        source = "relaxed" if is_relaxed or end_relaxed else "beam"
+        return self.to_parses(results, words, tags, source)[:k]
+
+    def to_parses(
+        self, results: Sequence[Analysis], words: Sequence[str], tags: Sequence[str] | None, source: str
+    ) -> list[Parse]:
+        """Give the trees of analyses, best first; what is open at the end is closed."""
+        if tags is None:
+            results = self._sum_taggings(results)
+        parses: dict[Tree, Parse] = {}
+        for score, n_closings, leaves in results:
+            own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves] if tags is None else tags
+            tree = Tree(self._writer.write(n_closings, leaves, words, own))
+            parses.setdefault(tree, Parse(tree, score, source))
+        return list(parses.values()) or [Parse(flat_tree(words, tags or [self.tags[0]] * len(words)), 0.0, "flat")]
+
+    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Sequence[str] | None]]) -> list[Parse]:
+        """Parse sentences, each given by its words and tags, or None for the parser's own tags."""
+        return [self.parse(words, tags) for words, tags in sentences]
+
+    def with_search(self, **settings: Any) -> GenerativeParser:
+        """Give a parser with the same model and other search settings (beam_size, gamma)."""
+        config = self.config.with_search(**settings)
+        return GenerativeParser(self.model, config, (self._moves, self._probabilities))
+
+    def new_beam(self) -> Beam:
+        """Give a search of its own."""
+        nonterminals = self.model.grammar.nonterminals
+        slashes = [2 + number for number, label in enumerate(nonterminals) if slash_base(label) is not None]
+        return Beam(
+            self._moves, self._probabilities, self._root, slashes, self.config.beam_size, float(self.config.gamma)
+        )
+
+    def to_bytes(self) -> bytes:
+        """Give the whole parser."""
+        return srsly.msgpack_dumps({"config": self.config.to_dict(), "model": self.model.to_dict()})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> GenerativeParser:
+        """Undo `to_bytes`. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = GenerativeConfig.from_dict(content["config"])
+            model = GenerativeModel.from_dict(content["model"])
+            return cls(model, config)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are no generative model: {error}") from error
+
+    def __reduce__(self):
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def _compile(self) -> tuple[Any, Any]:
+        moves = self.model.moves(self.config)
+        return moves, self.model.probabilities(moves, self.config)
+
+    def _own_beam(self) -> Beam:
+        """Give the beam of this thread."""
+        if not hasattr(self._beams, "beam"):
+            self._beams.beam = self.new_beam()
+        return self._beams.beam
+
+    def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
+        """Join analyses that differ in tags alone; the moves of the best one stand for all."""
+        groups: dict[tuple, list[Analysis]] = {}
+        for analysis in results:
+            _, n_closings, leaves = analysis
+            key = tuple(n_closings), tuple([self._chain_numbers[leaf] for leaf in leaves])
+            groups.setdefault(key, []).append(analysis)
+        top = results[0][0] if results else 0.0
+        summed = [
+            (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
+        ]
+        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties stay in the beam's order
