@@ -2,7 +2,7 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const LINE = 20, MAX_LINES = 4; // characters of a line under a triangle; lines
+const LINES = [20, 12, 8], MAX_LINES = 4; // characters of a line under a triangle: less where there is no room; lines
 
 function make(name, attributes, parent) {
   const element = document.createElementNS(SVG, name);
@@ -49,12 +49,12 @@ function layOut(sizes, widths, gap) {
 }
 
 // Words over a few lines; where they do not fit, the middle is left out.
-function textLines(words) {
+function textLines(words, length) {
   const fill = (list) => {
     const lines = [];
     let room = 0;
     for (const word of list) {
-      if (word.length > room) { lines.push([]); room = LINE; }
+      if (word.length > room) { lines.push([]); room = length; }
       lines.at(-1).push(word);
       room -= word.length + 1;
     }
@@ -142,6 +142,7 @@ class TreeView extends View {
     this.svgWords.forEach((element, word) => this.wordElements[word].push(element));
     this.nodeElements = this.plates.map((plate) => [plate]);
     this.folded = new Set();
+    this.lineLength = LINES[0];
     this.roofs = new Map();
     [this.word, this.label, this.plate, this.level, this.gap, this.roof] =
       this.figure.dataset.metrics.split(" ").map(Number);
@@ -202,6 +203,7 @@ class TreeView extends View {
   unfold() { this.folded.clear(); this.draw(); }
 
   foldAll() {
+    this.lineLength = LINES[0];
     this.folded = new Set(childrenOf(this.sizes, this.mainPhrase()).filter((node) => this.sizes[node] > 1));
     this.draw();
   }
@@ -216,17 +218,20 @@ class TreeView extends View {
   // Fold the phrases of at most so many words, as few as make the tree fit into the window.
   fit() {
     const room = this.figure.querySelector(".scroll").clientWidth - 20;
-    this.folded.clear();
-    const main = this.mainPhrase();
-    for (let length = 2; this.place().layout.width > room && length < this.words.length; length++) {
-      this.folded.clear();
-      for (let i = main + 1; i < this.sizes.length; i++)
-        if (this.end(i) - this.starts[i] > 1 && this.end(i) - this.starts[i] <= length) {
-          this.folded.add(i);
-          i += this.sizes[i] - 1;
-        }
-    }
+    for (this.lineLength of LINES)
+      for (let length = 1; length < this.words.length; length++) {
+        this.foldShort(length);
+        if (this.place().layout.width <= room) return this.draw();
+      }
     this.draw();
+  }
+
+  foldShort(length) {
+    this.folded.clear();
+    for (let i = this.mainPhrase() + 1; i < this.sizes.length; i++) {
+      const words = this.end(i) - this.starts[i];
+      if (words > 1 && words <= length) { this.folded.add(i); i += this.sizes[i] - 1; }
+    }
   }
 
   // Unfold whatever hides a node.
@@ -248,7 +253,7 @@ class TreeView extends View {
     while (open.length) this.close(open.pop(), sizes, shown.length);
     const family = this.svg.getAttribute("font-family");
     const lines = shown.map((i, k) => (sizes[k] > 1 ? [] : this.folded.has(i)
-      ? textLines(this.words.slice(this.starts[i], this.end(i))) : [this.words[this.starts[i]]]));
+      ? textLines(this.words.slice(this.starts[i], this.end(i)), this.lineLength) : [this.words[this.starts[i]]]));
     const textWidths = lines.map((list) => Math.max(0, ...list.map((line) => textWidth(line, this.word, family))));
     const widths = shown.map((i, k) => Math.max(this.plateWidth(i, family), textWidths[k]));
     return { shown, sizes, lines, textWidths, layout: layOut(sizes, widths, this.gap) };

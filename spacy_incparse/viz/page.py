@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from spacy_incparse.viz.brackets import brackets
 from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.measure import visible
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.painter import Metrics
 from spacy_incparse.viz.picture import Entry, Picture, entry_block, minified
@@ -71,7 +72,7 @@ def _figure(entry: Entry, style: str, options: Options) -> str:
     nodes = slice(tree.index, tree.index + tree.size)
     data = {
         "sizes": " ".join(map(str, tree.arrays.sizes[nodes])),
-        "labels": json.dumps(tree.arrays.labels[nodes], separators=(",", ":")),
+        "labels": json.dumps(list(map(visible, tree.arrays.labels[nodes])), separators=(",", ":")),
         "first": str(tree.index),
         "dir": direction,
         "metrics": str(Metrics.of(options)),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.measure import visible
 from spacy_incparse.viz.page import page
 from spacy_incparse.viz.picture import STYLES, Entry, Picture, compared, markup, side_by_side
 from spacy_incparse.viz.plot import plot
@@ -68,7 +69,7 @@ def test_labels_for_the_program_are_json(text):
 
     tree = hostile_tree(text)
     Figures().feed(page([Picture([[Entry(tree)]])]))
-    assert labels == [list(tree.arrays.labels)]
+    assert labels == [[visible(label) for label in tree.arrays.labels]]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
