@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_incparse.pipeline.confidence_scores import ConfidenceScores
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 SENTS_PER_TEXT = 50  # with --raw: so many sentences in a row are one text
@@ -35,6 +36,9 @@ def evaluate_command(
     raw: Annotated[
         bool, typer.Option("--raw", help="Parse the text: tokens and sentences are the pipeline's own.")
     ] = False,
+    calibration: Annotated[
+        bool, typer.Option("--calibration", help="Also measure how true the confidence of trees and phrases is.")
+    ] = False,
     skip_bad: SkipBad = False,
     output: OutputFile = None,
 ) -> None:
@@ -48,11 +52,15 @@ def evaluate_command(
       spacy-incparse evaluate en dev.mrg
       spacy-incparse evaluate out/model-best dev.mrg --gold-tags --output dev.json
     """
-    if raw and gold_tags:
-        raise IncparseError("--raw and --gold-tags exclude each other: gold tags belong to gold tokens")
+    if raw and (gold_tags or calibration):
+        what = "--gold-tags" if gold_tags else "--calibration"
+        raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
     trees = open_treebank(treebank, skip_bad=skip_bad)
     nlp, parser = open_pipeline(model)
-    evaluation = evaluate_raw(nlp, trees) if raw else evaluate(nlp, parser, trees, gold_tags=gold_tags)
+    if raw:
+        evaluation = evaluate_raw(nlp, trees)
+    else:
+        evaluation = evaluate(nlp, parser, trees, gold_tags=gold_tags, with_confidence=calibration)
     typer.echo(evaluation.format())
     write_json(
         output, {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw} | evaluation.to_dict()
@@ -70,6 +78,7 @@ class Evaluation:
     n_failed: int  # parsed sentences with a flat tree
     n_relaxed: int  # parsed sentences where some word needed more than the grammar's triples
     words_per_second: float  # of all that the pipeline does
+    confidence: ConfidenceScores | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as in docs/output.md; JSON-able."""
@@ -81,19 +90,33 @@ class Evaluation:
             "relaxed": self.n_relaxed,
             "words_per_second": round(self.words_per_second, 1),
         }
-        return counts | scores
+        return counts | scores | ({} if self.confidence is None else {"calibration": self.confidence.to_dict()})
 
     def format(self) -> str:
         """Return the figures as text."""
         scores = self.result.format() if self.raw else self.result.scores.format()
+        confidence = "" if self.confidence is None else f"\n{self.confidence.format()}"
         return (
             f"{scores}\n\n{self.n_sents:,} sentences, {self.n_words:,} words; "
-            f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; {self.words_per_second:,.0f} words a second"
+            f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; "
+            f"{self.words_per_second:,.0f} words a second{confidence}"
         )
 
 
-def evaluate(nlp: Language, parser: IncParser, trees: Sequence[Tree], *, gold_tags: bool = False) -> Evaluation:
-    """Parse the words of normalised trees, each sentence a Doc, and score the trees by characters."""
+def evaluate(
+    nlp: Language,
+    parser: IncParser,
+    trees: Sequence[Tree],
+    *,
+    gold_tags: bool = False,
+    with_confidence: bool = False,
+) -> Evaluation:
+    """Parse the words of normalised trees, each sentence a Doc, and score the trees by characters.
+
+    `with_confidence` takes some ten times as long; the speed is measured without. Raises IncparseError where the model
+    has no temperature then.
+    """
+    from spacy_incparse.pipeline.confidence_scores import score_confidence
     from spacy_incparse.pipeline.convert import trees_to_docs
 
     gold = list(trees_to_docs(trees, nlp.vocab))
@@ -101,7 +124,8 @@ def evaluate(nlp: Language, parser: IncParser, trees: Sequence[Tree], *, gold_ta
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
     with _given(nlp, parser, found, "doc" if gold_tags else parser.tags):
         parsed, seconds = _timed(nlp, docs, _without_trees(nlp, gold[0], gold_tags))
-    return _evaluation(trees, gold, parsed, seconds, raw=False)
+    confidence = score_confidence(trees, parsed) if with_confidence else None
+    return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)
 
 
 def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:

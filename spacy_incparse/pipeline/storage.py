@@ -6,6 +6,7 @@ Decoded trees are cached by the stored string, and hold no Doc: what holds it ar
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -93,7 +94,8 @@ def clear_trees(doc: Doc) -> None:
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in the order of its text. Raises IncparseError for a stored string it cannot read."""
     restore_lost(doc)
-    trees = [_anchored(doc, key) for key in sorted(keys(doc), key=lambda key: key[2:])]
+    cut = _WholeText(doc)
+    trees = [_anchored(doc, key, cut) for key in sorted(keys(doc), key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
 
 
@@ -113,22 +115,25 @@ def anchored_tree_over(span: Span) -> AnchoredTree | None:
     return None
 
 
-def _anchored(doc: Doc, key: Key) -> AnchoredTree | None:
+def _anchored(doc: Doc, key: Key, cut: Callable[[int, int], str] | None = None) -> AnchoredTree | None:
     value = user_data(doc).get(key)
     if value is None:
         return None
     cached = _cache.setdefault(doc, {})
     if key not in cached or cached[key][0] != value:
-        tree = _decode(doc, key, value)
+        tree = _decode(doc, key, value, cut)
         if tree is None:
             return None
         cached[key] = value, tree
     return cached[key][1]
 
 
-def _decode(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
+def _decode(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None) -> AnchoredTree | None:
     _, _, start_char, end_char = key
-    text = _text(doc, start_char, end_char)
+    # `Span.as_doc` keeps the trees of sentences that are cut off, with offsets before or behind the new Doc.
+    if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
+        return None
+    text = cut(start_char, end_char) if cut else _text(doc, start_char, end_char)
     if text is None:
         return None
     stored = decode(value)
@@ -138,13 +143,19 @@ def _decode(doc: Doc, key: Key, value: str) -> AnchoredTree | None:
     )  # fmt: skip
 
 
-def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
-    """Return these characters of the Doc without building its whole text; None where it has not so many.
+class _WholeText:
+    """Cuts sentences out of a Doc's text, which is put together once, when the first is asked for."""
 
-    `Span.as_doc` keeps the trees of sentences that are cut off, with offsets before or behind the new Doc.
-    """
-    if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
-        return None
+    def __init__(self, doc: Doc):
+        self._doc, self._text = doc, ""
+
+    def __call__(self, start_char: int, end_char: int) -> str:
+        self._text = self._text or self._doc.text
+        return self._text[start_char:end_char]
+
+
+def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
+    """Return these characters of the Doc without putting its whole text together; None where they hit no token."""
     span = doc.char_span(start_char, end_char, alignment_mode="expand")
     if span is None or start_char < span.start_char or span.end_char < end_char:
         return None

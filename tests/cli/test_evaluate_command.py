@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import spacy
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
@@ -42,6 +43,26 @@ def test_same_figures_as_scoring_the_trees(evaluate, run, model, dev_file, write
 def test_gold_tags(evaluate):
     _, figures = evaluate("--gold-tags")
     assert figures["tag_acc"] == 1.0
+
+
+def test_calibration(evaluate):
+    text, figures = evaluate("--calibration")
+    assert text.splitlines()[-1].startswith("confidence of trees ")
+    for key in ("trees", "phrases"):
+        found = figures["calibration"][key]
+        assert 0 <= found["error"] <= 1
+        assert found["right"] == pytest.approx(sum(right * n for _, right, n in found["bins"]) / found["n"])
+    assert figures["calibration"]["trees"]["n"] == 50
+    assert "calibration" not in evaluate()[1]
+
+
+def test_calibration_of_a_model_without_temperature(run, model, dev_file, tmp_path):
+    nlp = spacy.load(model)
+    nlp.get_pipe("incparse").model.parser.temperature = None
+    nlp.to_disk(tmp_path / "old")
+    result = run("evaluate", tmp_path / "old", dev_file, "--calibration")
+    assert result.exit_code == 1
+    assert "no temperature" in result.output
 
 
 def test_raw_text(evaluate):
