@@ -113,7 +113,7 @@ def has_no_word_like_a_label(tree):
     return not set("".join(tree.words)) & set("SNVPD")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     tgrep_patterns(),
     st.one_of(strategies.normalised_trees(8), strategies.raw_trees(8)).filter(has_no_word_like_a_label),

@@ -1,0 +1,3 @@
+from spacy_incparse.patterns.forest import Forest
+
+def normalized(source: Forest) -> Forest: ...
