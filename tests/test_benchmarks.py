@@ -95,6 +95,25 @@ def test_tree_speed(run):
     assert all(float(row[step]) >= 0 for step in ("attach ms", "first read ms", "first spans() ms", "second read ms"))
 
 
+def test_page_speed(run):
+    rows = run("page_speed", "sample", "--runs", 1, "--trees", 3)
+    assert list(rows) == ["page-sample-tree", "page-sample-brackets", "page-sample-spans"]
+    assert all(row["trees"] == "3" and 0 < float(row["MB"]) < 0.1 for row in rows.values())
+
+
+def test_doc_bytes(run):
+    row = run("doc_bytes", "sample", "--tokens", 100)["bytes-sample"]
+    assert 1 < float(row["ratio"]) < float(row["bytes a token with trees"])
+    assert float(row["tokens a Doc"]) >= 80
+
+
+def test_calibration(run, model):
+    row = run("calibration", "sample", "--model", model)["calibration-sample-model-best"]
+    assert row["sentences"] == "50"
+    assert all(0 <= float(row[column]) <= 100 for column in ("error, trees", "error, phrases", "trees right"))
+    assert float(row["temperature"]) > 0
+
+
 def test_grammar_tables(run):
     rows = run("grammar_tables", "sample", "--with-top", "--limit", 50)
     assert rows["grammar-sample-with-top"]["round trip"] == "0"

@@ -13,9 +13,15 @@ function make(name, attributes, parent) {
 
 const pen = document.createElement("canvas").getContext("2d");
 
+const knownWidths = new Map();
+
 function textWidth(text, size, family) {
-  pen.font = `${size}px ${family}`;
-  return Math.ceil(pen.measureText(text).width);
+  const font = `${size}px ${family}`, key = `${font}\n${text}`;
+  if (!knownWidths.has(key)) {
+    if (pen.font !== font) pen.font = font;
+    knownWidths.set(key, Math.ceil(pen.measureText(text).width));
+  }
+  return knownWidths.get(key);
 }
 
 function childrenOf(sizes, i) {
