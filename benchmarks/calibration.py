@@ -1,0 +1,51 @@
+"""How true the confidence of a trained pipeline's trees and phrases is.
+
+The dev part of a treebank goes through `nlp.pipe`, tokens and sentence bounds given, tags the pipeline's own. A tree is
+right if it has all phrases of the gold tree and no others, a phrase if the gold tree has it; roots are no phrases. The
+error is the expected calibration error over ten bins. The temperature is the model's: nothing is fitted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import common
+from results import Table, percent, publish
+from saved_pipeline import open_pipeline, sentence_docs, short_name
+
+from spacy_incparse.cli.options import find_parser
+from spacy_incparse.pipeline.confidence_scores import score_confidence
+
+TABLE = Table(
+    "Confidence",
+    (
+        "error, trees", "error, phrases", "trees: mean confidence", "trees right", "phrases: mean confidence",
+        "phrases right", "temperature", "sentences", "phrases",
+    ),
+)  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure one pipeline on treebanks."""
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("banks", nargs="*", default=["gum"], help="names of treebanks; default: gum")
+    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
+    arguments = parser.parse_args(argv)
+    nlp = open_pipeline(arguments.model)
+    rows = {}
+    for bank in arguments.banks:
+        dev = common.read_part(arguments, bank, "dev")
+        scores = score_confidence(dev, nlp.pipe(sentence_docs(nlp, dev)))
+        if scores is None:
+            continue
+        rows[f"calibration-{bank}-{short_name(arguments.model)}"] = [
+            *(percent(found.error) for found in (scores.trees, scores.phrases)),
+            *(percent(figure) for found in (scores.trees, scores.phrases) for figure in (found.mean, found.right)),
+            f"{find_parser(nlp, arguments.model).model.temperature:.4g}",
+            *(str(found.n) for found in (scores.trees, scores.phrases)),
+        ]
+    publish(TABLE, rows, common.results_file(arguments), argv=argv)
+
+
+if __name__ == "__main__":
+    main()
