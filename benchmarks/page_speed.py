@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for style in STYLES:
         made = [_seconds_to_make(pictures, style) for _ in range(arguments.runs)]
         pages = [page(pictures, style, minify=minify) for minify in (False, True)]
-        opened = [seconds for _ in range(arguments.runs) if (seconds := _seconds_to_open(pages[0]))]
+        n_opened = 0 if arguments.no_browser else arguments.runs
+        opened = [seconds for _ in range(n_opened) if (seconds := _seconds_to_open(pages[0]))]
         rows[f"page-{arguments.bank}-{style}"] = [
             str(len(trees)),
             words,
@@ -62,6 +63,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("bank", nargs="?", default="gum", help="treebank whose dev part has the trees; default: gum")
     parser.add_argument("--trees", type=int, default=50, help="number of trees on the page; default: 50")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--no-browser", action="store_true", help="do not open the page")
     return parser.parse_args(argv)
 
 

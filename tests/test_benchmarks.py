@@ -96,7 +96,7 @@ def test_tree_speed(run):
 
 
 def test_page_speed(run):
-    rows = run("page_speed", "sample", "--runs", 1, "--trees", 3)
+    rows = run("page_speed", "sample", "--runs", 1, "--trees", 3, "--no-browser")
     assert list(rows) == ["page-sample-tree", "page-sample-brackets", "page-sample-spans"]
     assert all(row["trees"] == "3" and 0 < float(row["MB"]) < 0.1 for row in rows.values())
 
