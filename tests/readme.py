@@ -1,6 +1,7 @@
-"""Run the code of README.md and compare, or replace, the output that stands there.
+"""Run the code of README.md, or of another document, and compare, or replace, the output that stands there.
 
     python tests/readme.py            # writes into README.md what its commands and programs print now
+    python tests/readme.py FILE.md    # does the same with another document
 
 Blocks in a row share one folder (with links to `assets` and `configs`) and one Python namespace:
 
@@ -54,7 +55,7 @@ class Output:
 
 
 def run(text: str, folder: Path) -> Iterator[Output]:
-    """Run all code of a README in order, in an empty folder, and yield the outputs."""
+    """Run all code of a document in order, in an empty folder, and yield the outputs."""
     for name in LINKED:
         (folder / name).symlink_to(CHECKOUT / name)
     namespace: dict[str, Any] = {"__name__": "__main__"}
@@ -139,9 +140,10 @@ def _last_part(code: str) -> str:
 
 
 if __name__ == "__main__":
-    content = README.read_text(encoding="utf8")
+    document = Path(sys.argv[1]) if len(sys.argv) > 1 else README
+    content = document.read_text(encoding="utf8")
     with tempfile.TemporaryDirectory() as scratch:
         results = list(run(content, Path(scratch)))
-    README.write_text(updated(content, results), encoding="utf8")
+    document.write_text(updated(content, results), encoding="utf8")
     for changed in (result for result in results if not result.fits):
         print(f"updated the output of: {changed.code.strip().splitlines()[0]}")

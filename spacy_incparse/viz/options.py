@@ -27,7 +27,7 @@ class Options:
     width: int | None = 1000  # pixels; a wider tree is cut into numbered parts, a longer line goes on below
     collapse: tuple[str, ...] = ()  # labels of phrases to show as triangles
     collapse_depth: int | None = None  # phrases so many levels below the root become triangles
-    collapse_length: int | None = None  # phrases of at most so many words become triangles
+    collapse_length: int | None = None  # phrases of several, but at most so many words become triangles
     labels: tuple[str, ...] | None = None  # in the styles "brackets" and "spans": only phrases with these labels
     tags: bool = True  # whether parts of speech are shown
     colors: Mapping[str, str] = field(default_factory=dict)  # of labels
@@ -64,7 +64,7 @@ class Options:
         return self.labels is None or label in self.labels or bare_label(label) in self.labels
 
     def _check_sizes(self) -> None:
-        for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 1)):
+        for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 2)):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < least):
                 raise ConfigError(f'the option "{name}" is {value!r}; it is a whole number from {least} on, or None')

@@ -5,16 +5,17 @@ from __future__ import annotations
 from spacy_incparse.viz.sketch import Sketch
 
 _DEEPEST = 100  # levels of indentation where no width is given
+_LINE = 16  # columns that are left for what stands there, otherwise
 
 
 def outline(nodes: Sketch, *, ascii: bool = False, width: int | None = None) -> str:
     """Return the nodes of a sketch, one a line, in at most about `width` columns.
 
-    A phrase that would be indented by more than half of the width stands at the margin further below, behind the number
-    that is in its place: so the outline of a deep tree takes linear space.
+    A phrase that would be indented so far that little is left of a line stands at the margin further below, behind the
+    number that is in its place: so the outline of a deep tree takes linear space.
     """
     down, branch, last = ("|  ", "|- ", "`- ") if ascii else ("│  ", "├─ ", "└─ ")
-    deepest = max((width or 6 * _DEEPEST) // 6, 2)
+    deepest = max((width - _LINE) // len(down), 2) if width else _DEEPEST
     lines: list[str] = []
     waiting = [0]  # roots of the parts that are to be written, by their positions in the sketch
     for number, root in enumerate(waiting):

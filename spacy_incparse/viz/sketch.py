@@ -60,13 +60,13 @@ def folded_phrases(
     tree: Tree, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
 ) -> frozenset[int]:
     """Return the outermost phrases to fold: those with one of the labels, those `depth` levels below `tree`, and those
-    of at most `length` words.
+    of several words, but at most `length`.
 
     A label is given whole, or without its function: "NP" folds "NP-SBJ", too. `tree` itself is folded by label only.
     """
     found, wanted = set(), frozenset(labels)
     for node, level in _levels(tree):
-        is_short = length is not None and node.end - node.start <= length
+        is_short = length is not None and 1 < node.end - node.start <= length
         if {node.label, node.category} & wanted or (level and (is_short or level == depth)):
             found.add(node.index)
     return frozenset(found)

@@ -50,8 +50,8 @@ def draw(
     Where that takes more than `width` columns (None: no limit), a node a line is written instead, as `outline` does.
     `ascii` asks for edges of ASCII characters; labels and words stay as they are. Wide and combining characters count
     as terminals show them; words of scripts that run from right to left stand from right to left. Phrases with a label
-    in `collapse`, `collapse_depth` levels below the tree, and of at most `collapse_length` words are drawn as a roof
-    over their words.
+    in `collapse`, `collapse_depth` levels below the tree, and of several, but at most `collapse_length` words are drawn
+    as a roof over their words.
     """
     folded = folded_phrases(tree, labels=collapse, depth=collapse_depth, length=collapse_length)
     nodes = sketch(tree, folded)

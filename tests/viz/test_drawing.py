@@ -39,20 +39,26 @@ FOLDED_IN_ASCII = r"""
 OUTLINE = """\
 TOP
 └─ S
-   ├─ NP
-   │  ├─ DT The
-   │  └─ NN dog
-   ├─ VP
-   │  ├─ VBD sat
-   │  └─ PP [1]
+   ├─ NP [1]
+   ├─ VP [2]
    └─ . .
 
 [1]
-PP
-├─ IN on
-└─ NP
-   ├─ DT the
-   └─ NN mat"""
+NP
+├─ DT The
+└─ NN dog
+
+[2]
+VP
+├─ VBD sat
+└─ PP
+   ├─ IN on
+   └─ NP [3]
+
+[3]
+NP
+├─ DT the
+└─ NN mat"""
 
 HEBREW = """\
          TOP

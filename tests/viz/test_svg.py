@@ -57,7 +57,7 @@ def test_a_long_sentence_is_drawn_in_numbered_parts():
 
 
 def test_folded_phrases_are_triangles():
-    picture = svg(TREE, collapse=["NP"], collapse_length=1)
+    picture = svg(TREE, collapse=["NP"], collapse_length=2)
     assert {"The dog", "the mat"} <= set(texts(picture))
     assert "DT" not in texts(picture)
     assert "on the mat" in texts(svg(TREE, collapse_depth=3))
