@@ -136,6 +136,7 @@ def test_no_function_calls_itself(path):
     [
         ("spacy_incparse", "spacy numpy thinc typer srsly"),
         ("spacy_incparse.evaluation.evalb", "spacy thinc typer"),
+        ("spacy_incparse.viz.page", "spacy numpy thinc typer srsly"),
         ("spacy_incparse.search.parser", "spacy thinc typer"),
         ("spacy_incparse.training.loop", "spacy thinc typer"),
     ],

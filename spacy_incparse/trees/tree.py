@@ -324,7 +324,8 @@ class Tree:
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x: auto">{self.to_svg()}</div>'
+        # Without this class notebooks take dollars in the words for mathematics.
+        return f'<div class="tex2jax_ignore" style="overflow-x: auto">{self.to_svg()}</div>'
 
     def __iter__(self) -> Iterator[Tree]:
         return map(self._at, walks.children(self._arrays, self._index))

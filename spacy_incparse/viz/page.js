@@ -2,6 +2,7 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
+const SPOKEN = 40; // words of a phrase that screen readers are given
 const LINES = [20, 12, 8], MAX_LINES = 4; // characters of a line under a triangle: less where there is no room; lines
 
 function make(name, attributes, parent) {
@@ -169,7 +170,9 @@ class TreeView extends View {
     const level = node ? +this.plates[this.parents[node]].getAttribute("aria-level") + 1 : 1;
     plate.setAttribute("role", "treeitem");
     plate.setAttribute("aria-level", level);
-    plate.setAttribute("aria-label", `${this.labels[node]}: ${this.text(node)}`);
+    const end = Math.min(this.end(node), this.starts[node] + SPOKEN);
+    const text = this.words.slice(this.starts[node], end).join(" ") + (end < this.end(node) ? " …" : "");
+    plate.setAttribute("aria-label", `${this.labels[node]}: ${text}`);
     if (this.sizes[node] > 1) plate.setAttribute("aria-expanded", "true");
     plate.addEventListener("focus", () => this.point(node));
   }
@@ -225,7 +228,7 @@ class TreeView extends View {
   fit() {
     const room = this.figure.querySelector(".scroll").clientWidth - 20;
     for (this.lineLength of LINES)
-      for (let length = 1; length < this.words.length; length++) {
+      for (let length = 1; length < this.words.length; length = Math.max(length + 1, Math.floor(length * 1.25))) {
         this.foldShort(length);
         if (this.place().layout.width <= room) return this.draw();
       }
