@@ -1,0 +1,99 @@
+"""What `incparse_phrases` looks for: groups of `doc.spans`, each with patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.patterns import Pattern, compile
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.walks import NESTED
+
+# The labels in the patterns below, for Penn-style trees; a setting of the component replaces them for other treebanks.
+LABELS = {
+    "noun_phrase": "NP",
+    "verb_phrase": "VP",
+    "prepositional_phrase": "PP",
+    "adjective_phrase": "ADJP",
+    "particle": "PRT",
+    "clause": "S|SBAR|SBARQ|SINV|SQ",
+    "complete_clause": "SBAR|SBARQ",  # with its conjunction or question word: the clause in it is no other clause
+    "verb": "/^(VB|MD)/",
+    "copula": "i@/^(am|are|be|been|being|is|was|were|'m|'re|'s)$/",
+}
+
+NOUN_PHRASES = ("{noun_phrase}",)
+CLAUSES = ("{clause} !> {complete_clause}",)
+# The lowest of the verb phrases of a verb and its auxiliaries, and what belongs to it.
+_VERB_PHRASE = "{verb_phrase} !< {verb_phrase} < {verb}"
+_OBJECT = f"{_VERB_PHRASE} !< ({{verb}} < {{copula}})"
+VERB_PHRASES = (
+    _VERB_PHRASE + "=verb",
+    _VERB_PHRASE + " [$-- ({noun_phrase}=subject !$++ ({noun_phrase} $++ {verb_phrase})) | >+({verb_phrase}) "
+    "({verb_phrase} $-- ({noun_phrase}=subject !$++ ({noun_phrase} $++ {verb_phrase})))]",
+    _OBJECT + " < ({noun_phrase}=object !$++ {noun_phrase})",
+    _OBJECT + " < ({noun_phrase}=indirect_object $++ {noun_phrase})",
+    _VERB_PHRASE + " < ({verb} < {copula}) < {noun_phrase}|{adjective_phrase}=predicate",
+    _VERB_PHRASE + " < {clause}=clause",
+    _VERB_PHRASE + " < {prepositional_phrase}=prepositional_phrase",
+    _VERB_PHRASE + " < {particle}=particle",
+)
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class PhraseRule:
+    """A group of `doc.spans` and what goes into it.
+
+    label: of the spans of matched nodes; None: each node's own, without functions.
+    """
+
+    key: str
+    patterns: tuple[Pattern, ...]
+    nested: str = "all"
+    label: str | None = None
+
+
+def phrase_rules(
+    groups: Mapping[str, tuple[Iterable[str], str | None]],
+    patterns: Mapping[str, Any],
+    labels: Mapping[str, str],
+    heads: HeadRules | str,
+) -> list[PhraseRule]:
+    """Return the rules of the component's own groups and of a user's patterns.
+
+    groups: key -> patterns with placeholders, and which of nested matches are wanted; None: the group is not.
+    patterns: key -> a pattern, a list of patterns, or a dict with "patterns", "nested" and "label".
+    labels: placeholder -> how a pattern writes it. Raises ConfigError, or PatternError, at what is wrong.
+    """
+    unknown = sorted(set(labels) - set(LABELS))
+    if unknown:
+        raise ConfigError(f"there is no label {unknown[0]!r} to set; there are {', '.join(LABELS)}")
+    known = LABELS | dict(labels)
+    wanted = {key: {"patterns": list(given), "nested": nested} for key, (given, nested) in groups.items() if nested}
+    return [_rule(key, setting, known, heads) for key, setting in (wanted | dict(patterns)).items()]
+
+
+def _rule(key: str, setting: Any, labels: Mapping[str, str], heads: HeadRules | str) -> PhraseRule:
+    setting = setting if isinstance(setting, Mapping) else {"patterns": setting}
+    unknown = sorted(set(setting) - {"patterns", "nested", "label"})
+    given, nested, label = setting.get("patterns", ()), setting.get("nested", "all"), setting.get("label")
+    given = [given] if isinstance(given, str) else list(given)
+    if unknown or not given or not all(isinstance(pattern, str) for pattern in given):
+        what = f"unknown {unknown[0]!r}" if unknown else "patterns are missing or no strings"
+        raise ConfigError(f"patterns[{key!r}]: {what}; expected a pattern, a list, or a dict with 'patterns'")
+    if nested not in NESTED:
+        raise ConfigError(f"{key}: nested is {nested!r}; expected one of {', '.join(NESTED)}")
+    compiled = [compile(pattern, heads=heads) for text in given for pattern in _filled(text, labels)]
+    return PhraseRule(key, tuple(compiled), nested, label)
+
+
+def _filled(pattern: str, labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield the pattern with labels in place of `{name}`; nothing where the treebank has no such label."""
+    names = [name for name in _PLACEHOLDER.findall(pattern) if name in labels]
+    if all(labels[name] for name in names):
+        yield _PLACEHOLDER.sub(lambda match: labels.get(match[1], match[0]), pattern)

@@ -1,0 +1,106 @@
+"""The component `incparse_phrases`: phrases of the trees as span groups of the Doc."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.patterns import Match
+from spacy_incparse.pipeline.doc_tree import DocTree
+from spacy_incparse.pipeline.extensions import doc_trees, register_extensions
+from spacy_incparse.pipeline.matcher import find, group_spans
+from spacy_incparse.pipeline.phrase_rules import CLAUSES, NOUN_PHRASES, VERB_PHRASES, PhraseRule, phrase_rules
+
+register_extensions()
+
+DEFAULT_CONFIG: dict[str, Any] = {
+    "noun_phrases": "outermost",
+    "clauses": "all",
+    "verb_phrases": "all",
+    "patterns": {},
+    "labels": {},
+    "heads": "en",
+}
+
+
+@Language.factory("incparse_phrases", assigns=["doc.spans"], requires=["doc._.trees"], default_config=DEFAULT_CONFIG)
+def make_incparse_phrases(
+    nlp: Language,
+    name: str,
+    noun_phrases: str | None,
+    clauses: str | None,
+    verb_phrases: str | None,
+    patterns: dict[str, Any],
+    labels: dict[str, str],
+    heads: str,
+) -> PhraseFinder:
+    """Create the component. It comes behind `incparse`.
+
+    noun_phrases, clauses, verb_phrases: which of the phrases that are inside of one another go into the group of that
+        name: "all", "outermost" or "innermost"; None: the group is not made.
+    patterns: groups of one's own: name -> a pattern, a list of patterns, or a dict with "patterns", "nested" ("all",
+        "outermost", "innermost") and "label" (of the spans; None: the label of each node).
+    labels: what the labels of phrases are in another treebank than Penn's, such as {"noun_phrase": "NP|CNP"}; see
+        `phrase_rules.LABELS`. "": there are no such phrases.
+    heads: head rules for patterns with `#`, "en" or "any".
+    """
+    groups = {
+        "noun_phrases": (NOUN_PHRASES, noun_phrases),
+        "clauses": (CLAUSES, clauses),
+        "verb_phrases": (VERB_PHRASES, verb_phrases),
+    }
+    return PhraseFinder(phrase_rules(groups, patterns, labels, heads), name)
+
+
+class PhraseFinder:
+    """Writes the phrases that its rules find to `doc.spans`. All settings are described at `make_incparse_phrases`.
+
+    A group has the phrases in the order of the text. Where a pattern has names, the nodes that have them follow their
+    phrase, with the name as label; all spans of one phrase have the same `id_`, which no other phrase of the group has.
+    """
+
+    def __init__(self, rules: Iterable[PhraseRule], name: str = "incparse_phrases"):
+        self.rules, self.name = list(rules), name
+        self._has_warned = False
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Fill the groups; they are empty where the Doc has no trees, of which there is one warning."""
+        trees = doc_trees(doc)
+        if not trees and not self._has_warned and any(not token.is_space for token in doc):
+            self._has_warned = True
+            warnings.warn(
+                f"{self.name}: a Doc has no trees: the component 'incparse' has to come before (this warning is "
+                f"shown once)",
+                stacklevel=2,
+            )
+        for rule in self.rules:
+            doc.spans[rule.key] = list(_spans(doc, trees, rule))
+        return doc
+
+
+def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
+    has_names = any(pattern.names for pattern in rule.patterns)
+    n_phrases = 0
+    for tree in trees:
+        matches: dict[tuple[int, bool], list[Match]] = {}
+        for match in find(tree, rule.patterns, nested=rule.nested, every=has_names):
+            matches.setdefault((match.node.index, match.is_word), []).append(match)
+        for same_node in matches.values():
+            node = cast(DocTree, same_node[0].node)
+            span = node.span
+            if span is None:  # tokens were merged
+                continue
+            n_phrases += 1
+            span_id = str(n_phrases)
+            yield Span(doc, span.start, span.end, label=rule.label or node.category, span_id=span_id)
+            for name, start, end in sorted(_named(same_node), key=lambda named: named[1:]):
+                yield Span(doc, start, end, label=name, span_id=span_id)
+
+
+def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
+    """Return (name, first token, one behind the last) of the nodes that have names in any of the matches."""
+    return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}
