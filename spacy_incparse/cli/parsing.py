@@ -86,7 +86,7 @@ def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, 
     if model.parser is None or model.tagger is None:
         raise ValueError(f"the component {component.name!r} has no weights")
     parser = model.parser.with_search(**component.search) if component.search else model.parser
-    tags = model.tagger.tag(sentence.words)
+    (tags,) = parser.tag_with(model.tagger, [sentence.words])
     if component.tags == "doc":
         tags = [given or own for given, own in zip(sentence.tags, tags, strict=True)]
     return ParsedSentence(

@@ -77,6 +77,8 @@ POSITION_FIELDS = (
     Field("C1", "shape and suffix of the word after the look-ahead where it is rare", 1),
     Field("QUESTION", "whether the sentence ends in a question mark", None),
     Field("PUNCT1", "if the look-ahead is punctuation or a conjunction: the tag of the word after it", 1),
+    Field("T0", "the tagger's choice for the look-ahead word, where LKP may be another of its tags", 0),
+    Field("TR", "how LKP stands to the tagger's choice: 0 the only tag, else first or other, and how far apart", 0),
 )
 
 FIELDS = {field.name: field for field in (*STRUCTURE_FIELDS, *POSITION_FIELDS)}

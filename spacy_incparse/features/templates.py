@@ -129,6 +129,9 @@ CLOSINGS: TemplateSet = {
     )
 }
 
+# What the tagger's score is worth: LKP may be any of the tags that it leaves open.
+TAG_RANKS: TemplateSet = {"word": ("TR", "TR LKP", "TR LKP T0", "TR LKP L10", "TR LKP T-1")}
+
 RARE_WORDS: TemplateSet = {"node": ("L10 L01 C0", "L10 LKP C1"), "word": ("L10 LKP C0", "L10 L01 LKP C0")}
 
 
@@ -141,6 +144,7 @@ NAMED_SETS = {
     "paper": combine(PAPER),
     "paper+punct": combine(PAPER, PUNCTUATION),
     "rich": combine(PAPER, PUNCTUATION, WINDOWS, HEADS, COORDINATION, CHAINS, CLOSINGS, RARE_WORDS),
+    "accurate": combine(PAPER, PUNCTUATION, WINDOWS, HEADS, COORDINATION, CHAINS, CLOSINGS, RARE_WORDS, TAG_RANKS),
 }
 
 

@@ -20,4 +20,5 @@ cdef class AveragedWeights(Weights):
     cdef vector[int64_t] sums
     cdef vector[uint16_t] n_changes   # of each weight so far, squared ones for changes by more than 1; empty: no decay
     cdef vector[int16_t] steps        # by the number of changes: the units that a change by 1 makes
+    cdef double average(self, size_t k) noexcept nogil
     cdef void add(self, uint32_t feature, int change) noexcept nogil

@@ -103,20 +103,10 @@ cdef class AveragedWeights(Weights):
 
     def averaged(self) -> Weights:
         """Give the averages, rounded to units of 1 / scale, the largest power of two up to 64 that fits."""
-        cdef size_t k
-        cdef double value, largest = 0.0, n_steps = self.n_steps
-        for k in range(self.table.size()):
-            value = self.table[k] - self.sums[k] / n_steps
-            largest = max(largest, value if value > 0 else -value)
-        cdef int scale = MAX_SCALE
-        while scale > 1 and largest * scale > LIMIT * self.scale:
-            scale //= 2
-        cdef Weights result = Weights(self.bits, self.n_columns, scale)
-        cdef double units = <double>scale / self.scale
-        for k in range(self.table.size()):
-            value = (self.table[k] - self.sums[k] / n_steps) * units
-            result.table[k] = <int16_t>(value + 0.5 if value >= 0 else value - 0.5)
-        return result
+        return averaged_over([self])
+
+    cdef double average(self, size_t k) noexcept nogil:
+        return (self.table[k] - self.sums[k] / <double>self.n_steps) / self.scale
 
     def state_to_bytes(self) -> bytes:
         """Give raw weights, sums and numbers of changes, compressed lightly: the training state."""
@@ -144,3 +134,30 @@ cdef class AveragedWeights(Weights):
         memcpy(self.sums.data(), source, n * sizeof(int64_t))
         memcpy(self.n_changes.data(), source + n * sizeof(int64_t), n_change_bytes)
         return self
+
+
+def averaged_over(learnt) -> Weights:
+    """Give the mean of several learners' averages, rounded as `AveragedWeights.averaged` says.
+
+    Features have the same place in all tables, so that models of several seeds can be mixed into one (McDonald et al.
+    2010, parameter mixing).
+    """
+    cdef AveragedWeights weights = learnt[0]
+    cdef size_t k
+    cdef double largest = 0.0, units
+    cdef int scale = MAX_SCALE
+    cdef vector[double] means
+    means.resize(weights.table.size(), 0.0)
+    for weights in learnt:
+        for k in range(means.size()):
+            means[k] += weights.average(k)
+    for k in range(means.size()):
+        means[k] /= len(learnt)
+        largest = max(largest, means[k] if means[k] > 0 else -means[k])
+    while scale > 1 and largest * scale > LIMIT:
+        scale //= 2
+    cdef Weights result = Weights(weights.bits, weights.n_columns, scale)
+    units = scale
+    for k in range(means.size()):
+        result.table[k] = <int16_t>(means[k] * units + (0.5 if means[k] >= 0 else -0.5))
+    return result

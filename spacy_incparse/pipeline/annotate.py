@@ -12,6 +12,7 @@ from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from spacy_incparse.search.parser import Tags
     from spacy_incparse.tagging.tagger import Tagger
 
 BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
@@ -65,10 +66,10 @@ def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 def _annotate_batch(
     batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool
 ) -> list[ParsedSentence]:
-    tags = _tags(batch, tagger, use_given_tags)
+    tags = _tags(batch, tagger, decoder, use_given_tags)
     parses = decoder.parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
     return [
-        ParsedSentence(s, t, _encode(p.tree, s, p.score, p.source, decoder.fields(p, s.words, t)))
+        ParsedSentence(s, p.tree.tags, _encode(p.tree, s, p.score, p.source, decoder.fields(p, s.words, t)))
         for s, t, p in zip(batch, tags, parses, strict=True)
     ]
 
@@ -95,18 +96,18 @@ def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Seq
     return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source, more=more)
 
 
-def _tags(batch: list[Sentence], tagger: Tagger | None, use_given_tags: bool) -> list[list[str]]:
+def _tags(batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool) -> Sequence[Tags]:
     if not use_given_tags:
-        return _own_tags(batch, tagger)
+        return _own_tags(batch, tagger, decoder)
     untagged = [sentence for sentence in batch if not all(sentence.tags)]
-    own = {id(sentence): tags for sentence, tags in zip(untagged, _own_tags(untagged, tagger), strict=True)}
+    own = {id(sentence): tags for sentence, tags in zip(untagged, _own_tags(untagged, tagger, decoder), strict=True)}
     return [
         [given or guess for given, guess in zip(s.tags, own[id(s)], strict=True)] if id(s) in own else s.tags
         for s in batch
     ]
 
 
-def _own_tags(batch: list[Sentence], tagger: Tagger | None) -> list[list[str]]:
+def _own_tags(batch: list[Sentence], tagger: Tagger | None, decoder: Decoder) -> Sequence[Tags]:
     if tagger is None:
         return [[UNKNOWN_TAG] * len(sentence.words) for sentence in batch]
-    return tagger.tag_batch([sentence.words for sentence in batch])
+    return decoder.parser.tag_with(tagger, [sentence.words for sentence in batch])

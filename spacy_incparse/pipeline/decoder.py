@@ -12,7 +12,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.search.analyses import Analyser
-    from spacy_incparse.search.parser import Parse, Parser
+    from spacy_incparse.search.parser import Parse, Parser, Tags
 
 
 class Decoder:
@@ -44,7 +44,7 @@ class Decoder:
         """Return the field for the heads of a tree."""
         return self._heads(tree.arrays)
 
-    def fields(self, parse: Parse, words: Sequence[str], tags: Sequence[str]) -> list[str]:
+    def fields(self, parse: Parse, words: Sequence[str], tags: Tags) -> list[str]:
         """Return all fields for the parser's own analysis of a sentence."""
         heads = self.heads_field(parse.tree)
         if self.nbest < 2 or parse.source == "flat":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +62,7 @@ class TrainingRun:
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
         """Learn from the examples' sentences in random order; return how many of them were wrong before."""
-        from spacy_incparse.training.preparation import uses_gold_tags
+        from spacy_incparse.training.preparation import pass_order, uses_gold_tags
 
         sentences = self._sentences(examples, use_given_tags)
         # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
@@ -74,8 +73,11 @@ class TrainingRun:
             self._encode(words, tree.tags if uses_gold_tags(i, self.n_batches, interval) else tags, tree)
             for i, (words, tags, tree) in enumerate(sentences)
         ]
-        random.Random(f"{self.seed} {self.n_batches}").shuffle(batch)
-        return sum(self.learner.learn(example) > 0 for example in batch)
+        n_wrong = 0
+        for model in range(self.learner.config.n_models):
+            order = pass_order(len(batch), self.seed, self.n_batches, model)
+            n_wrong += sum(self.learner.learn(batch[i], model) > 0 for i in order)
+        return n_wrong
 
     def _encode(self, words: tuple[str, ...], tags: Sequence[str], tree: Tree) -> GoldMoves:
         """Encode a sentence once, not in every pass."""
@@ -98,7 +100,10 @@ class TrainingRun:
 
     def _tags_of(self, words: tuple[str, ...]) -> Sequence[str]:
         tags = self.tags.get(words)
-        return self.tagger.tag(words) if tags is None else tags
+        if tags is not None:
+            return tags
+        config = self.learner.config
+        return self.tagger.lattice_batch([words], config.n_tags, config.tag_margin)[0]
 
 
 def gold_trees(examples: Iterable[Example]) -> list[Tree]:

@@ -117,12 +117,13 @@ cdef class Beam:
         self.final = self.candidates
 
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil:
-        cdef int k
+        cdef int k, alternative
         self.candidates.clear()
         self.best_candidate = INT64_MIN // 2
-        self.scorer.start_word(self.sentence, level, relaxed)
-        for k in range(self.levels[level], self.levels[level + 1]):
-            self._expand(k)
+        for alternative in range(self.sentence.first_alternative[level], self.sentence.first_alternative[level + 1]):
+            self.scorer.start_word(self.sentence, level, alternative, relaxed)
+            for k in range(self.levels[level], self.levels[level + 1]):
+                self._expand(k)
 
     cdef void _expand(self, int32_t number) noexcept nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""

@@ -11,7 +11,7 @@ cdef enum:
     N_STRUCTURE_FIELDS
 
 cdef enum:
-    W_2, W_1, LK, W1, W2, T_3, T_2, T_1, LKP, T1, T2, T3, C0, C_1, C1, QUESTION, PUNCT1
+    W_2, W_1, LK, W1, W2, T_3, T_2, T_1, LKP, T1, T2, T3, C0, C_1, C1, QUESTION, PUNCT1, T0, TR
     N_POSITION_FIELDS
 
 
@@ -24,12 +24,13 @@ cdef struct ContextC:
 
 
 cdef inline void position_values(
-    const SentenceC* s, const SymbolsC* symbols, int i, uint32_t* v
+    const SentenceC* s, const SymbolsC* symbols, int i, int alternative, uint32_t* v
 ) noexcept nogil:
-    """Fill in the fields of the position before word i; i = n stands for the sentence's end."""
+    """Fill in the fields of the position before word i under one of its tags; i = n stands for the sentence's end."""
     v[W_2], v[W_1], v[LK], v[W1] = s.words[i - 2], s.words[i - 1], s.words[i], s.words[i + 1]
     v[W2] = s.words[i + 2] if i + 2 < s.n else s.words[s.n]
-    v[T_3], v[T_2], v[T_1], v[LKP] = s.tags[i - 3], s.tags[i - 2], s.tags[i - 1], s.tags[i]
+    v[T_3], v[T_2], v[T_1], v[T0] = s.tags[i - 3], s.tags[i - 2], s.tags[i - 1], s.tags[i]
+    v[LKP], v[TR] = s.alternative_tags[alternative], s.tag_ranks[alternative]
     v[T1] = s.tags[i + 1]
     v[T2] = s.tags[i + 2] if i + 2 < s.n else s.tags[s.n]
     v[T3] = s.tags[i + 3] if i + 3 < s.n else s.tags[s.n]

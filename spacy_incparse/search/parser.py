@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import srsly
 
@@ -24,6 +24,15 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 ROOT_LABEL = "TOP"
+
+Tags = Sequence[str | Sequence[tuple[str, float]]]
+"""One entry a word: its tag, or several tags, each with its gap to the best, which comes first."""
+
+
+class TagSource(Protocol):
+    """What a parser needs of a tagger: see tagging.Tagger.lattice_batch."""
+
+    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]: ...
 
 
 @dataclass(frozen=True)
@@ -55,12 +64,18 @@ class Model:
             config.seen_min_share,
         )  # fmt: skip
 
-    def sentence(self, words: Sequence[str], tags: Sequence[str]) -> Sentence:
+    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
         tag_ids = self.grammar.labels.tag_ids
         numbers, classes = self.lexicon.encode(words)
-        ids = [tag_ids.get(tag, 0) for tag in tags]
-        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:])
+        alternatives = {}
+        ids = []
+        for position, tag in enumerate(tags):
+            if not isinstance(tag, str):
+                alternatives[position] = _ranked(tag, tag_ids)
+                tag = tag[0][0]
+            ids.append(tag_ids.get(tag, 0))
+        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack."""
@@ -95,7 +110,7 @@ class Parser:
     ):
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
-        moves = moves or model.moves(config, config.seen_min_count)
+        self._moves = moves = moves or model.moves(config, config.seen_min_count)
         root = root_symbol(model.grammar)
         self._beam = Beam(moves, resolve(config.features), weights, root, config.beam_size, config.gamma)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
@@ -115,11 +130,11 @@ class Parser:
         """The head rules of the treebank that it was trained on."""
         return self.model.heads
 
-    def parse(self, words: Sequence[str], tags: Sequence[str]) -> Parse:
-        """Parse one sentence: the best tree. Raises ValueError without words, or where tags are more or fewer."""
+    def parse(self, words: Sequence[str], tags: Tags) -> Parse:
+        """Parse one sentence: the best tree, whose tags are among the given ones. Raises ValueError without words, or where tags are more or fewer."""
         return self.nbest(words, tags, 1)[0]
 
-    def nbest(self, words: Sequence[str], tags: Sequence[str], k: int) -> list[Parse]:
+    def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
         """Give up to k analyses of one sentence, different trees, the best first. Raises ValueError for k below 1."""
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
@@ -127,15 +142,24 @@ class Parser:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
         results, n_relaxed = self._beam.parse(self.model.sentence(words, tags), k)
         if not results:
-            return [Parse(flat_tree(words, tags), 0.0, "flat")]
+            return [Parse(flat_tree(words, [tag if isinstance(tag, str) else tag[0][0] for tag in tags]), 0.0, "flat")]
         source = "relaxed" if n_relaxed else "beam"
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
-            tree = Tree(self._writer.write(n_closings, leaves, words, tags))
+            tree = Tree(self._writer.write(n_closings, leaves, words, self._chosen_tags(tags, leaves)))
             parses.setdefault(tree, Parse(tree, score / self.weights.scale, source))
         return list(parses.values())
 
-    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[Parse]:
+    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
+        """The tags as given, and where several were given the one that a derivation has."""
+        known, chosen = self.model.grammar.tags, self._moves.leaves
+        return [tag if isinstance(tag, str) else known[chosen[leaf][0]] for tag, leaf in zip(tags, leaves, strict=True)]
+
+    def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
+        """Give the tags that sentences are to be parsed under: the tagger's, so many of a word as config.n_tags says."""
+        return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
+
+    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Tags]]) -> list[Parse]:
         """Parse sentences, each given by its words and tags."""
         return [self.parse(words, tags) for words, tags in sentences]
 
@@ -176,6 +200,21 @@ class Parser:
 
     def __reduce__(self):
         return type(self).from_bytes, (self.to_bytes(),)
+
+
+def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:
+    """Known tags of a word with their ranks: the tagger's choice 1 to 15, by its lead, others 16 to 31, by their gap.
+
+    Tags that the parser does not know are left out, but for the first, as which the most frequent one counts.
+    """
+    first, *others = tags
+    others = [(tag, gap) for tag, gap in others if tag in tag_ids]
+    if not others:
+        return [(tag_ids.get(first[0], 0), 0)]
+    lead = int(others[0][1]).bit_length()
+    ranked = [(tag_ids[tag], 16 + min(int(gap).bit_length(), 15)) for tag, gap in others]
+    best = tag_ids.get(first[0], 0)
+    return [(best, 1 + min(lead, 14)), *(pair for pair in ranked if pair[0] != best)]
 
 
 def root_symbol(grammar: Grammar) -> int:

@@ -43,6 +43,7 @@ cdef class Scorer:
     cdef int shift
     cdef const SentenceC* sentence
     cdef int position
+    cdef int tag                  # the one that the word at the position is absorbed under
     cdef bint relaxed
     cdef vector[uint64_t] sums[4]
     cdef vector[uint32_t] rows[4]
@@ -53,7 +54,9 @@ cdef class Scorer:
     cdef vector[PendingC] pending
     cdef vector[int32_t] allowed, columns, column_scores
     cdef void use_table(self, const int16_t* table, int bits) noexcept nogil
-    cdef void start_word(self, const SentenceC* sentence, int position, bint relaxed) noexcept nogil
+    cdef void start_word(
+        self, const SentenceC* sentence, int position, int alternative, bint relaxed
+    ) noexcept nogil
     cdef SiteC site(self, const ContextC* context) noexcept nogil
     cdef int32_t close_score(self, const ContextC* context) noexcept nogil
     cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil

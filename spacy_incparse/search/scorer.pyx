@@ -56,12 +56,18 @@ cdef class Scorer:
     cdef void use_table(self, const int16_t* table, int bits) noexcept nogil:
         self.table, self.shift = table, 64 - bits
 
-    cdef void start_word(self, const SentenceC* sentence, int position, bint relaxed) noexcept nogil:
-        """Go to the position before a word (n: the sentence's end); `relaxed` ignores triples and seen lists."""
+    cdef void start_word(
+        self, const SentenceC* sentence, int position, int alternative, bint relaxed
+    ) noexcept nogil:
+        """Go to the position before a word (n: the sentence's end), which is to be absorbed under one of its tags.
+
+        `relaxed` ignores triples and seen lists.
+        """
         cdef uint32_t[N_POSITION_FIELDS] values
         cdef int kind
         self.sentence, self.position, self.relaxed = sentence, position, relaxed
-        position_values(sentence, &self.moves.symbols, position, values)
+        self.tag = sentence.alternative_tags[alternative]
+        position_values(sentence, &self.moves.symbols, position, alternative, values)
         for kind in range(N_KINDS):
             position_sums(&self.templates[kind], values, self.sums[kind].data())
         self.chains.clear()
@@ -85,7 +91,7 @@ cdef class Scorer:
     cdef int32_t _shift_score(self) noexcept nogil:
         """The POS node and the word under it, in the context that was hashed last."""
         cdef int32_t score = self._column_score(WORD, 0)
-        cdef int k, symbol = tag_symbol(&self.moves.symbols, self.sentence.tags[self.position])
+        cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
         for k in range(self.templates[NODE].n):
             score += self.table[self.rows[NODE][k] + (SHIFT if self.templates[NODE].reads_tag[k] else symbol)]
         return score
@@ -105,7 +111,7 @@ cdef class Scorer:
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef SiteC site
         cdef bint at_end = self.position == self.sentence.n
-        cdef int tag = self.sentence.tags[self.position]
+        cdef int tag = self.tag
         cdef const uint64_t* triples = self.moves.triple_set(context.parent.label, context.parent.child1)
         cdef const uint64_t* seen = self.moves.seen_set(context.parent.label, context.parent.child1, tag)
         site.first, site.n, site.stop_score = self.chains.size(), 0, 0
@@ -285,7 +291,7 @@ cdef class Scorer:
             context = self._context(site, depth)
             node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
         self._emit(NODE, values, SHIFT, features)
-        symbol = tag_symbol(&self.moves.symbols, self.sentence.tags[self.position])
+        symbol = tag_symbol(&self.moves.symbols, self.tag)
         for k in range(self.templates[NODE].n):
             if not self.templates[NODE].reads_tag[k]:
                 features[0][features.size() - self.templates[NODE].n + k] += symbol - SHIFT

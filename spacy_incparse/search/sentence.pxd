@@ -1,4 +1,4 @@
-from libc.stdint cimport uint16_t, uint32_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.search.state cimport SentenceC
@@ -7,4 +7,6 @@ from spacy_incparse.search.state cimport SentenceC
 cdef class Sentence:
     cdef vector[uint32_t] words, classes
     cdef vector[uint16_t] tags
+    cdef vector[int32_t] first_alternative
+    cdef vector[uint16_t] alternative_tags, tag_ranks
     cdef SentenceC c

@@ -8,9 +8,13 @@ cdef enum:
 
 
 cdef class Sentence:
-    """Word numbers, class numbers and tag ids of a sentence, padded on both sides with a tag id of `n_tags`."""
+    """Word numbers, class numbers and tag ids of a sentence, padded on both sides with a tag id of `n_tags`.
 
-    def __init__(self, words, classes, tags, int n_tags, bint ends_in_question):
+    alternatives: {position: [(tag id, rank), ...]} for words that may be absorbed under several tags; the first of them
+    is the word's in `tags`. A rank says how the tag stands to the tagger's choice (0 for a word's only tag).
+    """
+
+    def __init__(self, words, classes, tags, int n_tags, bint ends_in_question, alternatives=None):
         cdef Py_ssize_t n = len(words), k
         self.words.assign(n + 2 * PAD, BEHIND)
         self.classes.assign(n + 2 * PAD, 0)
@@ -21,10 +25,19 @@ cdef class Sentence:
             self.words[PAD + k] = words[k]
             self.classes[PAD + k] = classes[k]
             self.tags[PAD + k] = tags[k]
+        for k in range(n + 1):
+            self.first_alternative.push_back(self.alternative_tags.size())
+            for tag, rank in (alternatives or {}).get(k, ((self.tags[PAD + k], 0),)):
+                self.alternative_tags.push_back(tag)
+                self.tag_ranks.push_back(rank)
+        self.first_alternative.push_back(self.alternative_tags.size())
         self.c.n = n
         self.c.words = self.words.data() + PAD
         self.c.classes = self.classes.data() + PAD
         self.c.tags = self.tags.data() + PAD
+        self.c.first_alternative = self.first_alternative.data()
+        self.c.alternative_tags = self.alternative_tags.data()
+        self.c.tag_ranks = self.tag_ranks.data()
         self.c.ends_in_question = ends_in_question
 
     def __len__(self):
@@ -36,4 +49,9 @@ cdef class Sentence:
         words = [self.c.words[k] for k in range(self.c.n)]
         classes = [self.c.classes[k] for k in range(self.c.n)]
         tags = [self.c.tags[k] for k in range(self.c.n)]
-        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question)
+        alternatives = {}
+        for k in range(self.c.n):
+            first, behind = self.c.first_alternative[k], self.c.first_alternative[k + 1]
+            if behind - first > 1 or self.c.tag_ranks[first]:
+                alternatives[k] = [(self.c.alternative_tags[i], self.c.tag_ranks[i]) for i in range(first, behind)]
+        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives

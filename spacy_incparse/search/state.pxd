@@ -19,6 +19,11 @@ cdef struct SentenceC:
     const uint32_t* words     # a number for the word, or for its class where it is rare
     const uint32_t* classes   # a number for shape and suffix where it is rare, else 0
     const uint16_t* tags      # tag ids; n_tags before and behind the sentence
+    # The tags that word i may be absorbed under are alternative_tags[k] for k in first_alternative[i] to
+    # first_alternative[i + 1] - 1, the first of them being tags[i]; the sentence's end counts as a word.
+    const int32_t* first_alternative
+    const uint16_t* alternative_tags
+    const uint16_t* tag_ranks   # of each alternative: how it stands to the tagger's choice, see Sentence
     uint32_t ends_in_question
 
 

@@ -20,6 +20,7 @@ cdef class Decoder(Engine):
     cdef vector[int32_t] type_scores
     cdef vector[int32_t] types
     cdef vector[int32_t] tags
+    cdef vector[int64_t] substitutes  # by tag: the sequence's score with this tag in the place of one word's
     cdef Py_ssize_t max_types
 
     def __init__(self, *, Py_ssize_t max_types, **engine_settings):
@@ -55,13 +56,46 @@ cdef class Decoder(Engine):
         self._decode(words, all_scores=True)
         return list(self.tags), [self._substitute(i, <int32_t>len(words)) for i in range(len(words))]
 
+    def lattice(self, list words, list names, int32_t n_tags, int64_t margin):
+        """The tags of a sentence: a name where only one comes into question, else [(name, how far behind the best)].
+
+        Of each word up to n_tags tags that score at most `margin` less than the best, which comes first.
+        """
+        cdef int32_t i, n_words = len(words)
+        self._decode(words)
+        return [
+            names[self.tags[i]]
+            if self.model.only_tags[self.types[i + WINDOW]] >= 0
+            else self._alternatives(i, n_words, names, n_tags, margin)
+            for i in range(n_words)
+        ]
+
+    cdef object _alternatives(self, int32_t i, int32_t n_words, list names, int32_t n_tags, int64_t margin):
+        cdef int32_t tag, best = self.tags[i]
+        cdef int64_t least
+        self._score_substitutes(i, n_words)
+        least = self.substitutes[best] - margin
+        found = []
+        for tag in range(self.model.n_tags):
+            if tag != best and self.substitutes[tag] >= least:
+                # Where the beam erred another tag may score above the one chosen: then it is level.
+                found.append((max(self.substitutes[best] - self.substitutes[tag], 0), tag))
+        if not found or n_tags < 2:
+            return names[best]
+        return [(names[best], 0), *((names[tag], gap) for gap, tag in sorted(found)[:n_tags - 1])]
+
     cdef list _substitute(self, int32_t i, int32_t n_words):
+        self._score_substitutes(i, n_words)
+        return list(self.substitutes)
+
+    cdef void _score_substitutes(self, int32_t i, int32_t n_words) noexcept nogil:
         cdef const int32_t* types = self.types.data() + WINDOW
         cdef int32_t tag, n_tags = self.model.n_tags
         cdef int32_t before = self.tags[i - 1] if i > 0 else -1
         cdef int32_t before2 = self.tags[i - 2] if i > 1 else -1
-        cdef vector[int64_t] scores
-        scores.resize(n_tags)
+        cdef int64_t* scores
+        self.substitutes.resize(n_tags)
+        scores = self.substitutes.data()
         set_parts(&self.model, &self.search, types + i)
         for tag in range(n_tags):
             scores[tag] = self.search.static_scores[i * n_tags + tag]
@@ -74,7 +108,6 @@ cdef class Decoder(Engine):
             set_parts(&self.model, &self.search, types + i + 2)
             for tag in range(n_tags):
                 scores[tag] += history_score(&self.model, &self.search, self.tags[i + 1], tag, self.tags[i + 2])
-        return list(scores)
 
     cdef int _decode(self, list words, bint all_scores=False) except -1:
         cdef int32_t i, n_words = len(words)

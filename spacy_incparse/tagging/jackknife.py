@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import ConfigError
-from .tagger import Tagger
+from .tagger import Tagger, Tagging
 
 
 def jackknife_tags(
@@ -16,12 +16,14 @@ def jackknife_tags(
     n_folds: int = 10,
     *,
     n_epochs: int = 5,
+    n_tags: int = 1,
+    tag_margin: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
     **train_settings: Any,
-) -> list[list[str]]:
+) -> list[Tagging]:
     """Tag each fold with a tagger trained on the others; the same input gives the same tags.
 
-    Folds are stretches of the corpus, since a document's words would help to tag the rest of it. `progress` is called
+    With n_tags above 1 a word may have several: see `Tagger.lattice_batch`. Folds are stretches of the corpus, since a document's words would help to tag the rest of it. `progress` is called
     with the number of folds done and of all. Fewer sentences than folds: every sentence is a fold. ConfigError for
     fewer than two folds, or a single sentence.
     """
@@ -29,7 +31,7 @@ def jackknife_tags(
     if n_folds < 2:
         raise ConfigError(f"jackknifing needs two folds or more and as many sentences; here are {n_folds}")
     bounds = [len(sentences) * fold // n_folds for fold in range(n_folds + 1)]
-    tagged: list[list[str]] = []
+    tagged: list[Tagging] = []
     for fold, (start, end) in enumerate(pairwise(bounds)):
         tagger = Tagger.train(
             [*sentences[:start], *sentences[end:]],
@@ -37,7 +39,7 @@ def jackknife_tags(
             n_epochs=n_epochs,
             **train_settings,
         )
-        tagged += tagger.tag_batch(sentences[start:end])
+        tagged += tagger.lattice_batch(sentences[start:end], n_tags, tag_margin)
         if progress:
             progress(fold + 1, n_folds)
     return tagged

@@ -43,6 +43,10 @@ class TaggerSettings:
             )
 
 
+Tagging = list[str | list[tuple[str, float]]]
+"""A word's tag, or its possible tags, each with its gap to the best, which comes first."""
+
+
 class Tagger:
     """Tags for raw words, from `train`, `from_bytes` or `from_disk`. Immutable but a cache; threads may share it."""
 
@@ -103,6 +107,23 @@ class Tagger:
         """One list of tags a sentence."""
         with self._turn:
             return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
+
+    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> list[Tagging]:
+        """One row a sentence, with an entry a word: its tag, or the tags that come into question for it.
+
+        These are up to `n_tags` pairs (tag, gap), the best one first; a gap is how much less the sequence scores with
+        this tag (see `k_best`), at most `margin`.
+        """
+        scale = self.settings.scale
+        with self._turn:
+            rows = [
+                self._decoder.lattice(orient_quotes(words), self._names, n_tags, int(margin * scale))
+                for words in sentences
+            ]
+        return [
+            [entry if isinstance(entry, str) else [(tag, gap / scale) for tag, gap in entry] for entry in row]
+            for row in rows
+        ]
 
     def k_best(self, words: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         """For each word up to k (tag, score), best first; the first is the one that `tag` gives.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import srsly
 
@@ -10,11 +11,12 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.grammar.derivation import derivation
-from spacy_incparse.learning.weights import AveragedWeights
+from spacy_incparse.learning.weights import AveragedWeights, averaged_over
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Model, Parser, root_symbol
+from spacy_incparse.search.moves import Moves
+from spacy_incparse.search.parser import Model, Parser, Tags, root_symbol
 from spacy_incparse.training.cache import CandidateCache, GoldMoves
 from spacy_incparse.training.perceptron import Perceptron
 from spacy_incparse.transforms.left_corner import transform
@@ -24,32 +26,64 @@ from spacy_incparse.trees.tree import Tree, TreeArrays
 PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
 
 
-class ParserLearner:
-    """A parser in training: raw weights that change with every sentence, and a parser with their average."""
+class Learning:
+    """One of the models that a learner trains: raw weights, their perceptron, and candidates for repeated use."""
 
-    def __init__(self, model: Model, config: ParserConfig):
-        self.model, self.config = model, config
-        moves = model.moves(config, config.train_seen_min_count)
+    def __init__(self, model: Model, moves: Moves, config: ParserConfig):
         self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
         beam = Beam(
             moves, resolve(config.features), self.weights, root_symbol(model.grammar), config.train_beam_size,
             config.train_gamma,
         )  # fmt: skip
-        self._moves = moves
-        self._decoding_moves = model.moves(config, config.seen_min_count)
         self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
         self._cache = CandidateCache(self._perceptron, config)
+        self._n_candidates = config.cache_candidates if config.cache_size else 0
+
+    def learn(self, example: GoldMoves) -> int:
+        """Learn from a sentence; give the number of updates, those of a sweep over the cache included."""
+        updated, candidates, complete = self._perceptron.learn(
+            example.sentence, example.n_closings, example.leaves, self._n_candidates
+        )
+        return int(updated) + (self._cache.add(example, candidates, complete) if self._n_candidates else 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all that learning changes."""
+        return {"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()}
+
+    def from_dict(self, state: dict[str, Any]) -> None:
+        """Take over what `to_dict` gave."""
+        self.weights.load_state(state["weights"])
+        self._cache.from_dict(state["cache"])
+
+
+class ParserLearner:
+    """A parser in training: raw weights that change with every sentence, and a parser with their average.
+
+    With n_models above 1 several weight tables are trained, which should see the sentences in different orders, and the
+    parser has the mean of their averages.
+    """
+
+    def __init__(self, model: Model, config: ParserConfig):
+        self.model, self.config = model, config
+        self._moves = model.moves(config, config.train_seen_min_count)
+        self._decoding_moves = model.moves(config, config.seen_min_count)
+        self._models = [Learning(model, self._moves, config) for _ in range(config.n_models)]
         self._parser: Parser | None = None
+
+    @property
+    def weights(self) -> AveragedWeights:
+        """The weights in training, of several models those of the first."""
+        return self._models[0].weights
 
     @classmethod
     def from_treebank(
-        cls, trees: Sequence[Tree], tags: Sequence[Sequence[str]], config: ParserConfig, heads: HeadRules
+        cls, trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig, heads: HeadRules
     ) -> ParserLearner:
         """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
 
         These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
         """
-        taggings = [[transform(retag(tree, row)) for tree, row in zip(trees, tags, strict=True)]]
+        taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
         if config.gold_tag_interval:
             taggings.append([transform(tree) for tree in trees])
         grammar = Grammar.from_taggings(
@@ -62,26 +96,25 @@ class ParserLearner:
         )
         return cls(Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar)), config)
 
-    def update(self, words: Sequence[str], tags: Sequence[str], tree: Tree) -> int:
+    def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
         """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
-        return self.learn(self.encode(words, tags, tree))
+        example = self.encode(words, tags, tree)
+        return sum(self.learn(example, number) for number in range(self.config.n_models))
 
-    def learn(self, example: GoldMoves) -> int:
-        """Learn from what `encode` gave, which is faster where a sentence comes again; give the number of updates."""
+    def learn(self, example: GoldMoves, number: int = 0) -> int:
+        """Let the model of a number learn from what `encode` gave; give how many updates there were."""
         self._parser = None
-        if not self._cache.size:
-            return int(self._perceptron.learn(example.sentence, example.n_closings, example.leaves)[0])
-        updated, candidates, complete = self._perceptron.learn(
-            example.sentence, example.n_closings, example.leaves, self.config.cache_candidates
-        )
-        return int(updated) + self._cache.add(example, candidates, complete)
+        return self._models[number].learn(example)
 
-    def encode(self, words: Sequence[str], tags: Sequence[str], tree: Tree) -> GoldMoves:
-        """Give a sentence and the moves of its gold tree as numbers; tags that are not known count as the first."""
+    def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> GoldMoves:
+        """Give a sentence and the moves of its gold tree as numbers; tags that are not known count as the first.
+
+        Where a word comes with several tags, the gold moves have its right one if that is among them, else the first.
+        """
         known = self.model.grammar.labels
-        tags = [tag if tag in known.tag_ids else known.tags[0] for tag in tags]
+        reached = [tag if tag in known.tag_ids else known.tags[0] for tag in reachable_tags(tree, tags)]
         n_closings, leaves = [], []
-        for move, tag in zip(derivation(transform(retag(tree, tags))), tags, strict=True):
+        for move, tag in zip(derivation(transform(retag(tree, reached))), reached, strict=True):
             chain = tuple(known.nonterminal_ids.get(label, -1) for label in move.chain)
             n_closings.append(move.n_closings)
             leaves.append(self._moves.leaf_numbers.get((known.tag_ids[tag], chain), -1))
@@ -90,24 +123,36 @@ class ParserLearner:
     def parser(self) -> Parser:
         """Give a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
-            self._parser = Parser(self.model, self.weights.averaged(), self.config, self._decoding_moves)
+            self._parser = Parser(
+                self.model,
+                averaged_over([learning.weights for learning in self._models]),
+                self.config,
+                self._decoding_moves,
+            )
         return self._parser
 
     def state_to_bytes(self) -> bytes:
         """Give all that training changes."""
-        return srsly.msgpack_dumps({"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()})
+        return srsly.msgpack_dumps([learning.to_dict() for learning in self._models])
 
     def state_from_bytes(self, data: bytes) -> None:
         """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
         try:
-            state = srsly.msgpack_loads(data)
-            self.weights.load_state(state["weights"])
-            self._cache.from_dict(state["cache"])
+            for learning, state in zip(self._models, srsly.msgpack_loads(data), strict=True):
+                learning.from_dict(state)
         except ModelError:
             raise
         except Exception as error:
             raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
+
+
+def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
+    """Give of each word the tree's tag where it is among the given ones, else the first of these."""
+    return [
+        given if isinstance(given, str) else next((tag for tag, _ in given if tag == own), given[0][0])
+        for own, given in zip(tree.tags, tags, strict=True)
+    ]
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,11 @@ from typing import Any
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.search.parser import Parser, Tags
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.cache import GoldMoves
 from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.preparation import Preparation, Progress, prepare, uses_gold_tags
+from spacy_incparse.training.preparation import Preparation, Progress, pass_order, prepare, uses_gold_tags
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.trees.heads import HeadRules
@@ -78,7 +77,7 @@ def train_parser(
             state.start(preparation)
     learner = preparation.learner
     n_passes, best = state.load_learner(learner) if state and resume else (0, -1.0)
-    dev_tags = preparation.tagger.tag_batch([tree.words for tree in dev])
+    dev_tags = preparation.tagger.lattice_batch([tree.words for tree in dev], config.n_tags, config.tag_margin)
     schedule = TagSchedule(train, preparation, config.gold_tag_interval)
     for number in range(n_passes + 1, max_epochs + 1):
         started = time.perf_counter()
@@ -96,7 +95,7 @@ def train_parser(
             state.save_learner(learner, number, best)
 
 
-def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[str]]) -> dict[str, Any]:
+def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
     """Parse the words of gold trees under given tags and score the trees; words without a gold tree are not there."""
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     return score_trees(gold, [parse.tree for parse in parses]).to_dict()
@@ -120,12 +119,13 @@ class TagSchedule:
 
 
 def _run_pass(schedule: TagSchedule, learner: ParserLearner, seed: int, number: int, progress: Progress | None) -> int:
-    """Learn from all trees once, in an order that depends on nothing but seed and pass; count the updates."""
-    order = list(range(len(schedule)))
-    random.Random(f"{seed} {number}").shuffle(order)
-    n_updates = 0
-    for done, index in enumerate(order, 1):
-        n_updates += learner.learn(schedule.example(index, number))
-        if progress and (done % 50 == 0 or done == len(order)):
-            progress(f"pass {number}", done, len(order))
+    """Let each model learn from all trees once, in an order that depends on seed, pass and model; count the updates."""
+    n_models, n_updates, done = learner.config.n_models, 0, 0
+    n_sentences = len(schedule) * n_models
+    for model in range(n_models):
+        for index in pass_order(len(schedule), seed, number, model):
+            n_updates += learner.learn(schedule.example(index, number), model)
+            done += 1
+            if progress and (done % 50 == 0 or done == n_sentences):
+                progress(f"pass {number}", done, n_sentences)
     return n_updates

@@ -36,5 +36,6 @@ cdef class Perceptron:
     cdef bint update(
         self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete
     ) noexcept nogil
+    cdef int _alternative(self, const SentenceC* sentence, int i, const PrefixC* path) noexcept nogil
     cdef void _emit_stop(self, const FrameC* frame, vector[uint32_t]* features) noexcept nogil
     cdef void _emit_chain(self, const FrameC* frame, int32_t leaf, vector[uint32_t]* features) noexcept nogil

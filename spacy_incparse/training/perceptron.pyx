@@ -193,7 +193,7 @@ cdef class Perceptron:
         cdef int end = last + 1 if complete else last
         for i in range(end):
             if i >= first:
-                self.beam.scorer.start_word(sentence, i, False)
+                self.beam.scorer.start_word(sentence, i, self._alternative(sentence, i, path), False)
             if i == last:
                 while True:
                     self._emit_stop(&frame, features)
@@ -216,6 +216,17 @@ cdef class Perceptron:
                 &frame, tag_symbol(&self.beam.moves.symbols, chain.tag), i, i, sentence, &self.beam.moves.symbols
             )
         frames.resize(mark)
+
+    cdef int _alternative(self, const SentenceC* sentence, int i, const PrefixC* path) noexcept nogil:
+        """Which of a word's tags the path absorbs it under; the sentence's end has one."""
+        cdef int k, tag
+        if i == <int>path.leaves.size():
+            return sentence.first_alternative[i]
+        tag = self.beam.moves.leaf_table[path.leaves[i]].tag
+        for k in range(sentence.first_alternative[i], sentence.first_alternative[i + 1]):
+            if sentence.alternative_tags[k] == tag:
+                return k
+        return sentence.first_alternative[i]
 
     cdef void _emit_stop(self, const FrameC* frame, vector[uint32_t]* features) noexcept nogil:
         context = self.beam.context(frame)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import Tags
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-Tags = Sequence[Sequence[str]]
+Rows = Sequence[Tags]
 Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
 
 
@@ -20,7 +22,7 @@ class Preparation(NamedTuple):
     """The tagger of all trees, the tags that the parser is trained on (one row a tree), and the parser's learner."""
 
     tagger: Tagger
-    tags: Tags
+    tags: Rows
     learner: ParserLearner
 
 
@@ -46,13 +48,26 @@ def prepare(
     tagger = Tagger.train(
         words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
     )
-    tags: Tags = gold_tags
+    tags: Rows = gold_tags
     if min(n_folds, len(trees)) > 1:
         settings.pop("n_epochs", None)  # a fold's tagger takes the fewer passes that jackknifing has by default
         tags = jackknife_tags(
-            words, gold_tags, n_folds=n_folds, progress=lambda done, n: report("jackknifing tags", done, n), **settings
+            words,
+            gold_tags,
+            n_folds=n_folds,
+            n_tags=config.n_tags,
+            tag_margin=config.tag_margin,
+            progress=lambda done, n: report("jackknifing tags", done, n),
+            **settings,
         )
     return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads))
+
+
+def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:
+    """Give the order in which a model sees the sentences in a pass; the same numbers always give the same order."""
+    order = list(range(n_sentences))
+    random.Random(f"{seed} {number}" if model == 0 else f"{seed} {number} {model}").shuffle(order)
+    return order
 
 
 def uses_gold_tags(index: int, number: int, interval: int) -> bool:

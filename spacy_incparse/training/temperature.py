@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spacy_incparse.search.analyses import Analyser
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.search.parser import Parser, Tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # are enough for one number
@@ -15,7 +15,7 @@ LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
 N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbours of the last one's best
 
 
-def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Sequence[str]]) -> float | None:
+def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
     """Return the temperature at which the best tree's probability tells best whether it is right; None without trees.
 
     That is the least log loss of "the best tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2, for

@@ -86,8 +86,9 @@ def test_no_field_looks_farther_than_it_declares(name, look_ahead):
                 assert contexts(changed, here) == contexts(plain, here)
 
 
-@pytest.mark.parametrize(("name", "look_ahead"), [(n, k) for n, k in LIMITED.items() if k >= 0])
+@pytest.mark.parametrize(("name", "look_ahead"), [(n, k) for n, k in LIMITED.items() if k >= 0 and n != "TR"])
 def test_no_field_declares_more_than_it_looks_at(name, look_ahead):
+    """TR, which is the same in all sentences of one tag a word, has a test of the search."""
     plain = features_by_word(name)
     assert any(
         contexts(features_by_word(name, (here + look_ahead, word, tag)), here) != contexts(plain, here)

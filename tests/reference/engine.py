@@ -11,6 +11,7 @@ from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import root_symbol
+from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.training.perceptron import Perceptron
 from spacy_incparse.transforms.left_corner import transform
@@ -27,7 +28,13 @@ EVERY_FIELD = {
     "chain": [f"{name} LKP" for name, field in FIELDS.items() if not field.needs_span and name != "LKP"],
     "close": [*FIELDS, "LEN LKP"],
 }
-FEATURE_SETS = {"paper": "paper", "paper+punct": "paper+punct", "rich": "rich", "every field": EVERY_FIELD}
+FEATURE_SETS = {
+    "paper": "paper",
+    "paper+punct": "paper+punct",
+    "rich": "rich",
+    "accurate": "accurate",
+    "every field": EVERY_FIELD,
+}
 
 
 def learner_of(trees, **settings):
@@ -74,6 +81,24 @@ class Engines:
             (score, tuple((n, self.chain(leaf)) for n, leaf in zip(closings, leaves, strict=True)))
             for score, closings, leaves in results
         ], n_relaxed
+
+    def fast_lattice_parse(self, words, tags, k):
+        """The same for words that may have several tags, given as lists of (tag id, rank): (score, moves, tags)."""
+        slow = self.slow.sentence(words, tags)
+        n_tags = len(self.model.grammar.tags)
+        sentence = Sentence(slow.words, slow.classes, slow.tags, n_tags, slow.is_question, slow.alternatives)
+        results, n_relaxed = self.beam.parse(sentence, k)
+        return [
+            (
+                score,
+                tuple((n, self.chain(leaf)) for n, leaf in zip(closings, leaves, strict=True)),
+                tuple(self.moves.leaves[leaf][0] for leaf in leaves),
+            )
+            for score, closings, leaves in results
+        ], n_relaxed
+
+    def slow_lattice_parse(self, words, tags, k):
+        return self.slow.parse(self.slow.sentence(words, tags), k, with_tags=True)
 
     def slow_parse(self, words, tags, k):
         return self.slow.parse(self.slow.sentence(words, tags), k)

@@ -27,12 +27,23 @@ class Open(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """Word numbers, class numbers, tag ids, and whether a question mark ends it."""
+    """Word numbers, class numbers, tag ids, and whether a question mark ends it.
+
+    alternatives: by position the (tag, rank) of words with several tags. under: the one that the word about to be
+    absorbed is read under, where it has several.
+    """
 
     words: list[int]
     classes: list[int]
     tags: list[int]
     is_question: bool
+    alternatives: dict[int, list[tuple[int, int]]] = {}
+    under: tuple[int, int] | None = None
+
+    def readings(self, position):
+        """The sentence once for each tag of a word: (tag, sentence)."""
+        for tag, rank in self.alternatives.get(position, [(self.tags[position], 0)]):
+            yield tag, self._replace(under=(tag, rank))
 
 
 class Facts:
@@ -225,7 +236,9 @@ READERS = {
     "T-3": lambda c: c.tag(c.position - 3),
     "T-2": lambda c: c.tag(c.position - 2),
     "T-1": lambda c: c.tag(c.position - 1),
-    "LKP": lambda c: c.tag(c.position),
+    "LKP": lambda c: c.sentence.under[0] if c.sentence.under else c.tag(c.position),
+    "T0": lambda c: c.tag(c.position),
+    "TR": lambda c: c.sentence.under[1] if c.sentence.under else 0,
     "T1": lambda c: c.tag(c.position + 1),
     "T2": lambda c: c.tag(c.position + 2),
     "T3": lambda c: c.tag(c.position + 3),
@@ -252,7 +265,7 @@ class Extractor:
 
     def rows(self, kind, stack, sentence, position):
         """A row number a template: the multilinear hash of its fields' values, of which the highest bits count."""
-        key = kind, stack, position, id(sentence)
+        key = kind, stack, position, sentence.under, id(sentence.words)
         if key not in self._rows:
             context = Context(stack, sentence, position, self.facts)
             # The sentence is kept with the rows, so that its id is not given to another one.
@@ -282,7 +295,7 @@ class Extractor:
 
     def shift(self, stack, sentence, position):
         """The POS node, whose outcome names the tag unless the template reads it already, and the word under it."""
-        symbol = self.facts.tag_symbol(sentence.tags[position])
+        symbol = self.facts.tag_symbol(sentence.under[0] if sentence.under else sentence.tags[position])
         rows = self.rows("node", stack, sentence, position)
         return [
             *(

@@ -10,11 +10,12 @@ from tests.reference.features import Child, Extractor, Facts, Open, Sentence
 
 
 class Hypothesis(NamedTuple):
-    """A partial analysis: its score, its open constituents from the root down, and its moves (closings, chain)."""
+    """A partial analysis: its score, its open constituents from the root down, its moves (closings, chain), its tags."""
 
     score: int
     stack: tuple[Open, ...]
     moves: tuple[tuple[int, tuple[int, ...]], ...]
+    tags: tuple[int, ...] = ()
 
 
 class SlowBeam:
@@ -32,9 +33,12 @@ class SlowBeam:
         self.root = 2 + model.grammar.labels.nonterminal_ids["TOP"]
 
     def sentence(self, words, tags):
+        """Tags are names, or lists of (tag id, rank), the first of which is the tagger's."""
         numbers, classes = self.model.lexicon.encode(words)
-        tag_ids = [self.grammar.labels.tag_ids.get(tag, 0) for tag in tags]
-        return Sentence(numbers, classes, tag_ids, "?" in words[-3:])
+        known = self.grammar.labels.tag_ids
+        ids = [known.get(tag, 0) if isinstance(tag, str) else tag[0][0] for tag in tags]
+        alternatives = {k: tag for k, tag in enumerate(tags) if not isinstance(tag, str)}
+        return Sentence(numbers, classes, ids, "?" in words[-3:], alternatives)
 
     # What may be done
 
@@ -88,7 +92,7 @@ class SlowBeam:
         return (*stack[:-1], stack[-1]._replace(children=(*stack[-1].children, word)))
 
     def chain_features(self, stack, chain, sentence, position):
-        tag = sentence.tags[position]
+        tag = sentence.under[0] if sentence.under else sentence.tags[position]
         rank = self.chains(tag, relaxed=True).index(chain)
         found = self.extractor.chain(stack, rank, sentence, position)
         for label in chain:
@@ -131,14 +135,15 @@ class SlowBeam:
     def start(self):
         return Hypothesis(0, (Open(self.root, 0, ()),), ())
 
-    def parse(self, sentence, k):
-        """The k best analyses as (score, moves), and how often triples had to be left out."""
+    def parse(self, sentence, k, with_tags=False):
+        """The k best analyses as (score, moves), or (score, moves, tags), and how often triples had to be left out."""
         beam, n_relaxed = [self.start()], 0
         for position in range(len(sentence.words)):
             beam, is_relaxed = self.advance(beam, sentence, position)
             n_relaxed += is_relaxed
         final, is_relaxed = self.finish(beam, sentence)
-        return [(h.score, h.moves) for h in final[:k]], n_relaxed + is_relaxed
+        found = [(h.score, h.moves, h.tags) if with_tags else (h.score, h.moves) for h in final[:k]]
+        return found, n_relaxed + is_relaxed
 
     def advance(self, beam, sentence, position):
         """F_i = FILTER(ADV(F_{i-1})); where nothing is left, the same without triples and seen lists."""
@@ -168,23 +173,24 @@ class SlowBeam:
     def successors(self, beam, sentence, position, relaxed):
         """All hypotheses that absorb the next word, each with its sort key: by score, then by predecessor's rank,
         number of closings and the chain's frequency."""
-        tag = sentence.tags[position]
         found = []
-        for rank, hypothesis in enumerate(beam):
-            for n_closings, stack, closing_score in self.sites(hypothesis, sentence, position, relaxed):
-                for number, chain in enumerate(self.chains(tag, relaxed)):
-                    if not self.may_attach(stack[-1], chain, tag, position, relaxed):
-                        continue
-                    features = self.chain_features(stack, chain, sentence, position)
-                    score = hypothesis.score + closing_score + self.score(features)
-                    moves = (*hypothesis.moves, (n_closings, chain))
-                    key = -score, rank, n_closings, number
-                    found.append((key, Hypothesis(score, self.attach(stack, chain, tag, position), moves)))
+        for tag, reading in sentence.readings(position):
+            for rank, hypothesis in enumerate(beam):
+                for n_closings, stack, closing_score in self.sites(hypothesis, tag, reading, position, relaxed):
+                    for number, chain in enumerate(self.chains(tag, relaxed)):
+                        if not self.may_attach(stack[-1], chain, tag, position, relaxed):
+                            continue
+                        features = self.chain_features(stack, chain, reading, position)
+                        score = hypothesis.score + closing_score + self.score(features)
+                        moves = (*hypothesis.moves, (n_closings, chain))
+                        key = -score, rank, n_closings, (tag, number)
+                        stack_after = self.attach(stack, chain, tag, position)
+                        found.append((key, Hypothesis(score, stack_after, moves, (*hypothesis.tags, tag))))
         return found
 
-    def sites(self, hypothesis, sentence, position, relaxed):
-        """Attachment sites from the lowest up: (number of closings, stack, score of the closings)."""
-        stack, score, tag = hypothesis.stack, 0, sentence.tags[position]
+    def sites(self, hypothesis, tag, sentence, position, relaxed):
+        """Attachment sites from the lowest up, for a word under a tag: (number of closings, stack, their score)."""
+        stack, score = hypothesis.stack, 0
         n_closings = 0
         while True:
             yield n_closings, stack, score

@@ -44,6 +44,25 @@ def test_same_parses_as_the_slow_twin(features, data, treebank, search):
         assert engines.fast_parse(words, tags, 1000) == engines.slow_parse(words, tags, 1000)
 
 
+@st.composite
+def lattices(draw, treebank, n_tags):
+    """Words, and of each a tag or several tag ids with ranks."""
+    words, tags = draw(sentences(treebank))
+    ids = st.lists(st.integers(0, n_tags - 1), min_size=2, max_size=3, unique=True)
+    several = ids.map(lambda found: [(tag, 1 + 16 * (k > 0) + tag % 3) for k, tag in enumerate(found)])
+    mixed = several if n_tags > 1 else st.nothing()
+    return words, [draw(st.one_of(st.just(tag), mixed)) for tag in tags]
+
+
+@pytest.mark.parametrize("features", ["every field", "accurate"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS, search=searches())
+def test_same_parses_under_several_tags_a_word(features, data, treebank, search):
+    engines = Engines(treebank, features=FEATURE_SETS[features], **search)
+    words, tags = data.draw(lattices(treebank, len(engines.model.grammar.tags)))
+    assert engines.fast_lattice_parse(words, tags, 1000) == engines.slow_lattice_parse(words, tags, 1000)
+
+
 # Few labels and many trees: many analyses of a sentence, which share contexts in part.
 DENSE = st.lists(
     normalised_trees(max_words=8, phrases=("NP", "S"), tags=("NN", "NN", "CC", ",")), min_size=6, max_size=12

@@ -268,3 +268,37 @@ def test_a_word_ends_a_bounded_number_of_constituents():
 
 def test_a_flat_tree():
     assert flat_tree(["a", "b"], ["X", "Y"]) == make_tree("TOP", [make_tree("X", "a"), make_tree("Y", "b")])
+
+
+def several(tags, known, gap=3.5):
+    """Each tag, and all others besides."""
+    return [[(tag, 0.0), *((other, gap) for other in known if other != tag)] for tag in tags]
+
+
+def test_a_word_with_several_tags_gets_one_of_them(parser, held_out):
+    for tree in held_out[:10]:
+        parse = parser.parse(tree.words, several(tree.tags, parser.tags[:4]))
+        assert parse.tree.words == tree.words
+        assert all(tag in (own, *parser.tags[:4]) for tag, own in zip(parse.tree.tags, tree.tags, strict=True))
+        assert parser.parse(tree.words, several(tree.tags, ())) == parser.parse(tree.words, tree.tags)
+
+
+def test_tags_that_the_parser_does_not_know_are_kept_where_they_are_the_only_ones(parser, held_out):
+    words, tags = held_out[0].words, held_out[0].tags
+    odd = ["UNSEEN", *tags[1:]]
+    assert parser.parse(words, odd).tree.tags == tuple(odd)
+    assert "UNSEEN" not in parser.parse(words, [[("UNSEEN", 0.0), (tags[0], 1.0)], *tags[1:]]).tree.tags
+
+
+def test_scores_of_a_search_over_tags_are_those_of_the_features(trees, held_out):
+    """What learning compares is what the search adds up, under whatever tag a word is absorbed."""
+    learner = learner_of(trees[:60], features="accurate")
+    for tree in trees[:60]:
+        learner.update(tree.words, several(tree.tags, ("NN", "VB")), tree)
+    parser = learner.parser()
+    perceptron = learner._models[0]._perceptron
+    for tree in held_out[:5]:
+        sentence = parser.model.sentence(tree.words, several(tree.tags, parser.tags[:3], 2.0))
+        results, _ = parser._beam.parse(sentence, 20)
+        for score, closings, leaves in results:
+            assert score == sum(parser.weights[k] for k in perceptron.features_of(sentence, closings, leaves))

@@ -234,3 +234,20 @@ def test_a_slice_of_a_real_treebank(treebanks):
     assert sum(right) / len(right) > 0.9
     jackknifed = jackknife_tags(sentences[:200], tags[:200], n_folds=2, n_epochs=2)
     assert [len(row) for row in jackknifed] == [len(row) for row in tags[:200]]
+
+
+@pytest.mark.parametrize(("n_tags", "margin"), [(1, 50), (2, 10), (3, 1000), (9, 0)])
+def test_a_lattice_has_the_tags_that_are_close_to_the_best(n_tags, margin):
+    corpus, others = random_corpus(14, 3), random_corpus(10, 4)[0]
+    made = Tagger.train(*corpus, n_epochs=3, only_min_count=10**6)
+    for words, row in zip(others, made.lattice_batch(others, n_tags, margin), strict=True):
+        for entry, ranking in zip(row, made.k_best(words, 100), strict=True):
+            best = ranking[0][1]
+            close = [(tag, best - score) for tag, score in ranking[:n_tags] if best - score <= margin]
+            assert entry == (close[0][0] if len(close) == 1 else close)
+
+
+def test_the_dictionary_leaves_one_tag_in_a_lattice():
+    corpus = [["it", "runs"]] * 30, [["PRP", "VBZ"]] * 30
+    made = Tagger.train(*corpus, n_epochs=2)
+    assert made.lattice_batch([["it", "it"], []], 5, 10**6) == [["PRP", "PRP"], []]

@@ -5,7 +5,7 @@ import pytest
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.training.learner import ParserLearner, retag
+from spacy_incparse.training.learner import ParserLearner, reachable_tags, retag
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
 from tests.reference.engine import learner_of
@@ -165,3 +165,34 @@ def test_the_order_of_a_users_settings_is_kept(trees):
     own = {"node": ["L10 LKP", "L10 L01"], "word": ["LK"]}
     parser = learner_of(trees[:5], features=own).parser()
     assert json.loads(json.dumps(parser.config.to_dict()))["features"] == own
+
+
+def test_several_models_are_mixed(trees):
+    """Each of two models learns by itself, and the parser has the mean of their averages."""
+    single, double = learner_of(trees[:20]), learner_of(trees[:20], n_models=2)
+    for tree in trees[:20]:
+        single.update(tree.words, tree.tags, tree)
+        double.learn(double.encode(tree.words, tree.tags, tree), 1)
+    mixed, alone = double.parser().weights, single.parser().weights
+    assert alone.n_nonzero() > 100
+    rounded = {
+        k for k in range(len(alone)) if abs(alone[k] / alone.scale - 2 * mixed[k] / mixed.scale) > 1 / mixed.scale
+    }
+    assert not rounded  # the other one has learnt nothing: the mean is a half
+
+
+def test_a_learner_of_several_models_goes_on_where_its_state_was_taken(trees):
+    learner, again = learner_of(trees[:20], n_models=2), learner_of(trees[:20], n_models=2)
+    for number, tree in enumerate(trees[:20]):
+        learner.learn(learner.encode(tree.words, tree.tags, tree), number % 2)
+    again.state_from_bytes(learner.state_to_bytes())
+    for tree in trees[:20]:
+        assert learner.update(tree.words, tree.tags, tree) == again.update(tree.words, tree.tags, tree)
+    assert learner.parser().to_bytes() == again.parser().to_bytes()
+
+
+def test_the_right_tag_is_reached_where_it_is_among_several(trees):
+    tree = trees[0]
+    lattice = [[("X", 0.0), (tag, 2.0)] if k % 2 else tag for k, tag in enumerate(tree.tags)]
+    assert reachable_tags(tree, lattice) == list(tree.tags)
+    assert reachable_tags(tree, [[("X", 0.0), ("Y", 1.0)], *tree.tags[1:]]) == ["X", *tree.tags[1:]]
