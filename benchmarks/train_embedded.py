@@ -71,7 +71,7 @@ def choose(trees: list[Tree]) -> tuple[int, float | None]:
 
     train_parser(rest, held_out, config=ParserConfig(), heads=heads(), max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
     n_passes, tagger, parser = best[0]
-    tags = tagger.tag_batch([tree.words for tree in held_out])
+    tags = parser.tag_with(tagger, [tree.words for tree in held_out])
     temperature = fit_temperature(parser.with_search(**SEARCH), held_out, tags)
     print(f"temperature {temperature}", flush=True)
     return n_passes, temperature

@@ -56,7 +56,11 @@ def train(trees: Sequence[Tree], config: str, *, gold_tags: bool, epochs: int | 
 
 def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Tags:
     """Give the tags that trees are parsed under."""
-    return [tree.tags for tree in trees] if gold_tags else trained.tagger.tag_batch([tree.words for tree in trees])
+    return (
+        [tree.tags for tree in trees]
+        if gold_tags
+        else trained.parser.tag_with(trained.tagger, [tree.words for tree in trees])
+    )
 
 
 def parse_and_score(parser: Parser, gold: Sequence[Tree], tags: Tags) -> dict[str, Any]:

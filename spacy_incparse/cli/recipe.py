@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
-MAX_EPOCHS = 10
-# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes. Its perceptron
-# has no margin, and all its steps have one size.
-PAPER_RECIPE: dict[str, Any] = {
-    "training": {"margin": 0.0, "step_decay": 0.0},
+MAX_EPOCHS = 5  # of two models each
+# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes. It has one
+# perceptron without a margin, and all its steps have one size.
+_PAPER: dict[str, Any] = {
+    "training": {"margin": 0.0, "step_decay": 0.0, "n_models": 1},
     "search": {"gamma": 1e6},
     "max_epochs": 12,
 }
+_ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 6}
+RECIPES = {"paper": _PAPER, "paper+punct": _PAPER, "accurate": _ACCURATE}
+"""What the named recipes set beside their features; of what is not named the defaults hold."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +58,21 @@ class Recipe:
         return parser_config(self.training | self.search)
 
     def pipeline(self, tagger: Tagger, parser: Parser, scores: dict[str, Any]) -> Language:
-        """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags."""
+        """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
+
+        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees.
+        """
         nlp = _blank(self.lang)
         nlp.add_pipe("sentencizer")
-        nlp.add_pipe("incparse_tagger")
-        settings = {"tags": "doc", "training": self.training, "search": self.search} | self.options
-        nlp.add_pipe("incparse", config=settings)
         weights = {"tagger": tagger.to_bytes(), "parser": parser.to_bytes()}
-        # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
-        _model(nlp, "incparse_tagger").from_bytes(pack({"tagger": weights["tagger"]}))
+        settings = {"training": self.training, "search": self.search}
+        if parser.config.n_tags > 1:
+            nlp.add_pipe("incparse", config={"tags": "own", "set_tags": True} | settings | self.options)
+        else:
+            # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
+            nlp.add_pipe("incparse_tagger")
+            nlp.add_pipe("incparse", config={"tags": "doc"} | settings | self.options)
+            _model(nlp, "incparse_tagger").from_bytes(pack({"tagger": weights["tagger"]}))
         _model(nlp, "incparse").from_bytes(pack(weights))
         nlp.meta.update(name="incparse", description=f"Constituency parser, {self.description}", performance=scores)
         return nlp
@@ -139,8 +148,8 @@ def _check(recipe: Recipe, config: str) -> None:
 def _read_settings(config: str) -> dict[str, Any]:
     defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
     if config in NAMED_SETS:
-        own = PAPER_RECIPE if config.startswith("paper") else {"training": {}}
-        return defaults | own | {"training": own["training"] | {"features": config}}
+        own = RECIPES.get(config, {})
+        return defaults | own | {"training": own.get("training", {}) | {"features": config}}
     path = Path(config)
     if not path.is_file():
         raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMED_SETS)}")

@@ -16,6 +16,7 @@ from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from spacy_incparse.search.parser import Tags
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.cache import GoldMoves
     from spacy_incparse.training.learner import ParserLearner
@@ -40,7 +41,7 @@ class TrainingRun:
     learner: ParserLearner
     tagger: Tagger
     seed: int
-    tags: dict[tuple[str, ...], Sequence[str]] = field(default_factory=dict)  # by the words of a training sentence
+    tags: dict[tuple[str, ...], Tags] = field(default_factory=dict)  # by the words of a training sentence
     n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
     encoded: dict[tuple, GoldMoves] = field(default_factory=dict)
 
@@ -79,16 +80,14 @@ class TrainingRun:
             n_wrong += sum(self.learner.learn(batch[i], model) > 0 for i in order)
         return n_wrong
 
-    def _encode(self, words: tuple[str, ...], tags: Sequence[str], tree: Tree) -> GoldMoves:
+    def _encode(self, words: tuple[str, ...], tags: Tags, tree: Tree) -> GoldMoves:
         """Encode a sentence once, not in every pass."""
-        key = words, tuple(tags), tree.arrays.labels
+        key = words, repr(tags), tree.arrays.labels
         if key not in self.encoded:
             self.encoded[key] = self.learner.encode(words, tags, tree)
         return self.encoded[key]
 
-    def _sentences(
-        self, examples: Iterable[Example], use_given_tags: bool
-    ) -> list[tuple[tuple[str, ...], Sequence[str], Tree]]:
+    def _sentences(self, examples: Iterable[Example], use_given_tags: bool) -> list[tuple[tuple[str, ...], Tags, Tree]]:
         sentences = []
         for example in examples:
             given = _given_tags(example) if use_given_tags else None
@@ -98,7 +97,7 @@ class TrainingRun:
                 sentences.append((words, tags, tree))
         return sentences
 
-    def _tags_of(self, words: tuple[str, ...]) -> Sequence[str]:
+    def _tags_of(self, words: tuple[str, ...]) -> Tags:
         tags = self.tags.get(words)
         if tags is not None:
             return tags

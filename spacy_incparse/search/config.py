@@ -16,7 +16,7 @@ UPDATES = ("early", "max_violation", "full")
 class ParserConfig:
     """Settings of a parser; those of the search may be changed after training, the others belong to the model.
 
-    features: a named set ("paper", "paper+punct", "rich") or a user's own, see features/templates.py.
+    features: a named set ("paper", "paper+punct", "rich", "accurate") or a user's own, see features/templates.py.
     conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs of section 3.1; chains up to length 2 are always kept.
     known_min_count, common_min_count: see lexicon/words.py. table_bits: 2**bits rows of hashed weights.
@@ -25,12 +25,13 @@ class ParserConfig:
     outcomes with a smaller share too. train_*: the same while training, gamma in raw weights.
     update: "early", "max_violation" or "full". margin: by how much (in weights) a gold parse has to lead to be left
     alone. step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With both 0 it is the paper's
-    perceptron. n_tags: how many tags of the tagger's a word may be absorbed under (1: the best only), of those that
-    are at most tag_margin (in the tagger's weights) behind the best; the tree decides. n_models: how many models are trained, each with its own order of sentences; their mean
-    is the parser's. gold_tag_interval: every how many-th time a training sentence comes with
-    its gold tags instead of a tagger's (0: never): right tags teach syntax, wrong ones what tags are worth.
-    cache_*: repeated use of hypotheses (figure 4): for how many
-    sentences (0: off), how many candidates each, how many sentences lie between two sweeps, T1 and T2.
+    perceptron. n_models: how many models are trained, each with its own order of sentences; their mean is the parser's.
+    n_tags: under how many of a tagger's tags a word may be absorbed (1: the best only), of those that are at most
+    tag_margin (in the tagger's weights) behind the best; the tree decides.
+    gold_tag_interval: every how many-th time a training sentence comes with its gold tags instead of a tagger's (0:
+    never): right tags teach syntax, wrong ones what tags are worth.
+    cache_*: repeated use of hypotheses (figure 4): for how many sentences (0: off), how many candidates each, how many
+    sentences lie between two sweeps, T1 and T2.
     """
 
     features: str | dict[str, Sequence[str]] = "rich"
@@ -52,7 +53,7 @@ class ParserConfig:
     step_decay: float = 0.1
     n_tags: int = 1
     tag_margin: float = 40.0
-    n_models: int = 1
+    n_models: int = 2
     gold_tag_interval: int = 2
     cache_size: int = 0
     cache_candidates: int = 10
@@ -108,6 +109,7 @@ _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,
     "train_beam_size": 1, "train_gamma": 0,
-    "train_seen_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1, "gold_tag_interval": 0,
+    "train_seen_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1,
+    "gold_tag_interval": 0,
     "cache_size": 0, "cache_candidates": 1, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
 }  # fmt: skip

@@ -32,7 +32,8 @@ Tags = Sequence[str | Sequence[tuple[str, float]]]
 class TagSource(Protocol):
     """What a parser needs of a tagger: see tagging.Tagger.lattice_batch."""
 
-    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]: ...
+    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
+        """Give each sentence's tags."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,10 @@ class Parser:
         return self.model.heads
 
     def parse(self, words: Sequence[str], tags: Tags) -> Parse:
-        """Parse one sentence: the best tree, whose tags are among the given ones. Raises ValueError without words, or where tags are more or fewer."""
+        """Parse one sentence: the best tree, whose tags are among the given ones.
+
+        Raises ValueError without words, or where tags are more or fewer.
+        """
         return self.nbest(words, tags, 1)[0]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
@@ -156,7 +160,7 @@ class Parser:
         return [tag if isinstance(tag, str) else known[chosen[leaf][0]] for tag, leaf in zip(tags, leaves, strict=True)]
 
     def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
-        """Give the tags that sentences are to be parsed under: the tagger's, so many of a word as config.n_tags says."""
+        """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""
         return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
 
     def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Tags]]) -> list[Parse]:

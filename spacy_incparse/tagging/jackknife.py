@@ -23,8 +23,9 @@ def jackknife_tags(
 ) -> list[Tagging]:
     """Tag each fold with a tagger trained on the others; the same input gives the same tags.
 
-    With n_tags above 1 a word may have several: see `Tagger.lattice_batch`. Folds are stretches of the corpus, since a document's words would help to tag the rest of it. `progress` is called
-    with the number of folds done and of all. Fewer sentences than folds: every sentence is a fold. ConfigError for
+    With n_tags above 1 a word may have several: see `Tagger.lattice_batch`. Folds are stretches of the corpus, since a
+    document's words would help to tag the rest of it. `progress` is called with the number of folds done and of all.
+    Fewer sentences than folds: every sentence is a fold. ConfigError for
     fewer than two folds, or a single sentence.
     """
     n_folds = min(n_folds, len(sentences))

@@ -87,7 +87,7 @@ def test_settings_from_a_json_file(write):
     assert recipe.training["tagger"] == {"n_epochs": 2}
 
 
-@pytest.mark.parametrize("name", ["paper", "rich"])
+@pytest.mark.parametrize("name", ["accurate", "paper", "rich"])
 def test_settings_from_the_shipped_configs(name, request):
     path = request.config.rootpath / "configs" / f"{name}.cfg"
     recipe = read_recipe(str(path), max_epochs=3)

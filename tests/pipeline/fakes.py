@@ -31,6 +31,9 @@ class FakeParser:
         self.n_batches += 1
         return [self._parse(words, tags) for words, tags in sentences]
 
+    def tag_with(self, tagger, sentences):
+        return tagger.tag_batch(sentences)
+
     def with_search(self, **settings):
         return FakeParser(**settings)
 

@@ -37,7 +37,7 @@ class Sentence(NamedTuple):
     classes: list[int]
     tags: list[int]
     is_question: bool
-    alternatives: dict[int, list[tuple[int, int]]] = {}
+    alternatives: dict[int, list[tuple[int, int]]] = {}  # noqa: RUF012
     under: tuple[int, int] | None = None
 
     def readings(self, position):

@@ -10,7 +10,7 @@ from tests.reference.features import Child, Extractor, Facts, Open, Sentence
 
 
 class Hypothesis(NamedTuple):
-    """A partial analysis: its score, its open constituents from the root down, its moves (closings, chain), its tags."""
+    """A partial analysis: its score, its open constituents from the root down, its moves (closings, chain), tags."""
 
     score: int
     stack: tuple[Open, ...]
