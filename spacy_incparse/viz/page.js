@@ -228,7 +228,7 @@ class TreeView extends View {
   fit() {
     const room = this.figure.querySelector(".scroll").clientWidth - 20;
     for (this.lineLength of LINES)
-      for (let length = 1; length < this.words.length; length = Math.max(length + 1, Math.floor(length * 1.25))) {
+      for (let length = 1; length < this.words.length; length += Math.ceil(length / 30)) {
         this.foldShort(length);
         if (this.place().layout.width <= room) return this.draw();
       }
