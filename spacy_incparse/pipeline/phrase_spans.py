@@ -7,6 +7,7 @@ what somebody has picked from a mirror is not taken for one. JSON keeps no ids; 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -90,11 +91,14 @@ def _lost(doc: Doc) -> list[Stored]:
         named = [group for name, group in groups if name in mirror_names()]
         trees = _rebuilt(doc, named[0], with_ids=False) if len(named) == 1 else []
         known = trees if _is_whole(doc, trees) else []
-    lost = {}
-    for start_char, end_char, value in known:
-        if not any(start < end_char and start_char < end for start, end in stored):
-            lost[start_char, end_char] = value
+    lost = {(start, end): value for start, end, value in known if not _overlaps(stored, start, end)}
     return [(*chars, value) for chars, value in lost.items()]
+
+
+def _overlaps(stored: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether one of the sentences, which are sorted and do not overlap, has any of these characters."""
+    behind = bisect_left(stored, (end, 0))
+    return behind > 0 and stored[behind - 1][1] > start
 
 
 def _is_whole(doc: Doc, trees: list[Stored]) -> bool:

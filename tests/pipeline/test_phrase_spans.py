@@ -88,6 +88,41 @@ def test_a_span_alone_brings_them_back(doc):
     assert through_docbin(doc)[6]._.tree_path[-1].words == ("ran",)
 
 
+def phrases(doc):
+    return [(span.label_, span.start, span.end, span.text) for span in doc.spans["phrases"]]
+
+
+GROUP_KEPT = {
+    "copy": lambda doc: doc.copy(),
+    "to_bytes": through_bytes,
+    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
+    "DocBin": through_docbin,
+    "DocBin with user data": lambda doc: through_docbin(doc, store_user_data=True),
+    "from_docs": lambda doc: Doc.from_docs([doc]),
+    "JSON": through_json,
+}
+
+
+@pytest.mark.parametrize("way", GROUP_KEPT)
+def test_the_group_is_kept_in_order(doc, way):
+    doc = GROUP_KEPT[way](doc)
+    nodes = [node for tree in doc._.trees for node in tree.phrases()[1:]]
+    assert phrases(doc) == [(node.label, node.span.start, node.span.end, node.text) for node in nodes]
+
+
+def test_the_groups_of_joined_docs_are_shifted(doc):
+    joined = Doc.from_docs([doc, doc])
+    shift = len(doc)
+    again = [(label, start + shift, end + shift, text) for label, start, end, text in phrases(doc)]
+    assert phrases(joined) == phrases(doc) + again
+    assert len(joined._.trees) == 6
+
+
+@pytest.mark.parametrize("options", [{}, {"copy_user_data": True}])
+def test_as_doc_drops_the_group(doc, options):
+    assert list(doc[:].as_doc(**options).spans) == []
+
+
 STRUCTURE_ONLY = {
     "JSON": through_json,
     "JSON of a DocBin's Doc": lambda doc: through_json(through_docbin(doc)),
