@@ -7,7 +7,7 @@ import re
 from spacy_incparse.viz.measure import visible
 
 _REFERENCES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
-_SAFE_VALUE = re.compile(r"[\w#%.,()/ '\"+-]*")
+_SAFE_VALUE = re.compile(r"[\w#%.,() '\"+-]*")
 
 
 def escape(text: str) -> str:
