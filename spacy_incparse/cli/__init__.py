@@ -13,6 +13,7 @@ from spacy_incparse.cli.evaluate import evaluate_command
 from spacy_incparse.cli.group import CommandGroup
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.score import score_command
+from spacy_incparse.cli.search import search_command
 from spacy_incparse.cli.stats import stats_command
 from spacy_incparse.cli.train import train_command
 
@@ -23,6 +24,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train": train_command,
     "evaluate": evaluate_command,
     "score": score_command,
+    "search": search_command,
     "convert": convert_command,
     "stats": stats_command,
 }

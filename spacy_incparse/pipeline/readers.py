@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.convert import trees_to_docs
@@ -80,12 +82,7 @@ class TreebankReader:
 
     def _from_docbins(self, nlp: Language) -> Iterator[Example]:
         for path in self._docbins():
-            for doc in DocBin().from_disk(path).get_docs(nlp.vocab):
-                if len(doc) and not anchored_trees(doc):
-                    raise IncparseError(
-                        f"{path}: a Doc without trees: were they lost because the DocBin was written without "
-                        f"store_user_data=True? `spacy-incparse convert` writes it with them"
-                    )
+            for doc in read_docbin(path, nlp.vocab):
                 for part in self._short_enough(doc):
                     yield _example(nlp, part, doc.has_unknown_spaces)
 
@@ -98,6 +95,21 @@ class TreebankReader:
         for sentence in doc.sents:
             if len(sentence) <= self.max_length:
                 yield sentence.as_doc(copy_user_data=True)
+
+
+def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    """Yield the Docs of a `.spacy` file. Raises IncparseError where one has no trees, or the file is damaged."""
+    try:
+        docs = DocBin().from_disk(path)
+    except (ValueError, KeyError, zlib.error) as error:
+        raise IncparseError(f"{path}: the file is no DocBin, or damaged: {error}") from None
+    for doc in docs.get_docs(vocab):
+        if len(doc) and not anchored_trees(doc):
+            raise IncparseError(
+                f"{path}: a Doc without trees: were they lost because the DocBin was written without "
+                f"store_user_data=True? `spacy-incparse convert` writes it with them"
+            )
+        yield doc
 
 
 def _example(nlp: Language, reference: Doc, gold_tokens: bool) -> Example:

@@ -1,6 +1,7 @@
 """What patterns find in trees that were written for it: operators, names, labels, words, heads, and odd trees."""
 
 import pickle
+import signal
 import threading
 
 import pytest
@@ -242,3 +243,17 @@ def test_several_threads_may_use_a_pattern():
     for thread in threads:
         thread.join()
     assert counts == [300] * 4
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers as in POSIX")
+@pytest.mark.parametrize("as_forest", [True, False])
+def test_a_pattern_that_takes_for_ever_can_be_interrupted(as_forest):
+    wide = tree(f"(S {'(NN a) ' * 300})")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compile("S < __=a < __=b < __=c < __=d < (__ == =a !== =a)").count(Forest([wide]) if as_forest else wide)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,60 @@
+"""Corpora to search: bracket files and `.spacy` files as forests, file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.patterns.forest import Forest, Symbols
+from spacy_incparse.patterns.reading import read_forests
+from spacy_incparse.trees.files import treebank_files
+from spacy_incparse.trees.reader import SkipLog
+
+DOCBIN = ".spacy"
+
+
+def corpus_files(paths: Sequence[str]) -> list[Path]:
+    """Return the files that are meant by files, folders and globs: bracket files as elsewhere, and `.spacy` files.
+
+    Raises IncparseError where a path does not exist or holds neither.
+    """
+    return [file for path in paths for file in _expand(path)]
+
+
+def read_corpus(
+    files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None
+) -> Iterator[tuple[Path, Forest]]:
+    """Yield each file with its trees: those of bracket files as they stand or `normalized`, those of Docs as stored."""
+    symbols = Symbols()
+    for path in files:
+        if path.suffix == DOCBIN:
+            yield path, _stored_trees(path, symbols)
+        else:
+            yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad)
+
+
+def _expand(path: str) -> list[Path]:
+    if not Path(path).is_dir():
+        return treebank_files(path)
+    docbins = sorted(Path(path).rglob("*" + DOCBIN))
+    try:
+        return sorted([*treebank_files(path), *docbins])
+    except IncparseError:
+        if docbins:
+            return docbins
+        raise
+
+
+def _stored_trees(path: Path, symbols: Symbols) -> Forest:
+    # Imported here, so that searching bracket files needs no spaCy and starts at once.
+    from spacy.vocab import Vocab
+
+    from spacy_incparse.pipeline.readers import read_docbin
+    from spacy_incparse.pipeline.storage import anchored_trees
+
+    forest = Forest(symbols=symbols)
+    for doc in read_docbin(path, Vocab()):
+        for found in anchored_trees(doc):
+            forest.add(found.tree)
+    return forest

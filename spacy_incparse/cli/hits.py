@@ -1,0 +1,136 @@
+"""How `search` shows what it has found; docs/output.md describes the formats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import srsly
+
+from spacy_incparse.patterns import Match
+from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.normalize import TRACE_TAG
+from spacy_incparse.trees.tree import Tree
+
+_LEAST = 8  # characters of context, and of a match, however narrow the terminal is
+
+
+class HitWriter(Protocol):
+    """Turns a match in a file into a piece of output."""
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the text, without a line's end."""
+
+
+@dataclass(frozen=True)
+class Kwic:
+    """Keyword in context: a line with the number of the tree, what stands before the match, the match, and the rest.
+
+    width: of a line; with `n_words` the context has so many words on either side, whatever the width.
+    names: how many characters file names have; 0: they are not shown.
+    """
+
+    width: int
+    n_words: int | None = None
+    names: int = 0
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the line."""
+        place = f"{path.name}:{match.number + 1}" if self.names else f"{match.number + 1}"
+        place = f"{place:<{self.names + 6}}"
+        before, middle, behind = _texts(match)
+        if self.n_words is not None:
+            left, right = before[len(before) - self.n_words :] if self.n_words else [], behind[: self.n_words]
+            return " ".join([place, *left, middle, *right])
+        room = max(self.width - len(place) - 3, 4 * _LEAST)
+        before_width = room // 3
+        middle = _shortened(middle, room - before_width - _LEAST)
+        left_text = " ".join(_fitting(before[::-1], before_width)[::-1])
+        right = _fitting(behind, room - before_width - len(middle))
+        return f"{place} {left_text:>{before_width}} {middle} {' '.join(right)}".rstrip()
+
+
+@dataclass(frozen=True)
+class TreeHits:
+    """The matched trees over indented lines, each below a comment that says where it is and what has names."""
+
+    width: int
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the comment, the tree and an empty line."""
+        named = "".join(f"  {name}={node}" for name, node in match.groups.items())
+        return f"# {path.name}:{match.number + 1}{named}\n{match.node.to_string(width=self.width)}\n"
+
+
+def write_json(path: Path, match: Match) -> str:
+    """Return an object on a line."""
+    content = {"file": str(path), "number": match.number + 1, **_described(match.node), "is_word": match.is_word}
+    content["groups"] = {name: _described(node) for name, node in match.groups.items()}
+    return srsly.json_dumps(content)
+
+
+class LabelCounts:
+    """How often nodes of each label have matched; words count as themselves."""
+
+    def __init__(self, *, raw_labels: bool = False):
+        self._raw_labels = raw_labels
+        self._counts: Counter[str] = Counter()
+
+    def add(self, match: Match) -> None:
+        """Count a match."""
+        label = match.node.label if self._raw_labels else bare_label(match.node.label)
+        self._counts[match.node.words[0] if match.is_word else label] += 1
+
+    def lines(self) -> Iterator[str]:
+        """Yield a table: labels, the most frequent first, with numbers and percent, and the sum."""
+        total = self._counts.total()
+        width = max(map(len, ("total", *self._counts)))
+        for label, count in sorted(self._counts.items(), key=lambda item: (-item[1], item[0])):
+            yield f"{label:<{width}} {count:>10,} {100 * count / total:>6.2f} %"
+        yield f"{'total':<{width}} {total:>10,}"
+
+
+def _described(node: Tree) -> dict[str, object]:
+    return {
+        "label": node.label,
+        "start": node.start,
+        "end": node.end,
+        "text": " ".join(_words(node, node.start, node.end)),
+        "tree": str(node),
+    }
+
+
+def _texts(match: Match) -> tuple[list[str], str, list[str]]:
+    """Return the words before the match, the match in brackets, and the words behind; without traces around it."""
+    node = match.node
+    inside = _words(node, node.start, node.end) or list(node.words)
+    middle = " ".join(inside if match.is_word else [node.label, *inside])
+    return _words(node, 0, node.start), f"[{middle}]", _words(node, node.end, len(node.arrays.words))
+
+
+def _words(node: Tree, start: int, end: int) -> list[str]:
+    """Return the words from `start` to `end` of the whole tree that are no traces."""
+    arrays = node.arrays
+    places = zip(arrays.words[start:end], arrays.leaves[start:end], strict=True)
+    return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
+
+
+def _shortened(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    half = (width - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
+
+
+def _fitting(words: list[str], width: int) -> list[str]:
+    """Return as many of the first words as fit into a width with a space between them."""
+    taken, length = [], -1
+    for word in words:
+        length += 1 + len(word)
+        if length > width:
+            break
+        taken.append(word)
+    return taken

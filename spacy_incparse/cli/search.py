@@ -1,0 +1,138 @@
+"""`search`: find what a pattern describes in files with trees."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_incparse.cli.options import SkipBad
+from spacy_incparse.cli.progress import Progress
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.patterns import Forest, Pattern, compile
+from spacy_incparse.trees.heads import NAMES, HeadRules
+from spacy_incparse.trees.reader import SkipLog
+
+
+class HitFormat(str, Enum):
+    """How hits are shown."""
+
+    kwic = "kwic"
+    tree = "tree"
+    json = "json"
+
+
+def search_command(
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="What to look for, in quotes: docs/search.md.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Bracket files, .spacy files, folders or globs of them.")
+    ],
+    normalize: Annotated[
+        bool,
+        typer.Option("--normalize", help="Take functions, traces and wrappers off the trees of bracket files first."),
+    ] = False,
+    raw_labels: Annotated[
+        bool, typer.Option("--raw-labels", help="NP in a pattern is the whole label: not NP-SBJ, which it is without.")
+    ] = False,
+    heads: Annotated[
+        str, typer.Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ...")
+    ] = "en",
+    format_: Annotated[
+        HitFormat, typer.Option("--format", "-f", help="Keyword in context, trees, or JSON lines.")
+    ] = HitFormat.kwic,
+    context: Annotated[
+        int | None,
+        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side; default: what fits the line."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--every", help="A hit for each way to give the pattern's names to nodes.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Print the number of matching nodes alone.")] = False,
+    by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Search trees with a pattern that means what it means in Tregex.
+
+    Bracket files may be gzipped; their trees are searched as they stand. What is a word in a pattern and what a label
+    is not told apart: NN < pumpkin finds the noun.
+
+    \b
+    Examples:
+      spacy-incparse search "NP < (NN=head $.. PP)" wsj/
+      spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
+      spacy-incparse search "@SBAR < (WHNP < which)" "more/*.mrg.gz" parsed.spacy --count
+    """
+    compiled = compile(pattern, raw_labels=raw_labels, heads=_head_rules(heads))
+    if (count or by_label) and (limit or every or (count and by_label)):
+        raise IncparseError("--count and --by-label exclude each other, --limit and --every")
+    skipped = SkipLog() if skip_bad else None
+    corpus = _Corpus(sources, normalize, skipped, is_silent=not (count or by_label))
+    if count:
+        typer.echo(sum(compiled.count(forest) for _, forest in corpus))
+    elif by_label:
+        _print_table(compiled, corpus, raw_labels)
+    else:
+        _print_hits(compiled, corpus, format_, context, every, limit)
+    if skipped:
+        typer.echo(str(skipped), err=True)
+
+
+class _Corpus:
+    """The files with their trees, and the progress through them."""
+
+    def __init__(self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, is_silent: bool):
+        from spacy_incparse.cli.corpora import corpus_files
+
+        self.files = corpus_files(sources)
+        self._normalize, self._skipped = normalize, skipped
+        self._progress = Progress(is_shown=not (is_silent and sys.stdout.isatty()))
+
+    def __iter__(self) -> Iterator[tuple[Path, Forest]]:
+        from spacy_incparse.cli.corpora import read_corpus
+
+        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped)
+        try:
+            for number, (path, forest) in enumerate(read, start=1):
+                yield path, forest
+                self._progress.show(f"{number:,} of {len(self.files):,} files")
+        finally:
+            self._progress.clear()
+
+
+def _print_table(pattern: Pattern, corpus: _Corpus, raw_labels: bool) -> None:
+    from spacy_incparse.cli.hits import LabelCounts
+
+    counts = LabelCounts(raw_labels=raw_labels)
+    for _, forest in corpus:
+        for match in pattern.search(forest):
+            counts.add(match)
+    typer.echo("\n".join(counts.lines()))
+
+
+def _print_hits(
+    pattern: Pattern, corpus: _Corpus, format_: HitFormat, context: int | None, every: bool, limit: int | None
+) -> None:
+    from spacy_incparse.cli.hits import HitWriter, Kwic, TreeHits, write_json
+
+    width = shutil.get_terminal_size().columns
+    names = max(len(path.name) for path in corpus.files) if len(corpus.files) > 1 else 0
+    writers: dict[HitFormat, HitWriter] = {
+        HitFormat.kwic: Kwic(width, context, names),
+        HitFormat.tree: TreeHits(width),
+        HitFormat.json: write_json,
+    }
+    hits = ((path, match) for path, forest in corpus for match in pattern.search(forest, every=every))
+    for path, match in islice(hits, limit):
+        # Not typer.echo, which flushes every line: hits are many.
+        print(writers[format_](path, match))
+
+
+def _head_rules(heads: str) -> HeadRules:
+    return HeadRules.from_name(heads) if heads in NAMES else HeadRules.from_file(heads)

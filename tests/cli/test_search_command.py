@@ -1,0 +1,239 @@
+import gzip
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from spacy_incparse.cli.search import search_command
+from spacy_incparse.patterns import compile
+from spacy_incparse.trees.reader import parse_bracketed, read_treebank, read_trees
+
+TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP
+(DT the) (NN roof)))) (PP-TMP (IN in) (NP (NNP May)))) (. .)) )
+( (SQ (VBD was) (NP-SBJ-2 (PRP it)) (VP (VBN eaten) (NP (-NONE- *-2))) (. ?)) )
+"""
+
+
+@pytest.fixture
+def file(write):
+    return write("some.mrg", TREES)
+
+
+def lines(result):
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+def squeezed(result):
+    return [re.sub(r" +", " ", line) for line in lines(result)]
+
+
+def test_keyword_in_context(run, file):
+    assert lines(run("search", "NN", file)) == [
+        "1                      the old [NN gardener] grew a pumpkin on the roof in May .",
+        "1      the old gardener grew a [NN pumpkin] on the roof in May .",
+        "1        grew a pumpkin on the [NN roof] in May .",
+    ]
+
+
+def test_long_matches_are_shortened_to_the_line(run, file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    (line,) = lines(run("search", "VP < VBD", file))
+    assert line == "1       old gardener [VP gre ... in May] ."
+
+
+@pytest.mark.parametrize(
+    ("n_words", "line"),
+    [("0", "1 [NP a pumpkin]"), ("2", "1 gardener grew [NP a pumpkin] on the")],
+)
+def test_context_by_words(run, file, n_words, line):
+    assert squeezed(run("search", "NP < pumpkin | NP < (NN < pumpkin)", file, "--context", n_words)) == [line]
+
+
+def test_words_and_traces(run, file):
+    assert squeezed(run("search", "/^pump/", file)) == ["1 the old gardener grew a [pumpkin] on the roof in May ."]
+    assert squeezed(run("search", '"-NONE-"', file)) == ["2 was it eaten [-NONE- *-2] ?"]
+    assert squeezed(run("search", "VP < VBN", file)) == ["2 was it [VP eaten] ?"]
+
+
+def test_trees(run, file):
+    result = run("search", "NP=whole < (NP=head $+ PP)", file, "--format", "tree")
+    first, *rest = lines(result)
+    assert first == (
+        "# some.mrg:1  whole=(NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP (DT the) (NN roof))))"
+        "  head=(NP (DT a) (NN pumpkin))"
+    )
+    (match,) = compile("NP < PP").search(read_trees(file))
+    assert [str(tree) for tree in parse_bracketed("\n".join(rest))] == [str(match.node)]
+    assert [str(tree) for tree in parse_bracketed(result.stdout)] == [str(match.node)]  # the heading is a comment
+
+
+def test_json_lines(run, file):
+    (row,) = [json.loads(line) for line in lines(run("search", "VP < VBN=verb", file, "--format", "json"))]
+    assert row == {
+        "file": str(file),
+        "number": 2,
+        "label": "VP",
+        "start": 2,
+        "end": 4,
+        "text": "eaten",
+        "tree": "(VP (VBN eaten) (NP (-NONE- *-2)))",
+        "is_word": False,
+        "groups": {"verb": {"label": "VBN", "start": 2, "end": 3, "text": "eaten", "tree": "(VBN eaten)"}},
+    }
+
+
+def test_count(run, file):
+    assert run("search", "NP", file, "--count").stdout == "7\n"
+    assert run("search", "NP", file, "--count", "--raw-labels").stdout == "5\n"
+    assert run("search", "NP", file, "--count", "--normalize").stdout == "6\n"
+    assert run("search", "NP", file, "--count", "--normalize", "--raw-labels").stdout == "6\n"
+    assert run("search", "XP", file, "--count").stdout == "0\n"
+
+
+def test_by_label(run, file):
+    assert lines(run("search", "__ < IN|DT | /^M/", file, "--by-label")) == [
+        "NP             3  50.00 %",
+        "PP             2  33.33 %",
+        "May            1  16.67 %",
+        "total          6",
+    ]
+    assert [line.split()[0] for line in lines(run("search", "@NP > S", file, "--by-label"))] == ["NP", "total"]
+    raw = lines(run("search", "@NP > S", file, "--by-label", "--raw-labels"))
+    assert [line.split()[0] for line in raw] == ["NP-SBJ-1", "total"]
+    assert lines(run("search", "XP", file, "--by-label")) == ["total          0"]
+
+
+def test_limit_and_every(run, file):
+    assert len(lines(run("search", "NP", file, "--limit", "2"))) == 2
+    assert len(lines(run("search", "S << NN=noun", file))) == 1
+    assert len(lines(run("search", "S << NN=noun", file, "--every"))) == 3
+
+
+def test_heads(run, file, write):
+    assert run("search", "NP <# DT", file, "--count").stdout == "0\n"
+    table = write("heads.json", '{"rules": {"NP": [["left", ["DT", "*"]]]}}')
+    assert run("search", "NP <# DT", file, "--count", "--heads", table).stdout == "3\n"
+
+
+def test_folders_and_kinds_of_files(run, tmp_path, write):
+    write("a.mrg", TREES)
+    (tmp_path / "b.mrg.gz").write_bytes(gzip.compress(TREES.encode()))
+    assert run("convert", tmp_path / "a.mrg", tmp_path / "c.spacy").exit_code == 0
+    write("notes.md", "(not a tree")
+    hit = "gardener grew a [NN pumpkin] on the roof in May ."
+    found = squeezed(run("search", "NN < /^p/", tmp_path))
+    assert [line.split(" ", 1)[0] for line in found] == ["a.mrg:1", "b.mrg.gz:1", "c.spacy:1"]
+    assert all(line.endswith(hit) for line in found)
+    assert run("search", "NN", tmp_path, "--count").stdout == "9\n"
+    assert run("search", "NP", tmp_path / "c.spacy", "--count").stdout == "6\n"  # as normalised by `convert`
+    assert run("search", "NN", tmp_path / "*.mrg", tmp_path / "c.spacy", "--count").stdout == "6\n"
+    (tmp_path / "only").mkdir()
+    (tmp_path / "c.spacy").rename(tmp_path / "only" / "c.spacy")
+    assert run("search", "NN", tmp_path / "only", "--count").stdout == "3\n"
+
+
+def test_same_hits_as_in_python(run, train_file):
+    for arguments, trees in (([], read_trees(train_file)), (["--normalize"], read_treebank(train_file))):
+        expected = [(m.number + 1, str(m.node)) for m in compile("NP < PP").search(trees)]
+        rows = [json.loads(line) for line in lines(run("search", "NP < PP", train_file, "-f", "json", *arguments))]
+        assert [(row["number"], row["tree"]) for row in rows] == expected
+
+
+def test_skip_bad(run, write):
+    path = write("bad.mrg", f"{TREES}(S (NN a)\n(S (NN b))\n")
+    assert "bad.mrg:4:1: " in run("search", "NN", path).stderr
+    result = run("search", "NN", path, "--skip-bad", "--count")
+    assert result.stdout == "4\n"
+    assert "1 malformed tree skipped" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["NP < )", "x.mrg"],
+            "the pattern is wrong at column 6: expected a node behind '<', found ')'\n  NP < )\n       ^",
+        ),
+        (["NP"], "Missing argument 'FILE...'"),
+        (["NP", "missing.mrg"], "missing.mrg: there is no such file"),
+        (["NP", "missing.spacy"], "missing.spacy: there is no such file"),
+        (["NP", "x.mrg", "--limit", "0"], "Invalid value for '--limit'"),
+        (["NP", "x.mrg", "--count", "--by-label"], "exclude each other"),
+        (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
+        (["NP", "x.mrg", "--heads", "missing.json"], "missing.json"),
+    ],
+)
+def test_wrong_arguments(run, arguments, message):
+    result = run("search", *arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+
+
+def test_a_folder_without_trees_and_a_damaged_docbin(run, tmp_path):
+    result = run("search", "NP", tmp_path)
+    assert result.exit_code == 1
+    assert "no treebank file found" in result.stderr
+    (tmp_path / "x.spacy").write_bytes(b"no DocBin")
+    result = run("search", "NP", tmp_path)
+    assert result.exit_code == 1
+    assert "x.spacy: the file is no DocBin, or damaged" in result.stderr
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="needs pipes and signals as in POSIX")
+
+
+@posix
+def test_closed_output_is_no_error(write):
+    path = write("many.mrg", TREES * 3_000)
+    command = f"{sys.executable} -m spacy_incparse search NN {path} | head -n 1"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 1
+
+
+@posix
+def test_interrupt(write):
+    path = write("many.mrg", TREES * 20_000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spacy_incparse", "search", "NN", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert "[NN " in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (130, "Interrupted\n")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
+    for number in range(4):
+        (tmp_path / f"{number}.mrg").write_text(TREES)
+    terminal = Terminal()
+    monkeypatch.setattr("spacy_incparse.cli.progress.SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("sys.stderr", terminal)
+    search_command("NN", [str(tmp_path)], count=True)
+    assert terminal.getvalue() == "".join(f"\r{n} of 4 files\x1b[K" for n in range(1, 5)) + "\r\x1b[K"
+    assert capsys.readouterr().out == "12\n"
+
+
+def test_no_progress_among_hits_on_a_terminal(tmp_path, monkeypatch):
+    (tmp_path / "a.mrg").write_text(TREES)
+    terminal = Terminal()
+    monkeypatch.setattr("spacy_incparse.cli.progress.SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("sys.stdout", terminal)
+    search_command("pumpkin", [str(tmp_path)], context=0)
+    assert terminal.getvalue() == "1      [pumpkin]\n"
