@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from spacy.training import Example
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.extensions import doc_trees
 from spacy_incparse.pipeline.gold import gold_sentences
+from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
 
@@ -62,7 +62,10 @@ class TrainingRun:
         return cls(learner, tagger, settings["seed"], by_words)
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
-        """Learn from the examples' sentences in random order; return how many of them were wrong before."""
+        """Learn from the examples' sentences in random order; return how many of them were wrong before.
+
+        Of several models it is the mean, rounded.
+        """
         from spacy_incparse.training.preparation import pass_order, uses_gold_tags
 
         sentences = self._sentences(examples, use_given_tags)
@@ -78,11 +81,11 @@ class TrainingRun:
         for model in range(self.learner.config.n_models):
             order = pass_order(len(batch), self.seed, self.n_batches, model)
             n_wrong += sum(self.learner.learn(batch[i], model) > 0 for i in order)
-        return n_wrong
+        return round(n_wrong / self.learner.config.n_models)
 
     def _encode(self, words: tuple[str, ...], tags: Tags, tree: Tree) -> GoldMoves:
         """Encode a sentence once, not in every pass."""
-        key = words, repr(tags), tree.arrays.labels
+        key = words, tuple(tag if isinstance(tag, str) else tuple(tag) for tag in tags), tree.arrays.labels
         if key not in self.encoded:
             self.encoded[key] = self.learner.encode(words, tags, tree)
         return self.encoded[key]
@@ -121,13 +124,16 @@ def gold_trees(examples: Iterable[Example]) -> list[Tree]:
     return trees
 
 
-def tagged_gold(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sequence[str]]]:
-    """Yield the gold trees of parsed examples, each with the tags that its sentence was parsed under."""
+def gold_with_sentences(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+    """Yield the gold trees of examples, each with its words in the predicted Doc and the tags that these have there."""
     for example in examples:
-        parsed = {tree.words: tree.tags for tree in doc_trees(example.predicted)}
-        for _, tree in gold_sentences(example).trees:
-            if tree.words in parsed:
-                yield tree, parsed[tree.words]
+        tokens = [token for token in example.predicted if not token.is_space]
+        for first, tree in gold_sentences(example).trees:
+            found = tokens[first : first + len(tree.words)]
+            starts, ends = [token.idx for token in found], [token.idx + len(token) for token in found]
+            tags = [token.tag_ for token in found]
+            places = [token.i for token in found]
+            yield tree, Sentence(starts[0], ends[-1], places, list(tree.words), tags, starts, ends)
 
 
 def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRules:

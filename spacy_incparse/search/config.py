@@ -53,7 +53,7 @@ class ParserConfig:
     step_decay: float = 0.1
     n_tags: int = 1
     tag_margin: float = 40.0
-    n_models: int = 2
+    n_models: int = 1
     gold_tag_interval: int = 2
     cache_size: int = 0
     cache_candidates: int = 10

@@ -39,7 +39,7 @@ FEATURE_SETS = {
 
 def learner_of(trees, **settings):
     heads = HeadRules.from_name("en")
-    config = ParserConfig(**({"table_bits": BITS, "n_models": 1} | settings))
+    config = ParserConfig(**({"table_bits": BITS} | settings))
     return ParserLearner.from_treebank(trees, [tree.tags for tree in trees], config, heads)
 
 
