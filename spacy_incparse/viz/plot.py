@@ -23,6 +23,7 @@ _HEIGHT, _TOP, _AXIS = 150, 18, 46  # pixels: of the plot, of what is above it a
 _FONT, _SMALL, _LEGEND = 15, 11, 13  # sizes of letters
 _CELL, _SPACE = 30, 10  # least width of a word's place; between words
 _N_TICKS = 5
+_SMALLEST = 1e-9  # figures that differ less are all drawn as 0
 
 
 def plot(
@@ -67,7 +68,8 @@ class _Scale:
     def over(cls, figures: Mapping[str, Values]) -> _Scale:
         """Return a scale that has 0 and all figures on it."""
         known = [0.0, *(value for column in figures.values() for value in column if value is not None)]
-        extent = (max(known) - min(known)) or 1.0
+        extent = max(known) - min(known)
+        extent = extent if extent > _SMALLEST else 1.0
         power = 10.0 ** math.floor(math.log10(extent / _N_TICKS))
         step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _N_TICKS >= extent)
         low, high = math.floor(min(known) / step) * step, math.ceil(max(known) / step) * step
@@ -130,9 +132,10 @@ class _Painter:
         x = _AXIS - 8
         pieces = [f'<text x="{x}" y="-8" text-anchor="end">{escape(self.unit)}</text>'] if self.unit else []
         for tick in self.scale.ticks():
-            y, opacity = self.scale.y(tick), 1 if abs(tick) < self.scale.step / 2 else 0.3
+            is_zero = abs(tick) < self.scale.step / 2
+            y, opacity = self.scale.y(tick), 1 if is_zero else 0.3
             pieces.append(f'<path d="M{_AXIS},{y}H{width}" stroke="{LINE}" stroke-opacity="{opacity}"/>')
-            pieces.append(f'<text x="{x}" y="{y + 4}" text-anchor="end">{round(tick, 10):g}</text>')
+            pieces.append(f'<text x="{x}" y="{y + 4}" text-anchor="end">{0 if is_zero else tick:.6g}</text>')
         return f'<g class="axis" font-size="{_SMALL}" fill="currentColor">\n{"".join(pieces)}\n</g>'
 
     def _bars(self, number: int, column: Values, words: Sequence[str], middles: Sequence[int]) -> list[str]:

@@ -2,7 +2,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -54,6 +54,7 @@ def test_right_to_left():
     assert heights(picture) == [150, 75]
 
 
+@example([5e-324, None], "bars")
 @given(st.lists(st.one_of(st.none(), st.floats(-1e12, 1e12)), min_size=1, max_size=8), st.sampled_from(PLOT_STYLES))
 @settings(max_examples=60, deadline=None)
 def test_any_figures_stay_on_the_scale(values, style):
