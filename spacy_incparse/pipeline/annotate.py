@@ -66,7 +66,7 @@ def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 def _annotate_batch(
     batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool
 ) -> list[ParsedSentence]:
-    tags = _tags(batch, tagger, decoder, use_given_tags)
+    tags = sentence_tags(batch, tagger, decoder, use_given_tags)
     parses = decoder.parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
     return [
         ParsedSentence(s, p.tree.tags, _encode(p.tree, s, p.score, p.source, decoder.fields(p, s.words, t)))
@@ -96,7 +96,10 @@ def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Seq
     return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source, more=more)
 
 
-def _tags(batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool) -> Sequence[Tags]:
+def sentence_tags(
+    batch: Sequence[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool
+) -> Sequence[Tags]:
+    """Return the tags that sentences are parsed under: the tagger's, or given ones where there are any."""
     if not use_given_tags:
         return _own_tags(batch, tagger, decoder)
     untagged = [sentence for sentence in batch if not all(sentence.tags)]
@@ -107,7 +110,7 @@ def _tags(batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_gi
     ]
 
 
-def _own_tags(batch: list[Sentence], tagger: Tagger | None, decoder: Decoder) -> Sequence[Tags]:
+def _own_tags(batch: Sequence[Sentence], tagger: Tagger | None, decoder: Decoder) -> Sequence[Tags]:
     if tagger is None:
         return [[UNKNOWN_TAG] * len(sentence.words) for sentence in batch]
     return decoder.parser.tag_with(tagger, [sentence.words for sentence in batch])

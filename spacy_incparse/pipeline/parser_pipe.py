@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
@@ -16,7 +16,7 @@ from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
+from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, sentence_tags
 from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
@@ -29,8 +29,11 @@ from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_boun
 from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, tagged_gold
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
 from spacy_incparse.search.config import ParserConfig
+
+if TYPE_CHECKING:
+    from spacy_incparse.search.parser import Tags
 
 register_extensions()
 
@@ -154,6 +157,10 @@ class IncParser(TrainablePipe):
             self._decoder = Decoder(parser, self.search, self.nbest)
         return self._decoder
 
+    def tags_for(self, sentence: Sentence) -> Tags:
+        """Return the tags that a sentence is parsed under, given its words and the tags that its Doc has."""
+        return sentence_tags([sentence], self.model.tagger, self.decoder, self.tags == "doc")[0]
+
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
         return 0
@@ -239,13 +246,14 @@ class IncParser(TrainablePipe):
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature that makes probabilities of scores on examples that the parser has not learned from.
 
-        The sentences are those of the gold trees, under the tags of the trees that the pipeline gave them. Returns the
+        The sentences are those of the gold trees, with the tags that the component would take for them. Returns the
         temperature, which is saved with the weights; None, changing nothing, where no example has a gold tree.
         """
-        from spacy_incparse.training.temperature import fit_temperature
+        from spacy_incparse.training.temperature import MAX_SENTENCES, fit_temperature
 
-        pairs = list(tagged_gold(examples))
-        temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in pairs], [tags for _, tags in pairs])
+        gold = list(islice(gold_with_sentences(examples), MAX_SENTENCES))
+        tags = [self.tags_for(sentence) for _, sentence in gold]
+        temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
         if temperature is not None:
             self.model.temperature = temperature
             forget_confidences()

@@ -17,13 +17,14 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.components import live_components
 from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.pipeline.fields import StoredAnalysis, stored_analyses, stored_temperature
+from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.pipeline.parser_pipe import IncParser
-    from spacy_incparse.search.parser import Parse
+    from spacy_incparse.search.parser import Parse, Tags
 
 Phrase = tuple[str, int, int]
 
@@ -115,14 +116,15 @@ def _confidence(analyses: _Analyses) -> list[Confidence]:
 
 def _analyses(doc: Doc, found: AnchoredTree, component: IncParser | None) -> _Analyses:
     if component is not None:
-        return _parsed(found, component, component.decoder.analyser.analyses(found.tree.words, found.tree.tags))
+        tags = component.tags_for(_sentence(doc, found))
+        return _parsed(found, component, component.decoder.analyser.analyses(found.tree.words, tags))
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         return _Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))
     if found.source == "flat":
         return _Analyses([found], None)
-    component, best = _origin(doc, found)
-    parses = component.decoder.analyser.beside(best, found.tree.words, found.tree.tags)
+    component, tags, best = _origin(doc, found)
+    parses = component.decoder.analyser.beside(best, found.tree.words, tags)
     analyses = _parsed(found, component, parses)
     return _Analyses([found, *analyses.trees[1:]], analyses.temperature)
 
@@ -140,18 +142,27 @@ def _beside(found: AnchoredTree, other: StoredAnalysis) -> AnchoredTree:
     return replace(found, tree=other.tree, score=other.score, more=(other.heads,) if other.heads else ())
 
 
-def _origin(doc: Doc, found: AnchoredTree) -> tuple[IncParser, Parse]:
-    """Return a live component that gives this very tree, and what it gives; one of the Doc's own vocab is preferred."""
+def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
+    """Return the words of a tree with the tags that the Doc has for them now."""
+    leaves = [DocTree(doc, found, leaf) for leaf in found.tree.arrays.leaves]
+    tags = [leaf.tokens[0].tag_ for leaf in leaves]
+    starts, ends = [leaf.start_char for leaf in leaves], [leaf.end_char for leaf in leaves]
+    return Sentence(found.start_char, found.end_char, (), list(found.tree.words), tags, starts, ends)
+
+
+def _origin(doc: Doc, found: AnchoredTree) -> tuple[IncParser, Tags, Parse]:
+    """Return a live component that gives this very tree, under which tags, and what it gives.
+
+    One of the Doc's own vocab is preferred, then one with a temperature.
+    """
     without_temperature = None
+    sentence = _sentence(doc, found)
     for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
-        try:
-            best = component.decoder.parser.parse(found.tree.words, found.tree.tags)
-        except IncparseError:  # no weights, or none that can be read
-            continue
-        if _is_same(best, found):
-            if component.decoder.temperature is not None:
-                return component, best
-            without_temperature = without_temperature or (component, best)
+        for tags, best in _own_parses(component, sentence, found):
+            if _is_same(best, found):
+                if component.decoder.temperature is not None:
+                    return component, tags, best
+                without_temperature = without_temperature or (component, tags, best)
     if without_temperature:
         return without_temperature
     start = " ".join(found.tree.words[:8])
@@ -159,6 +170,18 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[IncParser, Parse]:
         f"no pipeline in this process gives the tree of {start!r}: load the one that parsed it, name another one "
         f"(doc._.parses(k, nlp=...)), or parse with the component's nbest, which stores analyses on the Doc"
     )
+
+
+def _own_parses(component: IncParser, sentence: Sentence, found: AnchoredTree) -> Iterator[tuple[Tags, Parse]]:
+    """Yield what a component gives under the tags that it takes now, and under the tree's: they may have been given."""
+    try:
+        parser = component.decoder.parser
+        own = component.tags_for(sentence)
+        yield own, parser.parse(sentence.words, own)
+        if own != list(found.tree.tags):
+            yield found.tree.tags, parser.parse(sentence.words, found.tree.tags)
+    except IncparseError:  # no weights, or none that can be read
+        return
 
 
 def _is_same(best: Parse, found: AnchoredTree) -> bool:

@@ -16,7 +16,7 @@ from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.pipeline.parses import forget_confidences
 from spacy_incparse.pipeline.readers import TreebankReader
 from spacy_incparse.trees.heads import HeadRules
-from tests.pipeline.conftest import ASSETS, untrained
+from tests.pipeline.conftest import ASSETS, SMALL, train, untrained
 
 TEXT = "The old owl saw the mice in the barn. She ate them with a spoon."
 
@@ -138,6 +138,29 @@ def test_another_pipeline_by_name(nlp):
     assert [parses[0].tree for parses in doc._.parses(3, nlp=narrow)] == list(narrow(TEXT)._.trees)
     with pytest.raises(IncparseError, match="no component 'incparse'"):
         doc._.parses(3, nlp=spacy.blank("en"))
+
+
+def test_tags_that_were_given(nlp):
+    giving = untrained(tags="doc").from_bytes(nlp.to_bytes())
+    words = ["She", "ate", "the", "mice", "."]
+    for tags in (["PRP", "VBD", "DT", "JJ", "."], ["PRP", "", "", "JJ", ""]):
+        doc = giving.get_pipe("incparse")(Doc(giving.vocab, words=words, tags=tags, sent_starts=[True, *[False] * 4]))
+        assert doc._.trees[0].tags[3] == "JJ"
+        assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+        doc[3].tag_ = "NN"
+        if all(tags):  # the tree knows them
+            assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+
+
+def test_several_tags_a_word(nlp):
+    several = untrained(training=SMALL | {"n_tags": 3})
+    train(several, 2, limit=60)
+    several.get_pipe("incparse").calibrate(held_out(several))
+    texts = [TEXT, "The mice run to the barn in the rain.", "Old owls like rain and like the barn."]
+    for doc in several.pipe(texts):
+        for tree, parses in zip(doc._.trees, doc._.parses(5), strict=True):
+            assert parses[0].tree == tree
+            assert tree.confidence == parses[0].probability > 0
 
 
 def test_given_trees_have_no_analyses(nlp):

@@ -95,7 +95,14 @@ def test_processes(trained, tmp_path, method):
     script.write_text(SCRIPT.format(path=str(tmp_path / "pipeline"), method=method, texts=TEXTS), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert done.stdout.splitlines() == [str(trees) for trees in parses(trained)]
+    nlp = untrained(spans_key="phrases", nbest=3).from_bytes(trained.to_bytes())
+    assert done.stdout.splitlines() == [shown(doc) for doc in nlp.pipe(TEXTS)]
+
+
+def shown(doc):
+    """As the script prints it: trees, the mirror of their phrases, scores of the stored analyses."""
+    spans = [span.text for span in doc.spans["phrases"]]
+    return str(([str(tree) for tree in doc._.trees], spans, [[p.score for p in parses] for parses in doc._.parses(3)]))
 
 
 SCRIPT = """
@@ -104,9 +111,11 @@ import spacy
 
 if __name__ == "__main__":
     multiprocessing.set_start_method({method!r})
-    nlp = spacy.load({path!r})
+    nlp = spacy.load({path!r}, config={{"components.incparse.spans_key": "phrases", "components.incparse.nbest": 3}})
     for doc in nlp.pipe({texts!r}, n_process=2, batch_size=2):
-        print([str(tree) for tree in doc._.trees])
+        spans = [span.text for span in doc.spans["phrases"]]
+        scores = [[p.score for p in parses] for parses in doc._.parses(3)]
+        print(([str(tree) for tree in doc._.trees], spans, scores))
 """
 
 
