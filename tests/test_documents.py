@@ -8,7 +8,7 @@ import pytest
 from tests.readme import CHECKOUT, run
 
 FOLDER = CHECKOUT / "docs"
-RUN = ("pictures.md",)  # documents with code
+RUN = ("pictures.md", "search.md")  # documents with code
 
 
 @pytest.mark.parametrize("name", RUN)

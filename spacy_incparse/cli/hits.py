@@ -119,10 +119,12 @@ def _words(node: Tree, start: int, end: int) -> list[str]:
 
 
 def _shortened(text: str, width: int) -> str:
+    """Return a text of at most this width, with dots in place of words in the middle."""
     if len(text) <= width:
         return text
-    half = (width - 5) // 2
-    return f"{text[:half]} ... {text[-half:]}"
+    half, words = (width - 5) // 2, text.split(" ")
+    begin, end = " ".join(_fitting(words, half)), " ".join(_fitting(words[::-1], half)[::-1])
+    return f"{begin or text[:half]} ... {end or text[-half:]}"
 
 
 def _fitting(words: list[str], width: int) -> list[str]:

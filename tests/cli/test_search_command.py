@@ -44,7 +44,7 @@ def test_keyword_in_context(run, file):
 def test_long_matches_are_shortened_to_the_line(run, file, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     (line,) = lines(run("search", "VP < VBD", file))
-    assert line == "1       old gardener [VP gre ... in May] ."
+    assert line == "1       old gardener [VP ... in May] ."
 
 
 @pytest.mark.parametrize(
