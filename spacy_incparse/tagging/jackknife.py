@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
+from ..lexicon.cluster_files import as_clusters
+from ..lexicon.clusters import Clusters
 from .tagger import Tagger, Tagging
 
 
@@ -18,6 +21,7 @@ def jackknife_tags(
     n_epochs: int = 5,
     n_tags: int = 1,
     tag_margin: float = 0.0,
+    clusters: Clusters | str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     **train_settings: Any,
 ) -> list[Tagging]:
@@ -31,6 +35,7 @@ def jackknife_tags(
     n_folds = min(n_folds, len(sentences))
     if n_folds < 2:
         raise ConfigError(f"jackknifing needs two folds or more and as many sentences; here are {n_folds}")
+    clusters = as_clusters(clusters)
     bounds = [len(sentences) * fold // n_folds for fold in range(n_folds + 1)]
     tagged: list[Tagging] = []
     for fold, (start, end) in enumerate(pairwise(bounds)):
@@ -38,6 +43,7 @@ def jackknife_tags(
             [*sentences[:start], *sentences[end:]],
             [*tags[:start], *tags[end:]],
             n_epochs=n_epochs,
+            clusters=clusters,
             **train_settings,
         )
         tagged += tagger.lattice_batch(sentences[start:end], n_tags, tag_margin)

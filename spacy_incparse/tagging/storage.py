@@ -29,7 +29,7 @@ class SparseWeights:
     values: numpy.ndarray  # int32, in the range of int16
 
 
-def pack(settings: Mapping[str, Any], weights: SparseWeights) -> bytes:
+def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | None = None) -> bytes:
     """The model as bytes; the same model gives the same bytes."""
     gaps = numpy.diff(weights.keys, prepend=numpy.uint32(0))
     message = {
@@ -39,11 +39,13 @@ def pack(settings: Mapping[str, Any], weights: SparseWeights) -> bytes:
         "tags": _to_planes(weights.tags, "<u2"),
         "values": _to_planes(weights.values, "<i2"),
     }
+    if clusters is not None:
+        message["clusters"] = clusters
     body = zlib.compress(srsly.msgpack_dumps(message), 9)
     return MAGIC + _digest(body) + body
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights]:
+def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     """Inverse of `pack`; ModelError where the bytes are not a whole tagger of this format."""
     if data[: len(MAGIC) - 1] != MAGIC[:-1]:
         raise ModelError(f"these {len(data)} bytes are not a tagger: the first ones are not those of a tagger file")
@@ -70,7 +72,7 @@ def check_weights(weights: SparseWeights, n_tags: int) -> None:
         raise ModelError(f"the tagger's contexts are not in order: {_RETRAIN}")
 
 
-def _read_message(message: dict[str, Any]) -> tuple[dict[str, Any], SparseWeights]:
+def _read_message(message: dict[str, Any]) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     gaps = _from_planes(message["gaps"], "<u4")
     weights = SparseWeights(
         keys=numpy.cumsum(gaps, dtype="uint64").astype("uint32"),
@@ -78,7 +80,7 @@ def _read_message(message: dict[str, Any]) -> tuple[dict[str, Any], SparseWeight
         tags=_from_planes(message["tags"], "<u2").astype("int32"),
         values=_from_planes(message["values"], "<i2").astype("int32"),
     )
-    return json.loads(message["settings"]), weights
+    return json.loads(message["settings"]), weights, message.get("clusters")
 
 
 def _digest(body: bytes) -> bytes:

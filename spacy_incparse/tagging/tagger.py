@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import ConfigError, IncparseError, ModelError
+from ..lexicon.cluster_files import as_clusters
+from ..lexicon.clusters import Clusters
 from .decoder import Decoder
 from .storage import SparseWeights, check_weights, pack, unpack
-from .templates import TEMPLATES, parse_template
+from .templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
 from .trainer import Trainer
 from .words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
 
@@ -50,12 +52,14 @@ Tagging = list[str | list[tuple[str, float]]]
 class Tagger:
     """Tags for raw words, from `train`, `from_bytes` or `from_disk`. Immutable but a cache; threads may share it."""
 
-    def __init__(self, settings: TaggerSettings, weights: SparseWeights):
+    def __init__(self, settings: TaggerSettings, weights: SparseWeights, clusters: Clusters | None = None):
         check_weights(weights, len(settings.labels))
-        self.settings, self.weights = settings, weights
+        self.settings, self.weights, self.clusters = settings, weights, clusters
         self.labels = settings.labels
         type_bytes = 5 * 4 * len(self.labels)
-        self._decoder = _make_engine(partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings)
+        self._decoder = _make_engine(
+            partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings, clusters
+        )
         self._decoder.set_weights(weights.keys, weights.lengths, weights.tags, weights.values)
         self._names = list(self.labels)
         self._turn = threading.Lock()  # the decoder's work space serves one sentence at a time
@@ -70,7 +74,8 @@ class Tagger:
         seed: int = 0,
         beam_size: int = 4,
         margin: int = 20,
-        templates: Sequence[str] = TEMPLATES,
+        templates: Sequence[str] | None = None,
+        clusters: Clusters | str | Path | None = None,
         class_min_count: int = 3,
         only_min_count: int = 20,
         only_min_share: float = 0.995,
@@ -80,7 +85,9 @@ class Tagger:
 
         `margin` is how far (in updates) the right tag must win; words seen `class_min_count` times show their possible
         tags to their neighbours; those seen `only_min_count` times, at least `only_min_share` of them with one tag,
-        always get that tag. IncparseError when there is nothing to learn from or words and tags do not pair up.
+        always get that tag. `clusters` (see `read_clusters`) are kept with the tagger; `templates` are TEMPLATES, with
+        clusters CLUSTER_TEMPLATES as well. IncparseError when there is nothing to learn from or words and tags do not
+        pair up.
         """
         _check_corpus(sentences, tags)
         dictionary = TagDictionary.from_corpus(
@@ -91,13 +98,16 @@ class Tagger:
             only_min_share=only_min_share,
         )
         labels = tuple(sorted({tag for row in tags for tag in row}))
+        clusters = as_clusters(clusters)
+        if templates is None:
+            templates = (*TEMPLATES, *CLUSTER_TEMPLATES) if clusters else TEMPLATES
         settings = TaggerSettings(labels, tuple(templates), dictionary, beam_size, SCALE)
-        trainer = _make_engine(partial(Trainer, margin=margin), settings)
+        trainer = _make_engine(partial(Trainer, margin=margin), settings, clusters)
         tag_ids = {tag: i for i, tag in enumerate(labels)}
         for words, row in zip(sentences, tags, strict=True):
             trainer.add_example(orient_quotes(words), [tag_ids[tag] for tag in row])
         _run_epochs(trainer, len(sentences), n_epochs, seed, progress)
-        return cls(settings, _quantise(trainer))
+        return cls(settings, _quantise(trainer), clusters)
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """One tag a word; no words, no tags."""
@@ -142,12 +152,12 @@ class Tagger:
 
     def to_bytes(self) -> bytes:
         """The whole tagger; the same tagger gives the same bytes."""
-        return pack(asdict(self.settings), self.weights)
+        return pack(asdict(self.settings), self.weights, self.clusters.to_bytes() if self.clusters else None)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tagger:
         """Inverse of `to_bytes`; ModelError for anything else."""
-        stored, weights = unpack(data)
+        stored, weights, clusters = unpack(data)
         try:
             settings = TaggerSettings(
                 labels=tuple(stored["labels"]),
@@ -156,7 +166,7 @@ class Tagger:
                 beam_size=int(stored["beam_size"]),
                 scale=int(stored["scale"]),
             )
-            return cls(settings, weights)
+            return cls(settings, weights, None if clusters is None else Clusters.from_bytes(clusters))
         except (KeyError, TypeError, AttributeError, ConfigError) as error:
             raise ModelError(f"the tagger's settings are not complete ({error!r}): train it anew") from error
 
@@ -181,13 +191,13 @@ class Tagger:
         return type(self).from_bytes, (self.to_bytes(),)
 
 
-def _make_engine(make, settings: TaggerSettings):
+def _make_engine(make, settings: TaggerSettings, clusters: Clusters | None):
     tag_ids = {tag: i for i, tag in enumerate(settings.labels)}
     return make(
         n_tags=len(settings.labels),
         templates=[parse_template(text) for text in settings.templates],
         field_ids={name: i for i, name in enumerate(FIELDS)},
-        read_fields=partial(word_fields, dictionary=settings.dictionary),
+        read_fields=partial(word_fields, dictionary=settings.dictionary, clusters=clusters),
         only_tags={word: tag_ids[tag] for word, tag in settings.dictionary.only_tags.items()},
         boundaries=boundary_fields(),
         beam_size=settings.beam_size,

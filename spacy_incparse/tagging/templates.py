@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import ConfigError
-from .words import FIELDS
+from .words import CLUSTER_PREFIXES, FIELDS
 
 WINDOW = 2  # how far an atom may look to either side
 MAX_ATOMS = 8
@@ -60,6 +60,19 @@ TEMPLATES = (
     "tag[-1] known[0] known[1]",
     "tag[-2] lower[-1]",
     "tag[-1] lower[-1]",
+)
+
+# What the classes of a word and its neighbours say, where there are word clusters (after Koo et al. 2008): the prefixes
+# of a path are coarse classes, all of it is a fine one.
+CLUSTER_TEMPLATES = (
+    *(f"{name}[{offset}]" for name in CLUSTER_PREFIXES for offset in (0, -1, 1)),
+    *(f"tag[-1] {name}[0]" for name in CLUSTER_PREFIXES),
+    "cluster6[0] shape[0]",
+    "cluster[0] shape[0]",
+    "cluster6[-1] cluster6[0]",
+    "cluster6[0] cluster6[1]",
+    "cluster[-1] cluster[0]",
+    "cluster[0] cluster[1]",
 )
 
 _ATOM = re.compile(r"(\w+)\[([+-]?\d)\]")

@@ -6,8 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from spacy_incparse.lexicon.clusters import Clusters
+
 AFFIX_FIELDS = tuple(f"prefix{n}" for n in range(1, 5)) + tuple(f"suffix{n}" for n in range(1, 6))
-FIELDS = ("word", "lower", *AFFIX_FIELDS, "shape", "kind", "known", "folded", "edge")
+CLUSTER_PREFIXES = {"cluster4": 4, "cluster6": 6, "cluster10": 10, "cluster": None}  # None: the whole path
+FIELDS = ("word", "lower", *AFFIX_FIELDS, "shape", "kind", "known", "folded", "edge", *CLUSTER_PREFIXES)
 MAX_LENGTH = 100  # of a longer word only the two ends are looked at
 _QUOTES = {'"', "``", "''", "“", "”", "„"}
 
@@ -64,8 +67,8 @@ def shorten(word: str) -> str:
     return word if len(word) <= MAX_LENGTH else word[: MAX_LENGTH // 2] + word[-MAX_LENGTH // 2 :]
 
 
-def word_fields(word: str, dictionary: TagDictionary) -> tuple[str, ...]:
-    """The values of FIELDS for a word; those that depend on nothing but the word and the dictionary."""
+def word_fields(word: str, dictionary: TagDictionary, clusters: Clusters | None = None) -> tuple[str, ...]:
+    """The values of FIELDS for a word; those that depend on nothing but the word, the dictionary and the clusters."""
     lower = '"' if word in _QUOTES else word.lower()
     prefixes = [lower[:n] if len(lower) >= n else "" for n in range(1, 5)]
     suffixes = [lower[-n:] if len(lower) >= n else "" for n in range(1, 6)]
@@ -73,7 +76,9 @@ def word_fields(word: str, dictionary: TagDictionary) -> tuple[str, ...]:
     unknown = f"?{kind}{lower[-2:]}"
     known = dictionary.classes.get(word, unknown)
     folded = dictionary.classes.get(lower, unknown)
-    return (word, lower, *prefixes, *suffixes, word_shape(word), kind, known, folded, "")
+    path = clusters.path(word) if clusters else ""
+    cluster_fields = [path[:length] for length in CLUSTER_PREFIXES.values()]
+    return (word, lower, *prefixes, *suffixes, word_shape(word), kind, known, folded, "", *cluster_fields)
 
 
 def boundary_fields() -> tuple[tuple[str, ...], tuple[str, ...]]:

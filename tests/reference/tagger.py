@@ -4,15 +4,18 @@ import random
 from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
-from spacy_incparse.tagging.templates import TAG, TEMPLATES, parse_template
+from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
 from spacy_incparse.tagging.words import FIELDS, TagDictionary, boundary_fields, orient_quotes, shorten, word_fields
 
 
 class SlowTagger:
     """Trained on construction; `weights` maps (context, tag) to the averaged weight in whole numbers of 1/SCALE."""
 
-    def __init__(self, sentences, tags, *, n_epochs, seed, beam_size, margin, templates=TEMPLATES, **counts):
+    def __init__(self, sentences, tags, *, n_epochs, seed, beam_size, margin, templates=None, clusters=None, **counts):
         self.dictionary = TagDictionary.from_corpus(sentences, tags, **counts)
+        self.clusters = clusters
+        if templates is None:
+            templates = TEMPLATES + CLUSTER_TEMPLATES if clusters else TEMPLATES
         self.templates = [parse_template(text) for text in templates]
         self.labels = sorted({tag for row in tags for tag in row})
         self.beam_size, self.margin = beam_size, margin
@@ -42,7 +45,7 @@ class SlowTagger:
     def _rows(self, words):
         before, after = boundary_fields()
         shortened = [shorten(word) for word in orient_quotes(words)]
-        rows = [word_fields(word, self.dictionary) for word in shortened]
+        rows = [word_fields(word, self.dictionary, self.clusters) for word in shortened]
         self.given = [self.only_tags.get(word) for word in shortened]
         return [before] * 2 + rows + [after] * 2
 

@@ -104,7 +104,9 @@ def test_a_missing_setting_is_refused(trained):
 
 
 def test_unpack_inverts_pack(trained):
-    stored, weights = unpack(trained.to_bytes())
+    stored, weights, clusters = unpack(trained.to_bytes())
     assert tuple(stored["labels"]) == trained.labels
+    assert clusters is None
+    assert unpack(pack(stored, weights, b"paths"))[2] == b"paths"
     for name in ("keys", "lengths", "tags", "values"):
         assert (getattr(weights, name) == getattr(trained.weights, name)).all()

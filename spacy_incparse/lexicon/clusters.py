@@ -1,0 +1,99 @@
+"""Word clusters: the path of each word in a binary tree of distributional classes (Brown et al. 1992)."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable
+
+import numpy
+
+from spacy_incparse.errors import ModelError
+
+MAX_WORDS = 100_000  # kept of a source, the most frequent ones: a third of a megabyte in a model
+_PLANES = 4  # bytes of a checksum or of a cluster's number
+
+
+class Clusters:
+    """Words with their paths, strings of "0" and "1": clusters with a long prefix in common are much alike.
+
+    Words are known by 32-bit checksums alone, which makes the table small: of a million words that are not among its
+    100,000, some 20 get the cluster of another one. `checksums` are rising; `places` say which of `paths` a word has.
+    """
+
+    def __init__(self, checksums: array, places: array, paths: tuple[str, ...]):
+        self.checksums, self.places, self.paths = checksums, places, paths
+
+    @classmethod
+    def from_paths(cls, words: Iterable[tuple[str, str]]) -> Clusters:
+        """Make a table from (word, path) pairs; where words share a checksum or are equal, the first one counts."""
+        found: dict[int, str] = {}
+        for word, path in words:
+            found.setdefault(_checksum(word), path)
+        paths = sorted(set(found.values()))
+        numbers = {path: number for number, path in enumerate(paths)}
+        checksums = sorted(found)
+        return cls(array("I", checksums), array("I", [numbers[found[c]] for c in checksums]), tuple(paths))
+
+    def __len__(self) -> int:
+        return len(self.checksums)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Clusters) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((len(self.checksums), self.paths))
+
+    def path(self, word: str) -> str:
+        """The path of a word, else of its lower-case form, else ""."""
+        return self._find(word) or self._find(word.lower())
+
+    def _find(self, word: str) -> str:
+        checksum = _checksum(word)
+        place = bisect_left(self.checksums, checksum)
+        if place < len(self.checksums) and self.checksums[place] == checksum:
+            return self.paths[self.places[place]]
+        return ""
+
+    def to_bytes(self) -> bytes:
+        """The whole table, compressed: some 3.5 bytes a word; the same table gives the same bytes."""
+        gaps = numpy.diff(numpy.array(self.checksums, "<u4"), prepend=numpy.uint32(0))
+        head = " ".join([str(len(self)), *self.paths]).encode("ascii")
+        return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(numpy.array(self.places, "<u4")), 9)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Clusters:
+        """Undo `to_bytes`. Raises ModelError for anything else."""
+        try:
+            head, _, rest = zlib.decompress(data).partition(b"\n")
+            length, *paths = head.decode("ascii").split()
+            n_bytes = int(length) * _PLANES
+            gaps, places = _from_planes(rest[:n_bytes]), _from_planes(rest[n_bytes:])
+            table = cls(_array(numpy.cumsum(gaps, dtype="uint64").astype("uint32")), _array(places), tuple(paths))
+            is_whole = len(gaps) == len(places) == int(length) and max(table.places, default=-1) < len(paths)
+        except (zlib.error, ValueError) as error:
+            raise ModelError(f"the word clusters of the model are damaged ({error})") from error
+        if not is_whole:
+            raise ModelError(f"the word clusters of the model are damaged: {length} words, {len(paths)} clusters")
+        return table
+
+
+def _checksum(word: str) -> int:
+    return zlib.crc32(word.encode("utf8", "surrogatepass"))
+
+
+def _array(numbers: numpy.ndarray) -> array:
+    made = array("I")
+    made.frombytes(numbers.astype(f"u{made.itemsize}").tobytes())
+    return made
+
+
+def _to_planes(numbers: numpy.ndarray) -> bytes:
+    """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
+    return numpy.ascontiguousarray(numbers, "<u4").view("uint8").reshape(-1, _PLANES).T.tobytes()
+
+
+def _from_planes(data: bytes) -> numpy.ndarray:
+    planes = numpy.frombuffer(data, dtype="uint8").reshape(_PLANES, -1)
+    return numpy.ascontiguousarray(planes.T).view("<u4").reshape(-1)
