@@ -122,7 +122,7 @@ cdef class Beam:
     cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil:
         """Count the open constituents below the root, and those of them that are phrases of the restored tree."""
         n_open[0] = n_phrases[0] = 0
-        while frame != ROOT:
+        while self.frames[frame].parent != SENTINEL:  # the root is copied when it gets a child
             n_open[0] += 1
             n_phrases[0] += not self.is_slash[self.frames[frame].label]
             frame = self.frames[frame].parent

@@ -1,0 +1,236 @@
+"""The compiled generative model and its search against the slow twin, and sums over all that may come."""
+
+from math import exp, log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import ALL, GenerativeParser
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.reader import parse_bracketed
+from tests.reference.features import Child, Open, Sentence
+from tests.reference.generative import SlowGenerative, log_sum
+from tests.strategies import normalised_trees, odd_words
+
+TREEBANKS = st.lists(
+    normalised_trees(max_words=5, phrases=("S", "NP", "VP"), tags=("NN", "DT", "CC")), min_size=1, max_size=3
+)
+ENOUGH = 200  # hypotheses: the slow twin goes no further
+HEADS = HeadRules.from_name("en")
+
+
+def engines(trees, *, beam_size=0, gamma=0.0, **settings_):
+    config = GenerativeConfig(beam_size=beam_size, gamma=gamma, class_min_count=2, **settings_)
+    parser = GenerativeParser.train(trees, config, HEADS)
+    return parser, SlowGenerative(trees, parser.model, config, beam_size=beam_size, gamma=gamma)
+
+
+@st.composite
+def inputs(draw, treebank):
+    """Words of a training tree or any words; tags of the model's own choice, or given ones."""
+    tree = draw(st.sampled_from(treebank))
+    words = tree.words[:3] if draw(st.booleans()) else draw(st.lists(odd_words(), min_size=1, max_size=3))
+    known = sorted({tag for tree in treebank for tag in tree.tags})
+    return words, draw(st.sampled_from([None, [draw(st.sampled_from(known)) for _ in words]]))
+
+
+def compare(parser, slow, words, tags):
+    beam, level, kept = parser.new_beam(), 0, slow.first()
+    seen = []
+    for number, choices in parser.model.nodes_of(words, tags):
+        seen.append(number)
+        level = beam.push(level, number, choices)
+        kept, expected = slow.push(kept, seen, choices)
+        assert beam.measures(level) == pytest.approx(expected, abs=1e-9)
+        scores = [score for score, _, _ in beam.analyses(level, ALL)]
+        assert scores == pytest.approx([h.score for h in kept], abs=1e-9)
+        if len(kept) > ENOUGH:
+            return
+    fast, _ = beam.complete(level, ALL)
+    finished = slow.finish(kept, seen)
+    assert [score for score, _, _ in fast] == pytest.approx([score for score, _ in finished], abs=1e-9)
+    best = [(n, parser._moves.leaves[leaf]) for n, leaf in zip(*fast[0][1:], strict=True)]
+    ties = [moves for score, moves in finished if score > finished[0][0] - 1e-9]
+    assert tuple((n, tag, chain) for n, (tag, chain) in best) in ties
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_unpruned_search_agrees_with_the_slow_twin(data):
+    treebank = data.draw(TREEBANKS)
+    parser, slow = engines(treebank, context_min_count=data.draw(st.sampled_from((1, 1, 2))))
+    compare(parser, slow, *data.draw(inputs(treebank)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_pruned_search_agrees_with_the_slow_twin(data):
+    treebank = data.draw(TREEBANKS)
+    gamma = data.draw(st.sampled_from((0.0, 1e-4, 1e-6)))
+    parser, slow = engines(treebank, beam_size=0 if gamma else data.draw(st.integers(1, 4)), gamma=gamma)
+    words, tags = data.draw(inputs(treebank))
+    if not has_ties(slow, parser, words, tags):
+        compare_scores(parser, slow, words, tags)
+
+
+def has_ties(slow, parser, words, tags):
+    """Whether equal scores leave it open what a filter drops, or there is too much to compare."""
+    kept, seen = slow.first(), []
+    for number, choices in parser.model.nodes_of(words, tags):
+        seen.append(number)
+        found = slow.extensions(kept, seen, choices) or slow.extensions(kept, seen, choices, True)
+        scores = sorted(h.score for _, h in found)
+        if any(b - a < 1e-9 for a, b in zip(scores, scores[1:], strict=False)):
+            return True
+        if len(found) > 10 * ENOUGH:
+            return True
+        kept, _ = slow.push(kept, seen, choices)
+    return False
+
+
+def compare_scores(parser, slow, words, tags):
+    """The sums over all extensions may miss what is far below the filter: the kept hypotheses agree exactly."""
+    beam, level, kept = parser.new_beam(), 0, slow.first()
+    seen = []
+    for number, choices in parser.model.nodes_of(words, tags):
+        seen.append(number)
+        level = beam.push(level, number, choices)
+        kept, expected = slow.push(kept, seen, choices)
+        scores = [score for score, _, _ in beam.analyses(level, ALL)]
+        assert scores == pytest.approx([h.score for h in kept], abs=1e-9)
+        assert beam.measures(level)[2:] == pytest.approx(expected[2:], abs=1e-9)
+
+
+TREES = [
+    next(parse_bracketed(text))
+    for text in (
+        "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat)))))",
+        "(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN of) (NP (NN Ann)))) (VP (VBD slept))))",
+        "(TOP (NP (NN dog)))",
+    )
+]
+
+
+def contexts(slow):
+    """Some stacks, seen in training and not, with and without children."""
+    labels = slow.grammar.labels.nonterminal_ids
+    np, vp, tag = 2 + labels["NP"], 2 + labels["VP"], slow.facts.tag_symbol(0)
+    sentence = Sentence([1, 2], [0, 0], [0, 1], False)
+    root = Open(slow.root, 0, ())
+    for stack in (
+        (root,),
+        (root, Open(np, 0, ())),
+        (root, Open(np, 0, (Child(tag, 0, 0),))),
+        (root, Open(vp, 0, (Child(np, 0, 0), Child(tag, 1, 1))), Open(vp, 1, ())),
+    ):
+        yield stack, sentence
+
+
+def test_labels_and_stop_sum_to_one_in_every_context():
+    parser, slow = engines(TREES)
+    for stack, sentence in contexts(slow):
+        slow_sum = sum(slow.node(stack, sentence, symbol) for symbol in range(len(slow.facts.names)) if symbol != 1)
+        assert slow_sum == pytest.approx(1, abs=1e-12)
+        values = [int(v[0]) if isinstance(v, tuple) else v for v in slow.node_values(stack, sentence)]
+        fast = parser._probabilities.node_distribution(values)
+        assert sum(fast) == pytest.approx(1, abs=1e-12)
+
+
+def test_words_sum_to_one_under_every_tag_in_every_context():
+    parser, slow = engines(TREES)
+    numbers = range(1, slow.vocabulary.n_events + 1)
+    for stack, sentence in contexts(slow):
+        for tag in range(slow.facts.n_tags):
+            assert sum(slow.word(stack, sentence, tag, number) for number in numbers) == pytest.approx(1, abs=1e-12)
+            values = slow.word_values(stack, sentence, tag)[1:]
+            fast = sum(parser._probabilities.word_probability(values, tag, number) for number in numbers)
+            assert fast == pytest.approx(1, abs=1e-12)
+
+
+def all_first_chains(slow, stack, sentence, longest):
+    """The probability of all ways to reach a tag below a stack by chains up to a length, and of all longer chains."""
+    n_nonterminals = slow.facts.n_nonterminals
+    reached, pending = 0.0, [(stack, 1.0)]
+    for _ in range(longest + 1):
+        longer = []
+        for here, p in pending:
+            for symbol in range(2, 2 + n_nonterminals + slow.facts.n_tags):
+                q = p * slow.node(here, sentence, symbol)
+                if symbol >= 2 + n_nonterminals:
+                    reached += q
+                elif q:
+                    longer.append(((*here, Open(symbol, 0, ())), q))
+        pending = longer
+    return reached, sum(p for _, p in pending)
+
+
+def test_continuations_of_a_prefix_sum_to_its_probability():
+    """Closings, chains of any length, tags and words, and the end: all of it, none twice."""
+    _, slow = engines(TREES[2:])
+    sentence = slow.sentence_of([1], (0,))
+    kept, _ = slow.push(slow.first(), [slow.vocabulary.encode(["dog"])[0]], [0])
+    for h in kept:
+        stack, p, total = h.stack, 1.0, 0.0
+        while True:
+            reached, longer = all_first_chains(slow, stack, sentence, 8)
+            stop = slow.node(stack, sentence, 0)
+            total += p * (reached + longer)
+            assert reached + longer + stop == pytest.approx(1, abs=1e-9)
+            p *= stop
+            if len(stack) == 1:
+                break
+            stack = slow.close(stack)
+        assert total + p == pytest.approx(1, abs=1e-9)
+
+
+def test_next_words_sum_to_what_the_grammar_allows():
+    """Over all words and the end, the beam's next probabilities miss only chains and triples that training lacks."""
+    parser, _ = engines(TREES)
+    beam, level = parser.new_beam(), 0
+    everything = [number for number in range(1, parser.model.vocabulary.n_events + 1)]
+    all_tags = range(len(parser.tags))
+    for number, choices in parser.model.nodes_of(TREES[0].words[:3], None):
+        total = sum(exp(beam.measures(beam.push(level, other, all_tags))[0]) for other in everything)
+        if level:
+            beam.complete(level, 1)
+            total += exp(beam.ending_probability())
+        assert 0.5 < total <= 1 + 1e-9
+        level = beam.push(level, number, choices)
+
+
+def test_nbest_without_tags_sums_over_taggings():
+    parser, slow = engines(TREES)
+    words = ["the", "cat", "saw"]
+    kept, seen = slow.first(), []
+    for number, choices in parser.model.nodes_of(words, None):
+        seen.append(number)
+        kept, _ = slow.push(kept, seen, choices)
+    groups = {}
+    for score, moves in slow.finish(kept, seen):
+        groups.setdefault(tuple((n, chain) for n, _, chain in moves), []).append(score)
+    expected = sorted((log_sum(scores) for scores in groups.values()), reverse=True)
+    found = parser.nbest(words, None, 5)
+    assert [parse.score for parse in found] == pytest.approx(expected[: len(found)], abs=1e-9)
+    assert len({parse.tree for parse in found}) == len(found)
+
+
+def test_parser_survives_bytes_and_refuses_others():
+    from spacy_incparse.errors import ModelError
+
+    parser, _ = engines(TREES, beam_size=50, gamma=1e-9)
+    again = GenerativeParser.from_bytes(parser.to_bytes())
+    assert again.nbest(["the", "dog"], None, 3) == parser.nbest(["the", "dog"], None, 3)
+    assert again.to_bytes() == parser.to_bytes()
+    with pytest.raises(ModelError, match="no generative model"):
+        GenerativeParser.from_bytes(b"nonsense")
+
+
+def test_words_that_nothing_fits_are_parsed_relaxed():
+    trees = [next(parse_bracketed("(TOP (NP (DT the) (NN dog)))"))]
+    parser, _ = engines(trees, known_min_count=1)
+    parse = parser.parse(["dog", "dog"], ["NN", "NN"])
+    assert parse.source == "relaxed"
+    assert parse.tree.words == ("dog", "dog")
+    assert parse.score > log(1e-12)
