@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.contexts import ContextTable
 from spacy_incparse.generative.estimation import (
     N_FOLDS,
@@ -16,7 +17,6 @@ from spacy_incparse.generative.estimation import (
     estimate_weights,
     to_table_arguments,
 )
-from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.events import EventLog
 from spacy_incparse.generative.lattice import Lattice
 from spacy_incparse.generative.scorer import Probabilities

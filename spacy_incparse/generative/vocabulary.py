@@ -19,8 +19,8 @@ CACHE_SIZE = 200_000  # words remembered with their class
 class Vocabulary:
     """Known words and classes, numbered from 1 on: known words first. 0 stands for no word.
 
-    tags: by number, the ids of the tags that it may have, the most frequent first: those that it was seen with, and of a
-    rare word those of the words that look like it.
+    tags: by number, the ids of the tags that it may have, the most frequent first: those that it was seen with, and of
+    a rare word those of the words that look like it.
     """
 
     def __init__(self, words: Sequence[str], classes: Sequence[str], tags: Sequence[Sequence[int]] = ()):

@@ -1,5 +1,6 @@
 """The compiled generative model and its search against the slow twin, and sums over all that may come."""
 
+import itertools
 from math import exp, log
 
 import pytest
@@ -82,7 +83,7 @@ def has_ties(slow, parser, words, tags):
         seen.append(number)
         found = slow.extensions(kept, seen, choices) or slow.extensions(kept, seen, choices, True)
         scores = sorted(h.score for _, h in found)
-        if any(b - a < 1e-9 for a, b in zip(scores, scores[1:], strict=False)):
+        if any(b - a < 1e-9 for a, b in itertools.pairwise(scores)):
             return True
         if len(found) > 10 * ENOUGH:
             return True
@@ -189,7 +190,7 @@ def test_next_words_sum_to_what_the_grammar_allows():
     """Over all words and the end, the beam's next probabilities miss only chains and triples that training lacks."""
     parser, _ = engines(TREES)
     beam, level = parser.new_beam(), 0
-    everything = [number for number in range(1, parser.model.vocabulary.n_events + 1)]
+    everything = list(range(1, parser.model.vocabulary.n_events + 1))
     all_tags = range(len(parser.tags))
     for number, choices in parser.model.nodes_of(TREES[0].words[:3], None):
         total = sum(exp(beam.measures(beam.push(level, other, all_tags))[0]) for other in everything)
