@@ -29,7 +29,7 @@ MAX_EPOCHS = 10
 # has no margin, and all its steps have one size.
 _PAPER: dict[str, Any] = {
     "training": {"margin": 0.0, "step_decay": 0.0},
-    "search": {"gamma": 1e6},
+    "search": {"gamma": 1e6, "seen_min_share": 0.0},
     "max_epochs": 12,
 }
 _ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 8}
