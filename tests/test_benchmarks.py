@@ -114,6 +114,14 @@ def test_calibration(run, model):
     assert float(row["temperature"]) > 0
 
 
+def test_search_speed(run):
+    rows = run("search_speed", "sample", "--rounds", 1, "--limit", 30, "--without-nltk")
+    assert list(rows) == ["search-sample", *(f"search-sample-{i}" for i in range(1, 11))]
+    assert rows["search-sample-2"]["pattern"] == "`VP << NP`"
+    assert int(rows["search-sample-2"]["hits"]) > 0
+    assert {row["trees"] for row in rows.values()} == {"30"}
+
+
 def test_grammar_tables(run):
     rows = run("grammar_tables", "sample", "--with-top", "--limit", 50)
     assert rows["grammar-sample-with-top"]["round trip"] == "0"

@@ -1,5 +1,8 @@
 """Trees packed into arrays of integers, all of them side by side, for patterns to be matched on."""
 
+from cpython.dict cimport PyDict_GetItem
+from cpython.long cimport PyLong_AsLong
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
@@ -114,34 +117,46 @@ cdef int pack(tree, Symbols symbols, NodesC* nodes) except -1:
     """Add the nodes from a node of a tree down, with their words; the node is the root of what is added."""
     arrays = tree.arrays
     cdef tuple labels = arrays.labels, sizes = arrays.sizes, words = arrays.words
-    cdef int32_t first = tree.index, i, size, number
-    cdef int32_t behind = first + <int32_t>sizes[first], word = arrays.starts[first]
-    cdef size_t begin = nodes.sizes.size(), k
-    cdef dict label_numbers = symbols.label_numbers, word_numbers = symbols.word_numbers
-    cdef vector[int32_t] ends, path   # of the open phrases: their last node in the tree, and their node here
+    cdef tuple starts = arrays.starts, ends = arrays.ends
+    cdef int32_t first = tree.index, i, size, n_words, parent = -1, k = 0
+    cdef int32_t word = starts[first], behind = first + <int32_t>sizes[first]
+    cdef size_t begin = nodes.sizes.size(), n = begin + <size_t>(behind - first + <int32_t>ends[first] - word)
+    nodes.symbols.resize(n)
+    nodes.sizes.resize(n)
+    nodes.parents.resize(n)
+    cdef int32_t* new_symbols = nodes.symbols.data() + begin
+    cdef int32_t* new_sizes = nodes.sizes.data() + begin
+    cdef int32_t* new_parents = nodes.parents.data() + begin
     for i in range(first, behind):
-        found = label_numbers.get(labels[i])
-        nodes.symbols.push_back(symbols.label(labels[i]) if found is None else 2 * <int32_t>found)
+        new_symbols[k], new_parents[k] = _symbol_of_label(symbols, labels[i]), parent
         size = sizes[i]
         if size > 1:
-            path.push_back(nodes.sizes.size())
-            ends.push_back(i + size - 1)
-            nodes.sizes.push_back(0)
+            n_words = <int32_t>ends[i] - <int32_t>starts[i]
+            new_sizes[k] = size + n_words
+            parent = k
+            k += 1
             continue
-        found = word_numbers.get(words[word])
-        nodes.symbols.push_back(symbols.word(words[word]) if found is None else 2 * <int32_t>found + 1)
+        new_sizes[k], new_sizes[k + 1] = 2, 1
+        new_symbols[k + 1], new_parents[k + 1] = _symbol_of_word(symbols, words[word]), k
         word += 1
-        nodes.sizes.push_back(2)
-        nodes.sizes.push_back(1)
-        while not ends.empty() and ends.back() == i:
-            k = path.back()
-            nodes.sizes[k] = <int32_t>(nodes.sizes.size() - k)
-            ends.pop_back()
-            path.pop_back()
-    number = <int32_t>(nodes.sizes.size() - begin)
-    nodes.parents.resize(nodes.sizes.size())
-    find_parents(nodes.sizes.data() + begin, nodes.parents.data() + begin, number)
+        k += 2
+        while parent >= 0 and parent + new_sizes[parent] == k:
+            parent = new_parents[parent]
     return 0
+
+
+cdef inline int32_t _symbol_of_label(Symbols symbols, text) except -1:
+    cdef PyObject* found = PyDict_GetItem(symbols.label_numbers, text)
+    if found == NULL:
+        return symbols.label(text)
+    return 2 * <int32_t>PyLong_AsLong(<object>found)
+
+
+cdef inline int32_t _symbol_of_word(Symbols symbols, text) except -1:
+    cdef PyObject* found = PyDict_GetItem(symbols.word_numbers, text)
+    if found == NULL:
+        return symbols.word(text)
+    return 2 * <int32_t>PyLong_AsLong(<object>found) + 1
 
 
 cdef void find_parents(const int32_t* sizes, int32_t* parents, int32_t n) noexcept nogil:

@@ -40,5 +40,7 @@ cdef class Matcher:
     cdef int _take_in(
         self, given, NodesC* nodes, vector[int32_t]* heads, TreeC* tree, WorkC* work
     ) except -1
-    cdef int _find_heads(self, Forest forest, Tables tables, vector[int32_t]* heads) except -1
+    cdef int _find_heads(
+        self, Forest forest, Tables tables, size_t first, size_t behind, vector[int32_t]* heads
+    ) except -1
     cdef int _report(self, size_t number, const TreeC* tree, WorkC* work, list found) except -1

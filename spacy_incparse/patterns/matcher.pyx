@@ -39,8 +39,7 @@ cdef class Matcher:
         cdef size_t k
         cdef Tables tables = self.tables_for(forest.symbols)
         self.prepare(tables, &work)
-        if self.heads is not None:
-            self._find_heads(forest, tables, &heads)
+        self._find_heads(forest, tables, 0, forest.firsts.size() - 1, &heads)
         forest.n_searches += 1
         try:
             with nogil:
@@ -64,7 +63,10 @@ cdef class Matcher:
         return n_matches
 
     def find(self, Forest forest, size_t first, size_t behind, bint every):
-        """Return (number of the tree, node, nodes that have names) for the matches in trees from `first` on."""
+        """Return (number of the tree, nodes, for each the nodes that have names) for trees from `first` on.
+
+        Trees without matches are left out; so are the names where the pattern has none.
+        """
         cdef WorkC work
         cdef TreeC tree
         cdef vector[int32_t] heads
@@ -72,26 +74,28 @@ cdef class Matcher:
         cdef Tables tables = self.tables_for(forest.symbols)
         cdef list found = []
         self.prepare(tables, &work)
-        if self.heads is not None:
-            self._find_heads(forest, tables, &heads)
-        for k in range(first, min(behind, forest.firsts.size() - 1)):
+        behind = min(behind, forest.firsts.size() - 1)
+        self._find_heads(forest, tables, first, behind, &heads)
+        for k in range(first, behind):
             _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
             self.match_tree(&tree, &work, every)
             if not work.matches.nodes.empty():
                 self._report(k, &tree, &work, found)
         return found
 
-    def find_in_tree(self, given, bint every):
-        """Return (0, node, nodes that have names) for the matches in a tree that is in no forest."""
+    def find_in_trees(self, list trees, bint every):
+        """Return what `find` does, for trees that are in no forest."""
         cdef WorkC work
         cdef TreeC tree
         cdef NodesC nodes
         cdef vector[int32_t] heads
         cdef list found = []
-        self._take_in(given, &nodes, &heads, &tree, &work)
-        self.match_tree(&tree, &work, every)
-        if not work.matches.nodes.empty():
-            self._report(0, &tree, &work, found)
+        cdef size_t k
+        for k in range(<size_t>len(trees)):
+            self._take_in(trees[k], &nodes, &heads, &tree, &work)
+            self.match_tree(&tree, &work, every)
+            if not work.matches.nodes.empty():
+                self._report(k, &tree, &work, found)
         return found
 
     cdef Tables tables_for(self, Symbols symbols):
@@ -161,10 +165,15 @@ cdef class Matcher:
         _look_at(nodes, heads.data(), 0, nodes.sizes.size(), tree)
         return 0
 
-    cdef int _find_heads(self, Forest forest, Tables tables, vector[int32_t]* heads) except -1:
+    cdef int _find_heads(
+        self, Forest forest, Tables tables, size_t first, size_t behind, vector[int32_t]* heads
+    ) except -1:
+        """Find the heads in these trees of a forest, if the pattern asks for heads."""
         cdef size_t k
+        if self.heads is None:
+            return 0
         heads.resize(forest.nodes.sizes.size())
-        for k in range(forest.firsts.size() - 1):
+        for k in range(first, behind):
             tables.find_heads(&forest.nodes, forest.firsts[k], forest.firsts[k + 1], heads.data() + forest.firsts[k])
         return 0
 
@@ -179,12 +188,16 @@ cdef class Matcher:
             else:
                 codes.push_back(2 * n)
                 n += 1
+        nodes, named = [], []
         for match in range(work.matches.nodes.size()):
-            bound = []
-            for k in range(self.n_names):
-                node = work.matches.bound[match * self.n_names + k]
-                bound.append(-1 if node < 0 else codes[node])
-            found.append((number, codes[work.matches.nodes[match]], tuple(bound)))
+            nodes.append(codes[work.matches.nodes[match]])
+            if self.n_names:
+                bound = []
+                for k in range(self.n_names):
+                    node = work.matches.bound[match * self.n_names + k]
+                    bound.append(-1 if node < 0 else codes[node])
+                named.append(tuple(bound))
+        found.append((number, nodes, named))
         return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from spacy_incparse.errors import PatternError
@@ -15,7 +16,7 @@ from spacy_incparse.patterns.program import compile_program
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-_TREES_AT_ONCE = 1_000  # of a forest, so that the first matches come at once
+_TREES_AT_ONCE = 500  # so that the first matches come at once
 
 
 class Match(NamedTuple):
@@ -32,6 +33,9 @@ class Match(NamedTuple):
 
     def __str__(self) -> str:
         return self.node.words[0] if self.is_word else str(self.node)
+
+
+_new_match = tuple.__new__
 
 
 class Pattern:
@@ -68,21 +72,27 @@ class Pattern:
 
     def _search_forest(self, forest: Forest, every: bool) -> Iterator[Match]:
         for first in range(0, len(forest), _TREES_AT_ONCE):
-            found = self._matcher.find(forest, first, first + _TREES_AT_ONCE, every)
-            for number, node, bound in dict.fromkeys(found) if every else found:
-                yield self._match(forest.tree(number), node, bound, number)
+            for number, nodes, named in self._matcher.find(forest, first, first + _TREES_AT_ONCE, every):
+                yield from self._matches(forest.tree(number), number, nodes, named)
 
     def _search_trees(self, trees: Iterable[Tree], every: bool) -> Iterator[Match]:
-        for number, tree in enumerate(trees):
-            found = self._matcher.find_in_tree(tree, every)
-            for _, node, bound in dict.fromkeys(found) if every else found:
-                yield self._match(tree, node, bound, number)
+        trees, first = iter(trees), 0
+        while group := list(islice(trees, _TREES_AT_ONCE)):
+            for number, nodes, named in self._matcher.find_in_trees(group, every):
+                yield from self._matches(group[number], first + number, nodes, named)
+            first += len(group)
 
-    def _match(self, tree: Tree, node: int, bound: tuple[int, ...], number: int) -> Match:
-        first = tree.index
-        named = zip(self.names, bound, strict=True)
-        groups = {name: tree._at(first + (code >> 1)) for name, code in named if code >= 0} if bound else {}
-        return Match(tree._at(first + (node >> 1)), groups, bool(node & 1), number)
+    def _matches(self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]]) -> Iterator[Match]:
+        """Turn what the matcher has found in a tree into matches, those that are the same into one."""
+        at, first = tree._at, tree.index
+        # Match(...) would take three times as long, and there may be many.
+        if not self.names:
+            for k in dict.fromkeys(nodes):
+                yield _new_match(Match, (at(first + (k >> 1)), {}, k & 1 == 1, number))
+            return
+        for k, bound in dict.fromkeys(zip(nodes, named, strict=True)):
+            groups = {name: at(first + (i >> 1)) for name, i in zip(self.names, bound, strict=True) if i >= 0}
+            yield _new_match(Match, (at(first + (k >> 1)), groups, k & 1 == 1, number))
 
     def __repr__(self) -> str:
         options = ", raw_labels=True" if self.raw_labels else ""
