@@ -2,7 +2,8 @@
 
 A parser is trained on a treebank's train part, as for the accuracy rows. Its dev part is turned into numbers
 beforehand; then only the beam is timed, in several rounds, the settings and spaCy's tagger and parser (see
-spacy_baseline.py) in turn. Speeds are words per CPU second on one thread; the figures are medians over the rounds, and F is that of the same parser and setting.
+spacy_baseline.py) in turn. Speeds are words per CPU second on one thread; the figures are medians over the rounds, and
+F is that of the same parser and setting.
 """
 
 from __future__ import annotations
