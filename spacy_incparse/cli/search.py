@@ -8,16 +8,18 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_incparse.cli.options import SkipBad
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.patterns import Forest, Pattern, compile
 from spacy_incparse.trees.heads import NAMES, HeadRules
 from spacy_incparse.trees.reader import SkipLog
+
+if TYPE_CHECKING:
+    from spacy_incparse.patterns import Forest, Pattern
 
 
 class HitFormat(str, Enum):
@@ -67,13 +69,16 @@ def search_command(
     Examples:
       spacy-incparse search "NP < (NN=head $.. PP)" wsj/
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
-      spacy-incparse search "@SBAR < (WHNP < which)" "more/*.mrg.gz" parsed.spacy --count
+      spacy-incparse search "@SBAR < (WHNP << which)" "more/*.mrg.gz" parsed.spacy --count
     """
+    # Imported here, as in the other commands, so that those that search nothing start at once.
+    from spacy_incparse.patterns import compile
+
     compiled = compile(pattern, raw_labels=raw_labels, heads=_head_rules(heads))
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
     skipped = SkipLog() if skip_bad else None
-    corpus = _Corpus(sources, normalize, skipped, is_silent=not (count or by_label))
+    corpus = _Corpus(sources, normalize, skipped, prints_hits=not (count or by_label))
     if count:
         typer.echo(sum(compiled.count(forest) for _, forest in corpus))
     elif by_label:
@@ -87,12 +92,12 @@ def search_command(
 class _Corpus:
     """The files with their trees, and the progress through them."""
 
-    def __init__(self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, is_silent: bool):
+    def __init__(self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, prints_hits: bool):
         from spacy_incparse.cli.corpora import corpus_files
 
         self.files = corpus_files(sources)
         self._normalize, self._skipped = normalize, skipped
-        self._progress = Progress(is_shown=not (is_silent and sys.stdout.isatty()))
+        self._progress = Progress(is_shown=not (prints_hits and sys.stdout.isatty()))
 
     def __iter__(self) -> Iterator[tuple[Path, Forest]]:
         from spacy_incparse.cli.corpora import read_corpus
