@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_incparse.glossary import explain
     from spacy_incparse.pipeline.matcher import ConstituentMatcher
     from spacy_incparse.pipeline.rendering import render, serve, set_render_wrapper
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
 
-__all__ = ["ConstituentMatcher", "Tree", "__version__", "load", "render", "serve", "set_render_wrapper"]
+__all__ = ["ConstituentMatcher", "Tree", "__version__", "explain", "load", "render", "serve", "set_render_wrapper"]
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.pipeline.matcher",
     "Tree": "spacy_incparse.trees.tree",
+    "explain": "spacy_incparse.glossary",
     "render": "spacy_incparse.pipeline.rendering",
     "serve": "spacy_incparse.pipeline.rendering",
     "set_render_wrapper": "spacy_incparse.pipeline.rendering",
