@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from spacy_incparse.trees.heads import HeadRules
 
 TRAINING_DEFAULTS: dict[str, Any] = {
-    "features": "rich",  # name of a feature set, or a list of templates
+    "features": "rich",  # "paper", "paper+punct", "rich", "accurate", or templates of one's own
     "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
-    "seed": 0,
+    "seed": 0,  # of the order of sentences and of the tagger; the same seed gives the same model, to the bit
     "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
     "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
 }

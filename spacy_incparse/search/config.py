@@ -19,19 +19,27 @@ class ParserConfig:
     features: a named set ("paper", "paper+punct", "rich", "accurate") or a user's own, see features/templates.py.
     conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs of section 3.1; chains up to length 2 are always kept.
-    known_min_count, common_min_count: see lexicon/words.py. table_bits: 2**bits rows of hashed weights.
-    beam_size, gamma: the filter of equation 3, gamma in averaged weights; gamma None means plain top N.
-    seen_min_count: contexts seen so often in training allow only outcomes seen there (0: off); seen_min_share drops
-    outcomes with a smaller share too. train_*: the same while training, gamma in raw weights.
-    update: "early", "max_violation" or "full". margin: by how much (in weights) a gold parse has to lead to be left
-    alone. step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With both 0 it is the paper's
-    perceptron. n_models: how many models are trained, each with its own order of sentences; their mean is the parser's.
-    n_tags: under how many of a tagger's tags a word may be absorbed (1: the best only), of those that are at most
-    tag_margin (in the tagger's weights) behind the best; the tree decides.
+    known_min_count: words seen so often are known by themselves, others by shape and suffix, see lexicon/words.py.
+    common_min_count: words seen less often have shape and suffix besides.
+    table_bits: 2**bits rows of hashed weights.
+    beam_size: the most hypotheses kept after a word.
+    gamma: the filter of equation 3, in averaged weights: the higher, the more hypotheses stay; None: just beam_size.
+    seen_min_count: contexts seen so often in training allow only outcomes seen there; 0: off.
+    seen_min_share: such contexts do not allow outcomes with a smaller share either.
+    train_beam_size, train_gamma, train_seen_min_count: the same while training, gamma in raw weights.
+    update: "early", "max_violation" or "full".
+    margin: by how much (in weights) a gold parse has to lead to be left alone.
+    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With this and margin 0 it is the
+        paper's perceptron.
+    n_tags: under how many of a tagger's tags a word may be absorbed (1: the best only); the tree decides.
+    tag_margin: these are at most so far (in the tagger's weights) behind the best.
+    n_models: how many models are trained, each with its own order of sentences; their mean is the parser's.
     gold_tag_interval: every how many-th time a training sentence comes with its gold tags instead of a tagger's (0:
-    never): right tags teach syntax, wrong ones what tags are worth.
-    cache_*: repeated use of hypotheses (figure 4): for how many sentences (0: off), how many candidates each, how many
-    sentences lie between two sweeps, T1 and T2.
+        never): right tags teach syntax, wrong ones what tags are worth.
+    cache_size: for how many sentences hypotheses are used again and again (figure 4); 0: off.
+    cache_candidates: how many hypotheses of each are kept.
+    cache_interval: how many sentences lie between two sweeps over them.
+    cache_t1, cache_t2: T1 and T2 there.
     """
 
     features: str | dict[str, Sequence[str]] = "rich"

@@ -83,11 +83,17 @@ class Tagger:
     ) -> Tagger:
         """Learn from raw words and their tags; the same input and seed give the same tagger, to the bit.
 
-        `margin` is how far (in updates) the right tag must win; words seen `class_min_count` times show their possible
-        tags to their neighbours; those seen `only_min_count` times, at least `only_min_share` of them with one tag,
-        always get that tag. `clusters` (see `read_clusters`) are kept with the tagger; `templates` are TEMPLATES, with
-        clusters CLUSTER_TEMPLATES as well. IncparseError when there is nothing to learn from or words and tags do not
-        pair up.
+        IncparseError when there is nothing to learn from or words and tags do not pair up.
+
+        n_epochs: passes over the sentences.
+        seed: of their order in each pass.
+        beam_size: the most tag sequences kept after a word, also when tagging.
+        margin: how far (in updates) the right tag must win.
+        templates: features, see tagging/templates.py; None: TEMPLATES, with clusters CLUSTER_TEMPLATES as well.
+        clusters: word clusters, kept with the tagger: a language or a file, see `read_clusters`; None: none.
+        class_min_count: words seen so often show their possible tags to their neighbours.
+        only_min_count, only_min_share: words seen so often, at least this share of them with one tag, always get it.
+        progress: is called after each pass.
         """
         _check_corpus(sentences, tags)
         dictionary = TagDictionary.from_corpus(
