@@ -1,17 +1,24 @@
 # The beam search of the generative model: all that it needs to go on from a prefix is in here.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.memo cimport MemoC
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.state cimport FrameC
 
 
 # A hypothesis: how the last word was absorbed, and what is open now. Frames are built for survivors only.
+# Where analyses are merged that no later word can tell apart, it stands for all of these: `score` is then the log of
+# their sum, and its moves are those of the best of them.
 cdef struct HypothesisC:
     double score         # log probability
+    double best          # log probability of its best analysis
+    double entropy       # of its analyses, nats
+    double steps         # of the last word's moves, mean over its analyses
+    double survivors     # share of its analyses that extend the one that was best before
     int32_t frame        # the lowest open constituent, an index in the arena
     int32_t previous     # the hypothesis that it extends
     int32_t n_closings
@@ -27,6 +34,7 @@ cdef struct LevelC:
     int32_t first
     int32_t last
     int32_t previous
+    int32_t best         # the hypothesis with the best analysis
     double word
     double before
     bint relaxed
@@ -43,9 +51,13 @@ cdef class Beam:
     cdef readonly Lattice lattice
     cdef int root
     cdef int beam_size
+    cdef int n_candidates            # most hypotheses built for a word, before merging
+    cdef bint merges
     cdef double log_gamma            # -infinity: plain top N
     cdef vector[char] is_slash       # by symbol
     cdef vector[FrameC] frames
+    cdef vector[uint64_t] keys       # by frame: a hash of all that later decisions can read of it and of those above
+    cdef MemoC merge_memo
     cdef vector[HypothesisC] hypotheses
     cdef vector[LevelC] levels
     cdef vector[HypothesisC] candidates
@@ -67,5 +79,8 @@ cdef class Beam:
     cdef void _note(self, double score) noexcept nogil
     cdef void _raise_cut(self) noexcept nogil
     cdef void _filter(self) noexcept nogil
-    cdef void _build(self, HypothesisC hypothesis) noexcept nogil
+    cdef void _build(self, HypothesisC hypothesis, const LevelC* before) noexcept nogil
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis) noexcept nogil
+    cdef void _merge(self, int32_t first) noexcept nogil
+    cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
     cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil

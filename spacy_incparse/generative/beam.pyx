@@ -1,18 +1,21 @@
 """Beam search on log probabilities (Roark 2001): linear in the sentence's length in time and memory, no recursion."""
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport sort
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.lexicon.hashing cimport mix64
+from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves
 from spacy_incparse.search.state cimport FrameC, closed, opened, sign, tag_symbol, with_child
 
 cdef enum:
     SENTINEL = 0  # the frame above the root, its own parent
     ROOT = 1
+    MAX_INT = 0x7FFFFFFF
     MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
 
 cdef double BIN_WIDTH = 0.125
@@ -30,22 +33,40 @@ cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
     return a.leaf < b.leaf
 
 
+cdef void join(HypothesisC* a, const HypothesisC* b) noexcept nogil:
+    """Let a stand for both; the moves are those of the one with the better analysis."""
+    cdef double share = 1.0 / (1.0 + exp(b.score - a.score)), other = 1.0 - share
+    cdef double score = a.score - log(share)
+    a.entropy = share * a.entropy + other * b.entropy - share * log(share) - (other * log(other) if other > 0 else 0.0)
+    a.steps = share * a.steps + other * b.steps
+    a.survivors = share * a.survivors + other * b.survivors
+    a.score = score
+    if b.best > a.best:
+        a.best, a.frame, a.previous = b.best, b.frame, b.previous
+        a.n_closings, a.leaf, a.node = b.n_closings, b.leaf, b.node
+
+
 cdef class Beam:
     """The search of one model over one sentence and its variants.
 
     beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
     gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. slashes: symbols of slash labels.
-    A level is a beam after some words, given by its number; level 0 is the one before the first word.
+    merges: whether analyses are merged that no later word can tell apart; all sums stay exact. A level is a beam after some words, given by its number; level 0 is the one before the first word.
     """
 
-    def __init__(self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma):
+    def __init__(
+        self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma, bint merges=False
+    ):
         self.moves, self.probabilities = moves, probabilities
         self.scorer = Scorer(moves, probabilities)
         self.root = root
         self.is_slash.resize(moves.symbols.n_symbols, 0)
         for symbol in slashes:
             self.is_slash[<int>symbol] = 1
-        self.beam_size = beam_size if beam_size else 2**31 - 1
+        self.beam_size = beam_size if beam_size else MAX_INT
+        self.n_candidates = min(self.beam_size, MAX_INT // 3) * 3 if merges else self.beam_size
+        self.merges = merges
+        memo_init(&self.merge_memo)
         self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
         self.clear()
 
@@ -94,23 +115,23 @@ cdef class Beam:
         constituents, phrases above the word, share of the extensions of the previous level's best hypothesis.
         """
         cdef LevelC here = self.levels[level]
-        cdef int32_t k, best = self.levels[here.previous].first if here.previous >= 0 else -1
+        cdef int32_t k
         cdef int n_open, n_phrases
-        cdef double p, total = 0.0, entropy = 0.0, steps = 0.0, n_all_open = 0.0, depth = 0.0, kept = 0.0
+        cdef double p, total = 0.0, entropy = 0.0, steps = 0.0, n_all_open = 0.0, depth = 0.0, survivors = 0.0
         cdef HypothesisC h
         for k in range(here.first, here.last):
             total += exp(self.hypotheses[k].score - self.hypotheses[here.first].score)
         for k in range(here.first, here.last):
             h = self.hypotheses[k]
             p = exp(h.score - self.hypotheses[here.first].score) / total
-            entropy -= p * log(p) if p > 0 else 0.0
+            if p > 0:
+                entropy += p * (h.entropy - log(p))
             self._count_open(h.frame, &n_open, &n_phrases)
             n_all_open += p * n_open
             depth += p * n_phrases
-            if h.leaf >= 0:
-                steps += p * (h.n_closings + self.moves.leaf_table[h.leaf].n + 2)
-            kept += p * (h.previous == best)
-        return here.word, here.before, entropy, steps, n_all_open, depth, kept
+            steps += p * h.steps
+            survivors += p * h.survivors
+        return here.word, here.before, entropy, steps, n_all_open, depth, survivors
 
     def ending_probability(self):
         """Give the natural log probability of the end that the last `complete` found."""
@@ -133,19 +154,22 @@ cdef class Beam:
         cdef FrameC frame
         cdef LevelC level
         self.frames.clear()
+        self.keys.clear()
         self.hypotheses.clear()
         self.levels.clear()
         frame.head = frame.outer_head = -1
         frame = opened(0, 0, SENTINEL, &frame)
         sign(&frame, &self.lattice.c, &self.moves.symbols)
         self.frames.push_back(frame)
+        self.keys.push_back(0)
         frame.label = self.root
         sign(&frame, &self.lattice.c, &self.moves.symbols)
-        self.frames.push_back(frame)
-        hypothesis.score, hypothesis.frame, hypothesis.previous = 0.0, ROOT, -1
+        self._append_frame(frame)
+        hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
+        hypothesis.frame, hypothesis.previous = ROOT, -1
         hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
         self.hypotheses.push_back(hypothesis)
-        level.first, level.last, level.previous = 0, 1, -1
+        level.first, level.last, level.previous, level.best = 0, 1, -1, 0
         level.word, level.before, level.relaxed = 0.0, 0.0, False
         self.levels.push_back(level)
 
@@ -156,8 +180,14 @@ cdef class Beam:
         self._filter()
         result.first = <int32_t>self.hypotheses.size()
         for k in range(self.candidates.size()):
-            self._build(self.candidates[k])
+            self._build(self.candidates[k], &self.levels[level])
+        if self.merges:
+            self._merge(result.first)
         result.last = <int32_t>self.hypotheses.size()
+        result.best = result.first
+        for k in range(<size_t>result.first, <size_t>result.last):
+            if self.hypotheses[k].best > self.hypotheses[result.best].best:
+                result.best = <int32_t>k
         self.levels.push_back(result)
         return <int32_t>self.levels.size() - 1
 
@@ -258,21 +288,31 @@ cdef class Beam:
         for k in range(N_BINS - 1):
             n += self.bins[k]
             edge = self.reference - BIN_WIDTH * (k + 1)  # n candidates are better than this
-            if n >= self.beam_size or (n > 0 and edge < self.best + self.log_gamma + 3 * log(<double>n)):
+            if n >= self.n_candidates or (n > 0 and edge < self.best + self.log_gamma + 3 * log(<double>n)):
                 self.cut = max(self.cut, edge)
                 return
 
     cdef void _filter(self) noexcept nogil:
-        """h stays where p(h) > p(best) gamma |H|^3, H the hypotheses kept so far, and at most beam_size in all."""
+        """h stays where p(h) > p(best) gamma |H|^3, H the hypotheses kept so far, and a limited number in all."""
         cdef size_t k = 1, n
         sort(self.candidates.begin(), self.candidates.end(), &better)
-        n = min(self.candidates.size(), <size_t>self.beam_size)
+        n = min(self.candidates.size(), <size_t>self.n_candidates)
         while k < n and self.candidates[k].score > self.best + self.log_gamma + 3 * log(<double>k):
             k += 1
         self.candidates.resize(min(k, n))
 
-    cdef void _build(self, HypothesisC hypothesis) noexcept nogil:
+    cdef void _build(self, HypothesisC hypothesis, const LevelC* before) noexcept nogil:
         """Build the frames of a survivor and append it."""
+        cdef const HypothesisC* previous = &self.hypotheses[hypothesis.previous]
+        hypothesis.best = hypothesis.score + previous.best - previous.score
+        hypothesis.entropy = previous.entropy
+        hypothesis.steps = hypothesis.n_closings + self.moves.leaf_table[hypothesis.leaf].n + 2
+        hypothesis.survivors = exp(previous.best - previous.score) if hypothesis.previous == before.best else 0.0
+        hypothesis.frame = self._build_frames(&hypothesis)
+        self.hypotheses.push_back(hypothesis)
+
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis) noexcept nogil:
+        """Append what a move opens and changes; give the lowest frame."""
         cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
         cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
         cdef FrameC frame = self.frames[parent]
@@ -289,11 +329,36 @@ cdef class Beam:
         frame = with_child(
             &frame, tag_symbol(&self.moves.symbols, chain.tag), 0, hypothesis.node, &self.lattice.c, &self.moves.symbols
         )
-        hypothesis.frame = self._append_frame(frame)
-        self.hypotheses.push_back(hypothesis)
+        return self._append_frame(frame)
+
+    cdef void _merge(self, int32_t first) noexcept nogil:
+        """Let one of all hypotheses with the same key stand for all, and keep the best beam_size."""
+        cdef int32_t k, same, last = first
+        cdef HypothesisC here
+        memo_clear(&self.merge_memo)
+        for k in range(first, <int32_t>self.hypotheses.size()):
+            here = self.hypotheses[k]
+            same = memo_find(&self.merge_memo, self.keys[here.frame])
+            if same >= 0:
+                join(&self.hypotheses[same], &here)
+            else:
+                memo_insert(&self.merge_memo, self.keys[here.frame], last)
+                self.hypotheses[last] = here
+                last += 1
+        sort(self.hypotheses.begin() + first, self.hypotheses.begin() + last, &better)
+        self.hypotheses.resize(min(last, first + min(self.beam_size, MAX_INT // 2)))
+
+    cdef uint64_t _key(self, const FrameC* frame) noexcept nogil:
+        """Hash all that the sets, or a later head, can read of a frame and of those above it."""
+        cdef uint64_t h = mix64(
+            <uint64_t>frame.label | <uint64_t>frame.child1 << 16 | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
+        )
+        h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
+        return mix64(h ^ frame.head_rank ^ self.keys[frame.parent])
 
     cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
         self.frames.push_back(frame)
+        self.keys.push_back(self._key(&frame) if self.merges else 0)
         return <int32_t>self.frames.size() - 1
 
     cdef ContextC context(self, const FrameC* frame) noexcept nogil:

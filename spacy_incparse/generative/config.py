@@ -18,9 +18,10 @@ class GenerativeConfig:
     sets: a named choice of conditioning sets, see generative/templates.py. conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs, as of the discriminative parser.
     known_min_count, class_min_count: see generative/vocabulary.py.
-    context_min_count: contexts seen less often are left out, which makes the model small; the last two settings of the
-    search are the most hypotheses kept after a word (beam_size, 0: all), and gamma, the filter of Roark (2001): a
-    hypothesis stays where p(h) > p(best) gamma |H|^3, H the better ones (0: off).
+    context_min_count: contexts seen less often are left out, which makes the model smaller.
+    beam_size, gamma: the most hypotheses kept after a word (0: all), and the filter of Roark (2001): a hypothesis stays
+    where p(h) > p(best) gamma |H|^3, H the better ones (0 or None: off). measures_beam_size, measures_gamma: the same
+    where measures are taken, which are sums over the beam and want more of it than the best tree does.
     """
 
     sets: str = "paper"
@@ -31,7 +32,9 @@ class GenerativeConfig:
     class_min_count: int = 20
     context_min_count: int = 1
     beam_size: int = 100
-    gamma: float = 1e-10
+    gamma: float | None = 1e-10
+    measures_beam_size: int = 1500
+    measures_gamma: float | None = 1e-16
 
     def __post_init__(self) -> None:
         nested_sets(self.sets)
@@ -39,8 +42,12 @@ class GenerativeConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigError(f"{name} is {value!r}: it must be a whole number of at least {least}")
-        if isinstance(self.gamma, bool) or not isinstance(self.gamma, (int, float)) or not 0 <= self.gamma < 1:
-            raise ConfigError(f"gamma is {self.gamma!r}: it must be a number from 0 to below 1")
+        for name in ("gamma", "measures_gamma"):
+            value = getattr(self, name)
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1
+            ):
+                raise ConfigError(f"{name} is {value!r}: it must be a number from 0 to below 1")
         if isinstance(self.conjunctions, str):
             raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
         object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
@@ -66,8 +73,8 @@ class GenerativeConfig:
         return cls(**data)
 
 
-SEARCH_SETTINGS = ("beam_size", "gamma")
+SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_gamma")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
-    "beam_size": 0,
+    "beam_size": 0, "measures_beam_size": 0,
 }  # fmt: skip

@@ -30,6 +30,9 @@ from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
+Tag = str | Sequence[tuple[str, float]] | None
+Tags = Sequence[Tag]
+
 FIRST_SYMBOL = 2  # of the nonterminals, in the search
 
 
@@ -98,16 +101,24 @@ class GenerativeModel:
             class_bases(self.words, self.vocabulary, len(self.grammar.tags)),
         )
 
-    def nodes_of(self, words: Sequence[str], tags: Sequence[str] | None) -> list[tuple[int, tuple[int, ...]]]:
-        """Give each word's number and the ids of the given tag, or of all tags that it may have.
+    def nodes_of(self, words: Sequence[str], tags: Tags | None) -> list[tuple[int, tuple[int, ...]]]:
+        """Give each word's number and the ids of the tags that it may have.
 
-        A given tag that training has not seen counts as the most frequent one.
+        tags: one entry a word: its tag, several tags (each with a gap, which does not matter here), or None for all
+        tags that the word may have. A given tag that training has not seen counts as the most frequent one.
         """
         numbers = self.vocabulary.encode(words)
-        if tags is None:
-            return [(number, self.vocabulary.tags[number]) for number in numbers]
+        given = [None] * len(words) if tags is None else tags
+        return [(number, self.choices(number, tag)) for number, tag in zip(numbers, given, strict=True)]
+
+    def choices(self, number: int, tag: Tag) -> tuple[int, ...]:
+        """Give the ids of the tags that a word may have, by its number and what is given as its tag."""
+        if not tag:
+            return self.vocabulary.tags[number]
         tag_ids = self.grammar.labels.tag_ids
-        return [(number, (tag_ids.get(tag, 0),)) for number, tag in zip(numbers, tags, strict=True)]
+        if isinstance(tag, str):
+            return (tag_ids.get(tag, 0),)
+        return tuple(dict.fromkeys(tag_ids[name] for name, _ in tag if name in tag_ids)) or (0,)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack; the grammar without the contexts that its search does not use."""

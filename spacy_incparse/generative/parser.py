@@ -12,7 +12,9 @@ import srsly
 from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.beam import Beam
 from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.model import GenerativeModel
+from spacy_incparse.generative.measures import WordMeasures
+from spacy_incparse.generative.model import GenerativeModel, Tags
+from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import Parse, flat_tree, root_symbol
 from spacy_incparse.transforms.left_corner import slash_base
@@ -30,10 +32,11 @@ class GenerativeParser:
     its own.
     """
 
-    tags_itself = True  # parse() needs no tags
-
-    def __init__(self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None):
+    def __init__(
+        self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
+    ):
         self.model, self.config = model, config
+        self.temperature = temperature  # of scores as probabilities, which these are
         self._root = root_symbol(model.grammar)
         self._moves, self._probabilities = tables or self._compile()
         numbers: dict[tuple[int, ...], int] = {}
@@ -56,15 +59,20 @@ class GenerativeParser:
         """The phrase labels that its trees may have, sorted."""
         return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
 
-    def parse(self, words: Sequence[str], tags: Sequence[str] | None = None) -> Parse:
-        """Parse one sentence: the best tree, under the given tags or with its own."""
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that it was trained on."""
+        return self.model.heads
+
+    def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
+        """Parse one sentence: the best tree, under the given tags (see `GenerativeModel.nodes_of`) or with its own."""
         return self.nbest(words, tags, 1)[0]
 
-    def nbest(self, words: Sequence[str], tags: Sequence[str] | None = None, k: int = 1) -> list[Parse]:
+    def nbest(self, words: Sequence[str], tags: Tags | None = None, k: int = 1) -> list[Parse]:
         """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
 
-        Without tags a tree's probability is the sum over all its taggings in the beam, and its tags are the best of
-        these. Raises ValueError where there are no words, tags are more or fewer, or k is below 1.
+        Where a word has no tag given, a tree's probability is the sum over all its taggings in the beam, and its tags
+        are the best of these. Raises ValueError where there are no words, tags are more or fewer, or k is below 1.
         """
         if not words or (tags is not None and len(words) != len(tags)):
             n_tags = 0 if tags is None else len(tags)
@@ -77,43 +85,72 @@ class GenerativeParser:
         for number, tag_ids in self.model.nodes_of(words, tags):
             level = beam.push(level, number, tag_ids)
             is_relaxed |= beam.is_relaxed(level)
-        results, end_relaxed = beam.complete(level, k if tags is not None else ALL)
+        results, end_relaxed = beam.complete(level, k if are_given(tags) else ALL)
         source = "relaxed" if is_relaxed or end_relaxed else "beam"
         return self.to_parses(results, words, tags, source)[:k]
 
     def to_parses(
-        self, results: Sequence[Analysis], words: Sequence[str], tags: Sequence[str] | None, source: str
+        self, results: Sequence[Analysis], words: Sequence[str], tags: Tags | None, source: str
     ) -> list[Parse]:
         """Give the trees of analyses, best first; what is open at the end is closed."""
-        if tags is None:
+        if not are_given(tags):
             results = self._sum_taggings(results)
+        given = [tag if isinstance(tag, str) else None for tag in tags or [None] * len(words)]
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
-            own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves] if tags is None else tags
-            tree = Tree(self._writer.write(n_closings, leaves, words, own))
+            own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
+            chosen = [tag or found for tag, found in zip(given, own, strict=True)]
+            tree = Tree(self._writer.write(n_closings, leaves, words, chosen))
             parses.setdefault(tree, Parse(tree, score, source))
-        return list(parses.values()) or [Parse(flat_tree(words, tags or [self.tags[0]] * len(words)), 0.0, "flat")]
+        return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
 
-    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Sequence[str] | None]]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags, or None for the parser's own tags."""
+    def tag_with(self, tagger: Any, sentences: Sequence[Sequence[str]]) -> list[Tags]:
+        """Give the tags that sentences are to be parsed under: none, it finds its own."""
+        return [[None] * len(words) for words in sentences]
+
+    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Tags | None]]) -> list[Parse]:
+        """Parse sentences, each given by its words and tags."""
         return [self.parse(words, tags) for words, tags in sentences]
 
     def with_search(self, **settings: Any) -> GenerativeParser:
-        """Give a parser with the same model and other search settings (beam_size, gamma)."""
+        """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
         config = self.config.with_search(**settings)
-        return GenerativeParser(self.model, config, (self._moves, self._probabilities))
+        return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
 
-    def new_beam(self) -> Beam:
-        """Give a search of its own."""
+    def start(self, *, beam_size: int | None = None, gamma: float | None = None) -> PrefixSession:
+        """Begin a sentence that comes word by word; the defaults of the filter are those of measures."""
+        if beam_size is None:
+            beam_size, gamma = self.config.measures_beam_size, self.config.measures_gamma
+        trees = self.new_beam(self.config.beam_size, self.config.gamma)
+        return PrefixSession(self, self.new_beam(beam_size, gamma, merges=True), trees)
+
+    def measures(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        beam_size: int | None = None,
+        gamma: float | None = None,
+    ) -> list[WordMeasures]:
+        """Give what each word costs, see measures.py; `beam_size` and `gamma` as in `start`."""
+        session = self.start(beam_size=beam_size, gamma=gamma)
+        found = []
+        for word, tag in zip(words, tags or [None] * len(words), strict=True):
+            session = session.push(word, tag)
+            found.append(session.measures())
+        return found
+
+    def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
+        """Give a search of its own; one that merges is for sums, the other for trees (see beam.pyx)."""
         nonterminals = self.model.grammar.nonterminals
         slashes = [2 + number for number, label in enumerate(nonterminals) if slash_base(label) is not None]
-        return Beam(
-            self._moves, self._probabilities, self._root, slashes, self.config.beam_size, float(self.config.gamma)
-        )
+        return Beam(self._moves, self._probabilities, self._root, slashes, beam_size, float(gamma or 0.0), merges)
 
     def to_bytes(self) -> bytes:
         """Give the whole parser."""
-        return srsly.msgpack_dumps({"config": self.config.to_dict(), "model": self.model.to_dict()})
+        return srsly.msgpack_dumps(
+            {"config": self.config.to_dict(), "model": self.model.to_dict(), "temperature": self.temperature}
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GenerativeParser:
@@ -122,7 +159,7 @@ class GenerativeParser:
             content = srsly.msgpack_loads(data)
             config = GenerativeConfig.from_dict(content["config"])
             model = GenerativeModel.from_dict(content["model"])
-            return cls(model, config)
+            return cls(model, config, temperature=content["temperature"])
         except ModelError:
             raise
         except Exception as error:
@@ -138,7 +175,7 @@ class GenerativeParser:
     def _own_beam(self) -> Beam:
         """Give the beam of this thread."""
         if not hasattr(self._beams, "beam"):
-            self._beams.beam = self.new_beam()
+            self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
         return self._beams.beam
 
     def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
@@ -153,3 +190,8 @@ class GenerativeParser:
             (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
         ]
         return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties stay in the beam's order
+
+
+def are_given(tags: Tags | None) -> bool:
+    """Say whether each word has exactly one tag."""
+    return tags is not None and all(isinstance(tag, str) and tag for tag in tags)

@@ -44,14 +44,16 @@ def nested_sets(name: str) -> NestedSets:
 def field_numbers(names: tuple[str, ...]) -> list[int]:
     """Give the places of fields in the extraction's array. Raises ConfigError for what a generative model cannot see.
 
-    Those are fields of the words around, and fields that depend on where constituents begin.
+    Those are fields of the words around, fields that depend on where constituents begin, and some that would keep
+    analyses apart that are otherwise the same for all that may come.
     """
     places = {field.name: number for number, field in enumerate(STRUCTURE_FIELDS)}
     hidden = {field.name for field in POSITION_FIELDS}
     for name in names:
-        if name in hidden or name not in places or STRUCTURE_FIELDS[places[name]].needs_span or name in _LOOK_AROUND:
+        if name in hidden or name not in places or STRUCTURE_FIELDS[places[name]].needs_span or name in _HIDDEN:
             raise ConfigError(f"a generative model cannot be conditioned on the field {name!r}")
     return [places[name] for name in names]
 
 
-_LOOK_AROUND = ("AFTERP", "CONJ")  # read tags by position, where the search may hold several
+# The first two read tags by position, where the search may hold several; the others are not in the search's merge key.
+_HIDDEN = ("AFTERP", "CONJ", "FIRST", "N", "S1", "S1P")

@@ -38,7 +38,7 @@ def inputs(draw, treebank):
 
 
 def compare(parser, slow, words, tags):
-    beam, level, kept = parser.new_beam(), 0, slow.first()
+    beam, level, kept = parser.new_beam(parser.config.beam_size, parser.config.gamma), 0, slow.first()
     seen = []
     for number, choices in parser.model.nodes_of(words, tags):
         seen.append(number)
@@ -63,6 +63,28 @@ def test_unpruned_search_agrees_with_the_slow_twin(data):
     treebank = data.draw(TREEBANKS)
     parser, slow = engines(treebank, context_min_count=data.draw(st.sampled_from((1, 1, 2))))
     compare(parser, slow, *data.draw(inputs(treebank)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_merging_changes_no_sum(data):
+    """Nor the best analysis: a merged hypothesis has the moves of the best that it stands for."""
+    treebank = data.draw(TREEBANKS)
+    parser, _ = engines(treebank)
+    apart, merged = parser.new_beam(0, 0), parser.new_beam(0, 0, merges=True)
+    level = 0
+    for number, choices in parser.model.nodes_of(*data.draw(inputs(treebank))):
+        level, same_level = apart.push(level, number, choices), merged.push(level, number, choices)
+        assert same_level == level
+        assert merged.measures(level)[:6] == pytest.approx(apart.measures(level)[:6], abs=1e-9)
+        all_apart, all_merged = apart.analyses(level, ALL), merged.analyses(level, ALL)
+        if len(all_apart) < 2 or all_apart[0][0] - all_apart[1][0] > 1e-9:  # the best analysis is one
+            assert merged.measures(level)[6] <= 1 + 1e-9
+            assert all_apart[0][1:] in [analysis[1:] for analysis in all_merged]
+        assert len(all_merged) <= len(all_apart)
+        assert log_sum(s for s, _, _ in all_merged) == pytest.approx(log_sum(s for s, _, _ in all_apart), abs=1e-9)
+        if len(all_apart) > ENOUGH:
+            return
 
 
 @settings(deadline=None, max_examples=60)
@@ -93,7 +115,7 @@ def has_ties(slow, parser, words, tags):
 
 def compare_scores(parser, slow, words, tags):
     """The sums over all extensions may miss what is far below the filter: the kept hypotheses agree exactly."""
-    beam, level, kept = parser.new_beam(), 0, slow.first()
+    beam, level, kept = parser.new_beam(parser.config.beam_size, parser.config.gamma), 0, slow.first()
     seen = []
     for number, choices in parser.model.nodes_of(words, tags):
         seen.append(number)
@@ -189,7 +211,7 @@ def test_continuations_of_a_prefix_sum_to_its_probability():
 def test_next_words_sum_to_what_the_grammar_allows():
     """Over all words and the end, the beam's next probabilities miss only chains and triples that training lacks."""
     parser, _ = engines(TREES)
-    beam, level = parser.new_beam(), 0
+    beam, level = parser.new_beam(parser.config.beam_size, parser.config.gamma), 0
     everything = list(range(1, parser.model.vocabulary.n_events + 1))
     all_tags = range(len(parser.tags))
     for number, choices in parser.model.nodes_of(TREES[0].words[:3], None):

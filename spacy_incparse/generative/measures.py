@@ -1,0 +1,76 @@
+"""What a word costs an incremental reader: measures from the probabilities of a generative model alone.
+
+Definitions after Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md spells them out. The hypotheses
+h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter that extend
+them are their extensions, and q(h) = p(h) / (sum of p over the beam).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import isfinite, log
+from typing import Any
+
+BITS = 1 / log(2)
+
+RELAXED = "relaxed"  # the grammar's triples allowed no analysis of the word
+UNKNOWN = "unknown"  # the word is not known: the figures are those of its class
+EMPTY = "empty"  # there is no analysis
+
+
+@dataclass(frozen=True)
+class WordMeasures:
+    """The measures of one word; None where there is no value, with the reason in `flag` (words with commas between).
+
+    prefix_logprob: log2 probability of all words so far, minus the sum of their surprisals (0 or less).
+    surprisal, surprisal_syntactic, surprisal_lexical: bits; the first is the sum of the others.
+    entropy: of q over the beam, bits. entropy_reduction: entropy before the word minus entropy after it; may be < 0.
+    steps: expected number of derivation steps for the word: ends, phrases begun, the tag and the word.
+    open_nodes: expected number of open constituents behind the word, the root left out.
+    depth: expected number of phrases above the word, the root left out.
+    best_survives: share of q on extensions of the analysis that was best before the word, 0 to 1.
+    """
+
+    prefix_logprob: float | None
+    surprisal: float | None
+    surprisal_syntactic: float | None
+    surprisal_lexical: float | None
+    entropy: float | None
+    entropy_reduction: float | None
+    steps: float | None
+    open_nodes: float | None
+    depth: float | None
+    best_survives: float | None
+    flag: str = ""
+
+    def to_list(self) -> list[Any]:
+        """Give the values in the order of the fields."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+MEASURES = tuple(field.name for field in fields(WordMeasures) if field.name != "flag")
+
+
+def word_measures(
+    found: tuple[float, ...], before: WordMeasures | None, *, is_known: bool, is_relaxed: bool
+) -> WordMeasures:
+    """Give the measures of a word from what the beam knows of it and from those of the word before."""
+    word, syntactic, entropy, steps, open_nodes, depth, best_survives = found
+    flags = [UNKNOWN] * (not is_known) + [RELAXED] * is_relaxed
+    prefix = 0.0 if before is None else before.prefix_logprob
+    if not isfinite(word) or prefix is None:
+        return WordMeasures(**dict.fromkeys(MEASURES), flag=",".join([*flags, EMPTY]))
+    old_entropy = 0.0 if before is None else before.entropy
+    return WordMeasures(
+        prefix_logprob=prefix + word * BITS,
+        surprisal=-word * BITS,
+        surprisal_syntactic=-syntactic * BITS,
+        surprisal_lexical=(syntactic - word) * BITS,
+        entropy=entropy * BITS,
+        entropy_reduction=None if old_entropy is None else old_entropy - entropy * BITS,
+        steps=steps,
+        open_nodes=open_nodes,
+        depth=depth,
+        best_survives=best_survives,
+        flag=",".join(flags),
+    )

@@ -1,0 +1,100 @@
+"""Sentences word by word: measures, branches, and nothing from words that are not there yet."""
+
+import pytest
+
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.measures import MEASURES
+from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.reader import read_treebank
+
+WORDS = "The old train was late because the driver slept .".split()
+
+
+@pytest.fixture(scope="module")
+def parser(request):
+    trees = read_treebank([request.config.rootpath / "assets" / "sample-train.mrg"])
+    return GenerativeParser.train(trees, GenerativeConfig(measures_beam_size=200), HeadRules.from_name("en"))
+
+
+def pushed(parser, words):
+    session = parser.start()
+    for word in words:
+        session = session.push(word)
+    return session
+
+
+def test_surprisals_sum_to_the_prefix_probability_and_have_two_parts(parser):
+    measures = parser.measures(WORDS)
+    total = 0.0
+    for word in measures:
+        total += word.surprisal
+        assert word.surprisal == pytest.approx(word.surprisal_syntactic + word.surprisal_lexical)
+        assert word.surprisal_syntactic > 0
+        assert word.surprisal_lexical > 0
+        assert word.prefix_logprob == pytest.approx(-total)
+        assert 0 <= word.best_survives <= 1 + 1e-9
+        assert word.open_nodes >= word.depth > 0
+        assert word.steps >= 2
+    entropies = [0.0, *(word.entropy for word in measures)]
+    assert sum(word.entropy_reduction for word in measures) == pytest.approx(-entropies[-1])
+
+
+def test_nothing_of_later_words_reaches_an_answer(parser):
+    session = parser.start()
+    sessions = [session := session.push(word) for word in WORDS]
+    sessions[-1].measures()  # all of them absorb their words now
+    sessions[-1].best()
+    for n, session in enumerate(sessions, 1):
+        bare = pushed(parser, WORDS[:n])
+        assert session.measures() == bare.measures()
+        assert session.nbest(5) == bare.nbest(5)
+        assert session.best(complete=True) == bare.best(complete=True)
+        assert session.words == tuple(WORDS[:n])
+        assert session.look_ahead == 0
+
+
+def test_branches_leave_each_other_alone(parser):
+    prefix = pushed(parser, WORDS[:3])
+    before = prefix.measures(), prefix.nbest(3)
+    first, second = prefix.push("was"), prefix.push("stopped")
+    assert first.push("late").measures() == pushed(parser, [*WORDS[:3], "was", "late"]).measures()
+    assert second.push(".").measures() == pushed(parser, [*WORDS[:3], "stopped", "."]).measures()
+    assert (prefix.measures(), prefix.nbest(3)) == before
+    assert prefix.push("was").previous is prefix  # undo is going back to it
+
+
+def test_a_given_tag_is_kept(parser):
+    session = parser.start().push("train", tag="VB").push("late")
+    assert session.best().tree.tags[0] == "VB"
+    assert session.measures() != pushed(parser, ["train", "late"]).measures()
+
+
+def test_trees_of_prefixes_cover_the_words(parser):
+    session = parser.start()
+    for n, word in enumerate(WORDS, 1):
+        session = session.push(word)
+        parses = session.nbest(4)
+        assert all(parse.tree.words == tuple(WORDS[:n]) for parse in parses)
+        assert len({parse.tree for parse in parses}) == len(parses)
+        assert [p.score for p in parses] == sorted((p.score for p in parses), reverse=True)
+    assert session.best(complete=True) == parser.parse(WORDS)
+
+
+def test_unknown_words_are_flagged(parser):
+    flags = [word.flag for word in parser.measures(["The", "Zyxgarble", "slept"])]
+    assert "unknown" in flags[1]
+    assert "unknown" not in flags[0]
+
+
+def test_a_session_without_words_has_no_answers(parser):
+    session = parser.start()
+    for ask in (session.best, session.measures, lambda: session.nbest(2)):
+        with pytest.raises(ValueError, match="no words yet"):
+            ask()
+    with pytest.raises(ValueError, match="no word"):
+        session.push("")
+
+
+def test_names_of_measures():
+    assert MEASURES[:2] == ("prefix_logprob", "surprisal")
