@@ -83,7 +83,7 @@ def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
 
 def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, k: int) -> ParsedSentence:
     model, start = component.model, sentence.start_char
-    if model.parser is None or model.tagger is None:
+    if model.parser is None or (model.tagger is None and model.parser.needs_tags):
         raise ValueError(f"the component {component.name!r} has no weights")
     parser = model.parser.with_search(**component.search) if component.search else model.parser
     (tags,) = parser.tag_with(model.tagger, [sentence.words])

@@ -32,6 +32,9 @@ class GenerativeParser:
     its own.
     """
 
+    part_name = "generative"  # in a model's file
+    needs_tags = False
+
     def __init__(
         self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
     ):

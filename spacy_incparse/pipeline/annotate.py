@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.sentences import Sentence
@@ -111,6 +111,7 @@ def sentence_tags(
 
 
 def _own_tags(batch: Sequence[Sentence], tagger: Tagger | None, decoder: Decoder) -> Sequence[Tags]:
-    if tagger is None:
+    parser: Any = decoder.parser
+    if tagger is None and parser.needs_tags:
         return [[UNKNOWN_TAG] * len(sentence.words) for sentence in batch]
-    return decoder.parser.tag_with(tagger, [sentence.words for sentence in batch])
+    return parser.tag_with(tagger, [sentence.words for sentence in batch])

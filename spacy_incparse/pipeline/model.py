@@ -11,6 +11,7 @@ from spacy_incparse.pipeline.modelfile import pack, read_parts, unpack
 if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
     from spacy.language import Language
 
+    from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.learner import ParserLearner
@@ -93,20 +94,23 @@ class TaggerModel:
 
 
 class ParserModel(TaggerModel):
-    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them."""
+    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them.
+
+    A generative parser stands here as any other; it needs no tagger.
+    """
 
     name = "incparse"
     factories = ("incparse",)
 
     def __init__(self, source: str | Path | None = None):
         super().__init__(source)
-        self._parser: Parser | None = None
+        self._parser: Any = None
         self._learner: ParserLearner | None = None
         self._temperature: float | None = None  # that was fitted here, in or after training
 
     @property
-    def parser(self) -> Parser | None:
-        """The parser with averaged weights, or None before training."""
+    def parser(self) -> Any:
+        """The `Parser` with averaged weights, or a `GenerativeParser`; None before training."""
         self._load_source()
         parser = self._parser if self._learner is None else self._learner.parser()
         if parser is not None and self._temperature is not None:
@@ -135,19 +139,22 @@ class ParserModel(TaggerModel):
         self.tagger = tagger
         self._learner, self._parser, self._temperature = learner, None, None
 
-    def set_weights(self, tagger: Tagger, parser: Parser) -> None:
-        """Take a parser and its tagger that were trained elsewhere."""
-        self.tagger = tagger
+    def set_weights(self, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:
+        """Take a parser and its tagger that were trained elsewhere; a generative parser has none."""
+        self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = None, parser, None
 
     def _to_parts(self) -> dict[str, bytes]:
         parser = self.parser
-        return super()._to_parts() | ({} if parser is None else {"parser": parser.to_bytes()})
+        return super()._to_parts() | ({} if parser is None else {parser.part_name: parser.to_bytes()})
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.generative.parser import GenerativeParser
         from spacy_incparse.search.parser import Parser
 
-        parser = Parser.from_bytes(parts["parser"]) if "parser" in parts else None
+        kinds: tuple[type[Parser] | type[GenerativeParser], ...] = (Parser, GenerativeParser)
+        found = [kind.from_bytes(parts[kind.part_name]) for kind in kinds if kind.part_name in parts]
+        parser = found[0] if found else None
         super()._from_parts(parts)
         self._learner, self._parser, self._temperature = None, parser, None
 

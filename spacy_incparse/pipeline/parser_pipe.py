@@ -20,6 +20,7 @@ from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, sentence_
 from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
+from spacy_incparse.pipeline.generative import check_search, is_generative, train_generative
 from spacy_incparse.pipeline.model import ParserModel, check_source
 from spacy_incparse.pipeline.modelfile import named_errors
 from spacy_incparse.pipeline.parses import forget_confidences
@@ -30,7 +31,6 @@ from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
-from spacy_incparse.search.config import ParserConfig
 
 if TYPE_CHECKING:
     from spacy_incparse.search.parser import Tags
@@ -125,7 +125,7 @@ class IncParser(TrainablePipe):
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key, self.nbest = tags, set_tags, spans_key, nbest
         self.search = dict(search or {})
-        ParserConfig().with_search(**self.search)  # complains of a wrong one here and not at the first text
+        check_search(self.search)  # complains of a wrong one here and not at the first text
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
         self._decoder: Decoder | None = None
@@ -221,7 +221,12 @@ class IncParser(TrainablePipe):
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
-        self._run = TrainingRun.start(trees, self.training | self.search, lang=lang)
+        settings = self.training | self.search
+        if is_generative(settings):
+            self._run = None
+            self.model.set_weights(None, train_generative(trees, settings, lang=lang))
+            return
+        self._run = TrainingRun.start(trees, settings, lang=lang)
         self.model.start_training(self._run.learner, self._run.tagger)
 
     def update(
@@ -235,11 +240,14 @@ class IncParser(TrainablePipe):
         """Learn from each sentence of the examples in turn, in an order that only the seed decides.
 
         The loss is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter.
+        A generative model has learnt everything in `initialize`: its loss is 0.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "IncParser.update")
+        if self._run is None and is_generative(self.training) and self.model.parser is not None:
+            return losses
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
 

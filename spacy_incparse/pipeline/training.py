@@ -31,7 +31,7 @@ TRAINING_DEFAULTS: dict[str, Any] = {
 }
 """The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
 
-_OTHER_SETTINGS = ("heads", "seed", "n_folds", "tagger")
+OTHER_SETTINGS = ("heads", "seed", "n_folds", "tagger")
 
 
 @dataclass
@@ -151,7 +151,7 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 
 def parser_config(settings: dict[str, Any]) -> ParserConfig:
     """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
-    return ParserConfig.from_dict({key: value for key, value in settings.items() if key not in _OTHER_SETTINGS})
+    return ParserConfig.from_dict({key: value for key, value in settings.items() if key not in OTHER_SETTINGS})
 
 
 def _given_tags(example: Example) -> list[str] | None:

@@ -101,6 +101,9 @@ class Model:
 class Parser:
     """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
 
+    part_name = "parser"  # in a model's file
+    needs_tags = True
+
     def __init__(
         self,
         model: Model,
