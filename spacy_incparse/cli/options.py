@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +24,12 @@ SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave malformed trees out, and list them, instead of stopping at the first.")
 ]
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Also write all figures to this file.")
-]
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE.json", help="Also write all figures to this file.",
+        callback=lambda path: check_output(path),
+    ),
+]  # fmt: skip
 
 
 def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False) -> list[Tree]:
@@ -63,6 +68,17 @@ def find_parser(nlp: Language, name: str) -> IncParser:
             return component
     has = ", ".join(nlp.pipe_names) or "no components"
     raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}): it gives no trees")
+
+
+def check_output(path: Path | None) -> Path | None:
+    """Refuse what cannot be written to before the work that it is to hold is done; give the path back."""
+    if path is not None:
+        if path.is_dir():
+            raise IncparseError(f"{path} is a folder: name a file to write")
+        parent = next(folder for folder in path.absolute().parents if folder.exists())
+        if not (parent.is_dir() and os.access(path if path.exists() else parent, os.W_OK)):
+            raise IncparseError(f"{path} cannot be written")
+    return path
 
 
 def write_json(path: Path | None, content: dict[str, Any]) -> None:

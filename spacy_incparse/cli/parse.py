@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager
 from enum import Enum
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, cast
 
 import typer
 
 from spacy_incparse.cli.options import open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.files import GZIP_MAGIC
 
 
 class Format(str, Enum):
@@ -33,7 +36,10 @@ def parse_command(
         str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
     ] = "en",
     source: Annotated[
-        str | None, typer.Option("--input", "-i", metavar="FILE|-", help="Read the text from here; -: standard input.")
+        str | None,
+        typer.Option(
+            "--input", "-i", metavar="FILE|-", help="Read the text from here, plain or gzipped; -: standard input."
+        ),
     ] = None,
     tokenized: Annotated[
         bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens separated by spaces.")
@@ -100,24 +106,37 @@ def _default_format() -> Format:
     return Format.pretty if sys.stdout.isatty() else Format.penn
 
 
-def _open(text: str | None, source: str | None) -> Any:
-    """Open what the arguments name as a context that gives a binary file."""
+@contextmanager
+def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
+    """Open what the arguments name; a file is gzipped or not by what is in it."""
     if text is not None and source is not None:
         raise IncparseError("give either a text or --input, not both")
     if text is not None:
-        return nullcontext(io.BytesIO(text.encode("utf8", "surrogateescape")))
-    if source is None and sys.stdin.isatty():
+        yield io.BytesIO(text.encode("utf8", "surrogateescape"))
+    elif source is not None and source != "-":
+        with open(source, "rb") as file:
+            is_gzipped = file.peek(2).startswith(GZIP_MAGIC)
+            yield cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
+    elif source is None and sys.stdin.isatty():
         raise IncparseError(
             "there is nothing to parse: give a text in quotes, or --input FILE (--input - to type it in)"
         )
-    return nullcontext(sys.stdin.buffer) if source in (None, "-") else open(source, "rb")
+    else:
+        yield sys.stdin.buffer
 
 
 def _decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
     """Decode line by line, so that an error can say where it is, and a slow source is read as it comes."""
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_whole(lines, source), start=1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             place = "the text" if source is None else f"{source}:{number}"
             raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
+
+
+def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
+    try:
+        yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise IncparseError(f"{source}: the gzip file is damaged: {error}") from None

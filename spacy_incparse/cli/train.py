@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_incparse.cli.options import SkipBad, open_treebank
+from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
@@ -24,7 +25,9 @@ _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
 def train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees; the pass that is best on them is kept.")],
-    out_dir: Annotated[Path, typer.Argument(metavar="OUT_DIR", help="Folder for the pipeline (in model-best).")],
+    out_dir: Annotated[
+        Path, typer.Argument(metavar="OUT_DIR", file_okay=False, help="Folder for the pipeline (in model-best).")
+    ],
     config: Annotated[
         str,
         typer.Option(
@@ -43,6 +46,7 @@ def train_command(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model; default 0.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on behind the last pass that was finished.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline that is in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Train a spaCy pipeline for trees on your treebank.
@@ -57,28 +61,29 @@ def train_command(
     """
     from spacy_incparse.cli.recipe import read_recipe
 
+    _check_folder(out_dir, resume=resume, force=force)
     recipe = read_recipe(
         config, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed, description=f"trained on {Path(train).name}"
     )
     trees, dev_trees = (open_treebank(path, skip_bad=skip_bad) for path in (train, dev))
-    typer.echo(f"{len(trees):,} sentences to train on, {len(dev_trees):,} to choose the best pass")
-    typer.echo(_HEADER)
     train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
 def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
-    """Train on normalised trees; print a line for each pass and keep the best in `out_dir`."""
+    """Train on normalised trees; print a line for each pass and keep the best in `out_dir`.
+
+    Nothing is printed before the work has begun: what is wrong with the arguments comes alone.
+    """
     from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.loop import train_parser
 
-    progress = _ProgressLine()
+    table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
     def on_pass(report: PassReport, tagger: Tagger, parser: Parser) -> None:
         if report.is_best:
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
-        progress.clear()
-        typer.echo(_pass_line(report))
+        table.add(report)
 
     try:
         train_parser(
@@ -93,11 +98,59 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             state_dir=out_dir / STATE,
             resume=resume,
             on_pass=on_pass,
-            progress=progress.show if sys.stderr.isatty() else None,
+            progress=table.show_progress,
         )
     except KeyboardInterrupt:
-        progress.clear()
+        table.clear_progress()
         raise KeyboardInterrupt("finished passes are kept, --resume goes on behind them") from None
+
+
+def _check_folder(out_dir: Path, *, resume: bool, force: bool) -> None:
+    """Refuse to lose a pipeline that may have taken hours."""
+    if resume and force:
+        raise IncparseError("--resume and --force exclude each other")
+    if (out_dir / BEST).exists() and not (resume or force):
+        raise IncparseError(
+            f"there is a pipeline in {out_dir / BEST} already: name another folder, train on with --resume, or replace"
+            " it with --force"
+        )
+
+
+class _PassTable:
+    """What is printed: two lines when the work has begun, a line for each pass; on a terminal how far it is."""
+
+    _WIDTH = 30
+
+    def __init__(self, title: str):
+        self._title, self._has_begun = title, False
+        self._is_terminal = sys.stderr.isatty()
+
+    def add(self, report: PassReport) -> None:
+        """Print the line of a pass."""
+        self._begin()
+        self.clear_progress()
+        typer.echo(_pass_line(report))
+
+    def show_progress(self, what: str, done: int, total: int) -> None:
+        """Draw a bar over the last one."""
+        self._begin()
+        n_filled = self._WIDTH * done // max(total, 1)
+        bar = "#" * n_filled + "-" * (self._WIDTH - n_filled)
+        self._write(f"{what} [{bar}] {done:,}/{total:,}")
+
+    def clear_progress(self) -> None:
+        """Take the bar away."""
+        self._write("")
+
+    def _begin(self) -> None:
+        if not self._has_begun:
+            typer.echo(f"{self._title}\n{_HEADER}")
+            self._has_begun = True
+
+    def _write(self, line: str) -> None:
+        if self._is_terminal:
+            sys.stderr.write(f"\r\033[K{line}")
+            sys.stderr.flush()
 
 
 def _pass_line(report: PassReport) -> str:
@@ -106,22 +159,3 @@ def _pass_line(report: PassReport) -> str:
     columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])
     star = "  *" if report.is_best else ""
     return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}"
-
-
-class _ProgressLine:
-    """A line on a terminal that is written over again and again."""
-
-    _WIDTH = 30
-
-    def show(self, what: str, done: int, total: int) -> None:
-        n_filled = self._WIDTH * done // max(total, 1)
-        bar = "#" * n_filled + "-" * (self._WIDTH - n_filled)
-        self._write(f"{what} [{bar}] {done:,}/{total:,}")
-
-    def clear(self) -> None:
-        if sys.stderr.isatty():
-            self._write("")
-
-    def _write(self, line: str) -> None:
-        sys.stderr.write(f"\r\033[K{line}")
-        sys.stderr.flush()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.features.templates import resolve
 
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
 UPDATES = ("early", "max_violation", "full")
@@ -18,7 +19,8 @@ class ParserConfig:
 
     features: a named set ("paper", "paper+punct", "rich", "accurate") or a user's own, see features/templates.py.
     conjunctions: labels that link conjuncts.
-    chain_min_count, triple_min_count: grammar cut-offs of section 3.1; chains up to length 2 are always kept.
+    chain_min_count, triple_min_count: how often chains and triples must be seen to be in the grammar (section 3.1);
+        chains up to length 2 always are.
     known_min_count: words seen so often are known by themselves, others by shape and suffix, see lexicon/words.py.
     common_min_count: words seen less often have shape and suffix besides.
     table_bits: 2**bits rows of hashed weights.
@@ -26,8 +28,11 @@ class ParserConfig:
     gamma: the filter of equation 3, in averaged weights: the higher, the more hypotheses stay; None: just beam_size.
     seen_min_count: contexts seen so often in training allow only outcomes seen there; 0: off.
     seen_min_share: such contexts do not allow outcomes with a smaller share either.
-    train_beam_size, train_gamma, train_seen_min_count: the same while training, gamma in raw weights.
-    update: "early", "max_violation" or "full".
+    train_beam_size: beam_size while training.
+    train_gamma: gamma while training, in raw weights.
+    train_seen_min_count: seen_min_count while training.
+    update: where a sentence that went wrong is compared with its gold tree: "early" (where that leaves the beam),
+        "max_violation" (where it is farthest behind) or "full" (at the end).
     margin: by how much (in weights) a gold parse has to lead to be left alone.
     step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With this and margin 0 it is the
         paper's perceptron.
@@ -39,7 +44,8 @@ class ParserConfig:
     cache_size: for how many sentences hypotheses are used again and again (figure 4); 0: off.
     cache_candidates: how many hypotheses of each are kept.
     cache_interval: how many sentences lie between two sweeps over them.
-    cache_t1, cache_t2: T1 and T2 there.
+    cache_t1: how many rounds a sweep has.
+    cache_t2: how often a sentence changes the weights at most.
     """
 
     features: str | dict[str, Sequence[str]] = "rich"
@@ -70,6 +76,7 @@ class ParserConfig:
     cache_t2: int = 50
 
     def __post_init__(self) -> None:
+        _check_features(self.features)
         if self.update not in UPDATES:
             raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
         for name, least in _LEAST.items():
@@ -99,6 +106,16 @@ class ParserConfig:
             if name not in known:
                 raise ConfigError(f"there is no setting {name!r}: the settings are {', '.join(sorted(known))}")
         return cls(**data)
+
+
+def _check_features(features: Any) -> None:
+    if not (isinstance(features, str) or (isinstance(features, Mapping) and all(map(_is_list, features.values())))):
+        raise ConfigError(f"features is {features!r}: it must be a named set, or lists of templates by their kinds")
+    resolve(features)
+
+
+def _is_list(texts: Any) -> bool:
+    return isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts)
 
 
 def _check_number(name: str, value: Any, least: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from spacy_incparse.errors import IncparseError, TreebankError
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
@@ -36,7 +36,7 @@ def read_text(path: Path) -> str:
     """
     try:
         data = path.read_bytes()
-        if data.startswith(_GZIP_MAGIC):
+        if data.startswith(GZIP_MAGIC):
             data = gzip.decompress(data)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None

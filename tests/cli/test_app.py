@@ -68,6 +68,14 @@ def test_wrong_input_is_one_error_and_exit_code_1(run, arguments, message):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("command", ["evaluate en", "score gold.mrg", "stats"])
+def test_output_that_cannot_be_written_is_found_first(run, write, tmp_path, command):
+    for output in (tmp_path, write("file", "") / "scores.json"):
+        result = run(*command.split(), "missing.mrg", "--output", output)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert str(output) in result.stderr
+
+
 def test_usage_errors_point_to_the_help(run):
     assert "train --help`" in run("train", "one").stderr
 

@@ -1,3 +1,4 @@
+import gzip
 import json
 import re
 import subprocess
@@ -125,6 +126,22 @@ def test_input_that_is_not_utf8(run, model, tmp_path, n_process):
     assert result.exit_code == 1
     assert "latin.txt:3: byte 0xe9 is not UTF-8" in result.stderr
     assert result.stdout.startswith("(TOP ")  # what came before is parsed
+
+
+@pytest.mark.parametrize("name", ["text.txt.gz", "text.txt"])
+def test_gzipped_input(run, model, write, tmp_path, name):
+    (tmp_path / name).write_bytes(gzip.compress(TEXT.encode()))
+    result = run("parse", "--model", model, "--input", tmp_path / name)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == run("parse", "--model", model, "--input", write("plain.txt", TEXT)).stdout
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:12] + b"\xff" * 20])
+def test_damaged_gzip_file(run, model, tmp_path, damage):
+    (tmp_path / "text.gz").write_bytes(damage(gzip.compress(TEXT.encode())))
+    result = run("parse", "--model", model, "--input", tmp_path / "text.gz")
+    assert result.exit_code == 1
+    assert "text.gz: the gzip file is damaged" in result.stderr
 
 
 def test_byte_order_mark_is_no_word(run, model, tmp_path):

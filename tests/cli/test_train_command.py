@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 import spacy
@@ -70,6 +71,40 @@ def test_nothing_to_resume(run, train_file, dev_file, tmp_path):
     result = run("train", train_file, dev_file, tmp_path / "new", "--resume")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
+    assert result.stdout == ""
+
+
+def test_resumed_with_other_trees(run, trained, dev_file):
+    result = run("train", dev_file, dev_file, trained[0], "--resume")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "other trees or settings" in result.stderr
+
+
+def test_nothing_left_to_do(run, trained, train_file, dev_file):
+    before = _bytes(trained[0])
+    result = run("train", train_file, dev_file, trained[0], "--resume", "--max-epochs", 2)
+    assert (result.exit_code, result.stdout) == (0, f"The pipeline is in {trained[0] / 'model-best'}\n")
+    assert _bytes(trained[0]) == before
+
+
+def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
+    trees = write("small.mrg", "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n")
+    arguments = ["train", trees, trees, tmp_path / "out", "--max-epochs", 1]
+    assert run(*arguments).exit_code == 0
+    before = _bytes(tmp_path / "out")
+    refused = run(*arguments, "--seed", 1)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert re.match(r"Error: there is a pipeline in .*model-best already: .* --resume, .* --force\n", refused.stderr)
+    assert _bytes(tmp_path / "out") == before
+    assert run(*arguments, "--seed", 1, "--force").exit_code == 0
+    assert _bytes(tmp_path / "out") != before
+    assert "exclude each other" in run(*arguments, "--resume", "--force").stderr
+
+
+def test_output_folder_that_is_a_file(run, train_file, dev_file):
+    result = run("train", train_file, dev_file, dev_file)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is a file" in result.stderr
 
 
 def test_settings_from_a_json_file(write):
@@ -109,7 +144,9 @@ def test_head_rules_follow_the_language():
         ('{"beam": 3}', "no setting 'beam'"),
         ('{"beam_size": "wide"}', "beam_size|wrong kind"),
         ('{"features": "all"}', "no feature set 'all'"),
-        ('{"features": 3}', "wrong kind"),
+        ('{"features": 3}', "features is 3"),
+        ('{"features": {"node": "L10"}}', "lists of templates"),
+        ('{"conjunctions": 3}', "wrong kind"),
         ('{"n_folds": "x"}', "n_folds is 'x'"),
         ('{"max_epochs": 0}', "max_epochs is 0"),
         ('{"tagger": {"layers": 3}}', "no setting 'layers' of the tagger"),
