@@ -56,9 +56,9 @@ class ParserConfig:
     common_min_count: int = 5
     table_bits: int = 22
     beam_size: int = 100
-    gamma: float | None = 1e5
+    gamma: float | None = 3e5
     seen_min_count: int = 10
-    seen_min_share: float = 0.002
+    seen_min_share: float = 0.0
     train_beam_size: int = 64
     train_gamma: float | None = 1e6
     train_seen_min_count: int = 30
