@@ -13,6 +13,8 @@ import srsly
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.pipeline.generative import GENERATIVE, generative_config, is_generative
 from spacy_incparse.pipeline.modelfile import pack
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
 from spacy_incparse.search.config import ParserConfig
@@ -21,6 +23,7 @@ from spacy_incparse.trees.heads import HeadRules
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
@@ -33,7 +36,7 @@ _PAPER: dict[str, Any] = {
     "max_epochs": 12,
 }
 _ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 8}
-RECIPES = {"paper": _PAPER, "paper+punct": _PAPER, "accurate": _ACCURATE}
+RECIPES = {"paper": _PAPER, "paper+punct": _PAPER, "accurate": _ACCURATE, GENERATIVE: {"max_epochs": 1}}
 """What the named recipes set beside their features; of what is not named the defaults hold."""
 
 
@@ -54,19 +57,27 @@ class Recipe:
 
     @property
     def parser_config(self) -> ParserConfig:
-        """The settings of the parser itself."""
+        """The settings of the parser itself, if it is no generative one."""
         return parser_config(self.training | self.search)
 
-    def pipeline(self, tagger: Tagger, parser: Parser, scores: dict[str, Any]) -> Language:
+    @property
+    def generative_config(self) -> GenerativeConfig | None:
+        """The settings of a generative parser; None where the parser is none."""
+        settings = self.training | self.search
+        return generative_config(settings) if is_generative(settings) else None
+
+    def pipeline(self, tagger: Tagger | None, parser: Parser | GenerativeParser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
 
-        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees.
+        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees; so does a
+        generative one, which has no tagger.
         """
         nlp = _blank(self.lang)
         nlp.add_pipe("sentencizer")
-        weights = {"tagger": tagger.to_bytes(), "parser": parser.to_bytes()}
+        weights = {} if tagger is None else {"tagger": tagger.to_bytes()}
+        weights[parser.part_name] = parser.to_bytes()
         settings = {"training": self.training, "search": self.search}
-        if parser.config.n_tags > 1:
+        if tagger is None or getattr(parser.config, "n_tags", 1) > 1:
             nlp.add_pipe("incparse", config={"tags": "own", "set_tags": True} | settings | self.options)
         else:
             # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
@@ -140,19 +151,19 @@ def _check(recipe: Recipe, config: str) -> None:
         if name not in known:
             raise ConfigError(f"{config}: there is no setting {name!r} of the tagger")
     try:
-        recipe.parser_config  # noqa: B018  made from the settings, and checked
+        _ = recipe.generative_config or recipe.parser_config  # made from the settings, and checked
     except (TypeError, AttributeError) as error:
         raise ConfigError(f"{config}: a setting has a value of the wrong kind: {error}") from error
 
 
 def _read_settings(config: str) -> dict[str, Any]:
     defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
-    if config in NAMED_SETS:
+    if config in (*NAMED_SETS, GENERATIVE):
         own = RECIPES.get(config, {})
         return defaults | own | {"training": own.get("training", {}) | {"features": config}}
     path = Path(config)
     if not path.is_file():
-        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMED_SETS)}")
+        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join((*NAMED_SETS, GENERATIVE))}")
     try:
         return defaults | (_from_json(path) if path.suffix == ".json" else _from_cfg(path))
     except (ValueError, KeyError, TypeError, configparser.Error) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
+    from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.search.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.loop import PassReport
@@ -31,7 +33,10 @@ def train_command(
     config: Annotated[
         str,
         typer.Option(
-            "--config", "-c", metavar="paper|rich|PATH", help="Feature set, or a .cfg or .json with settings."
+            "--config",
+            "-c",
+            metavar="paper|rich|generative|PATH",
+            help="Feature set, or a .cfg or .json with settings.",
         ),
     ] = "rich",
     lang: Annotated[
@@ -80,11 +85,19 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
 
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
-    def on_pass(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+    def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:
         if report.is_best:
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
         table.add(report)
 
+    if recipe.generative_config is not None:
+        if resume:
+            raise IncparseError(
+                "--resume: a generative model is trained in one pass, so there is nothing to go on with"
+            )
+        report, generative = _train_generative(trees, dev, recipe)
+        on_pass(report, None, generative)
+        return
     try:
         train_parser(
             trees,
@@ -103,6 +116,19 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     except KeyboardInterrupt:
         table.clear_progress()
         raise KeyboardInterrupt("finished passes are kept, --resume goes on behind them") from None
+
+
+def _train_generative(trees: list[Tree], dev: list[Tree], recipe: Recipe) -> tuple[PassReport, GenerativeParser]:
+    """Train in one pass, and score the trees that the parser gives with tags of its own."""
+    from spacy_incparse.evaluation.evalb import score_trees
+    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.training.loop import PassReport
+
+    started = time.perf_counter()
+    assert recipe.generative_config is not None
+    parser = GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
+    scores = score_trees(dev, [parser.parse(tree.words).tree for tree in dev]).to_dict() if dev else None
+    return PassReport(1, 0, scores, time.perf_counter() - started, True), parser
 
 
 def _check_folder(out_dir: Path, *, resume: bool, force: bool) -> None:

@@ -9,12 +9,16 @@ from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.generative.config import SEARCH_SETTINGS as GENERATIVE_SEARCH
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.pipeline.generative import generative_config
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, parser_config
 from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
 from tests.pipeline.conftest import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+PERCEPTRONS = [name for name in NAMES if name != "generative"]
 
 
 def read(name):
@@ -22,7 +26,7 @@ def read(name):
 
 
 def test_there_are_the_two():
-    assert NAMES == ["accurate", "paper", "rich"]
+    assert NAMES == ["accurate", "generative", "paper", "rich"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -35,7 +39,7 @@ def test_a_config_is_filled(name):
         assert filled[section] == config[section], section
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PERCEPTRONS)
 def test_a_config_names_every_setting_of_the_parser(name):
     component = read(name).interpolate()["components"]["incparse"]
     names = set(component["training"]) | set(component["search"])
@@ -64,7 +68,26 @@ def overrides(**more):
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_the_generative_config_names_every_setting():
+    component = read("generative").interpolate()["components"]["incparse"]
+    names = set(component["training"]) | set(component["search"])
+    assert names == set(GenerativeConfig().to_dict()) | set(TRAINING_DEFAULTS)
+    assert set(component["search"]) == set(GENERATIVE_SEARCH)
+    assert generative_config({**component["training"], **component["search"]}) == GenerativeConfig()
+    assert read_recipe("generative").generative_config == GenerativeConfig()
+
+
+def test_spacy_train_of_a_generative_model(tmp_path):
+    paths = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
+    spacy_train(CONFIGS / "generative.cfg", tmp_path, overrides=paths)
+    nlp = spacy.load(tmp_path / "model-best")
+    assert nlp.meta["performance"]["const_f"] > 0.5
+    doc = nlp("The rain stopped.")
+    assert doc._.trees[0].words == ("The", "rain", "stopped", ".")
+    assert all(token.tag_ for token in doc)
+
+
+@pytest.mark.parametrize("name", PERCEPTRONS)
 def test_spacy_train(name, tmp_path):
     spacy_train(
         CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**{"components.incparse.training.features": name})
