@@ -11,6 +11,7 @@ from spacy_incparse import __version__
 from spacy_incparse.cli.convert import convert_command
 from spacy_incparse.cli.evaluate import evaluate_command
 from spacy_incparse.cli.group import CommandGroup
+from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.score import score_command
 from spacy_incparse.cli.search import search_command
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate_command,
     "score": score_command,
     "search": search_command,
+    "measures": measures_command,
     "convert": convert_command,
     "stats": stats_command,
 }

@@ -44,7 +44,7 @@ RECIPES = {"paper": _PAPER, "paper+punct": _PAPER, "accurate": _ACCURATE, GENERA
 class Recipe:
     """All settings of a training run, checked.
 
-    training, search: as in the component's config. options: its other settings (set_tags, spans_key, nbest).
+    training, search: as in the component's config. options: its other settings (set_tags, spans_key, nbest, measures).
     """
 
     lang: str
@@ -192,7 +192,7 @@ def _from_cfg(path: Path) -> dict[str, Any]:
         "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
         "training": found[0].get("training", {}),
         "search": found[0].get("search", {}),
-        "options": {key: found[0][key] for key in ("set_tags", "spans_key", "nbest") if key in found[0]},
+        "options": {key: found[0][key] for key in ("set_tags", "spans_key", "nbest", "measures") if key in found[0]},
     }
 
 

@@ -20,8 +20,9 @@ class GenerativeConfig:
     known_min_count, class_min_count: see generative/vocabulary.py.
     context_min_count: contexts seen less often are left out, which makes the model smaller.
     beam_size, gamma: the most hypotheses kept after a word (0: all), and the filter of Roark (2001): a hypothesis stays
-    where p(h) > p(best) gamma |H|^3, H the better ones (0 or None: off). measures_beam_size, measures_gamma: the same
-    where measures are taken, which are sums over the beam and want more of it than the best tree does.
+    where p(h) > p(best) gamma |H|^3, H the better ones (0 or None: off). measures_beam_size, measures_log10_gamma: the
+    same where measures are taken, which are sums over the beam and want more of it than the best tree does; there it is
+    the decimal logarithm, since spaCy's config files have no numbers as small as that (None: off).
     """
 
     sets: str = "paper"
@@ -34,7 +35,7 @@ class GenerativeConfig:
     beam_size: int = 100
     gamma: float | None = 1e-10
     measures_beam_size: int = 1500
-    measures_gamma: float | None = 1e-16
+    measures_log10_gamma: float | None = -16.0
 
     def __post_init__(self) -> None:
         nested_sets(self.sets)
@@ -42,12 +43,8 @@ class GenerativeConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigError(f"{name} is {value!r}: it must be a whole number of at least {least}")
-        for name in ("gamma", "measures_gamma"):
-            value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1
-            ):
-                raise ConfigError(f"{name} is {value!r}: it must be a number from 0 to below 1")
+        _check_range("gamma", self.gamma, 0.0, 1.0)
+        _check_range("measures_log10_gamma", self.measures_log10_gamma, -300.0, 0.0)
         if isinstance(self.conjunctions, str):
             raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
         object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
@@ -58,6 +55,11 @@ class GenerativeConfig:
             if name not in SEARCH_SETTINGS:
                 raise ConfigError(f"{name!r} is no setting of the search: choose among {', '.join(SEARCH_SETTINGS)}")
         return replace(self, **settings)
+
+    @property
+    def measures_gamma(self) -> float:
+        """The filter where measures are taken, in the unit of `gamma`."""
+        return 0.0 if self.measures_log10_gamma is None else 10.0**self.measures_log10_gamma
 
     def to_dict(self) -> dict[str, Any]:
         """Give all settings as a dict, fit for JSON."""
@@ -73,7 +75,14 @@ class GenerativeConfig:
         return cls(**data)
 
 
-SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_gamma")
+def _check_range(name: str, value: Any, least: float, most: float) -> None:
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most
+    ):
+        raise ConfigError(f"{name} is {value!r}: it must be a number from {least:g} to {most:g}, or None")
+
+
+SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
     "beam_size": 0, "measures_beam_size": 0,

@@ -7,8 +7,9 @@ them are their extensions, and q(h) = p(h) / (sum of p over the beam).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import isfinite, log
+from math import isfinite, log, prod
 from typing import Any
 
 BITS = 1 / log(2)
@@ -16,6 +17,7 @@ BITS = 1 / log(2)
 RELAXED = "relaxed"  # the grammar's triples allowed no analysis of the word
 UNKNOWN = "unknown"  # the word is not known: the figures are those of its class
 EMPTY = "empty"  # there is no analysis
+JOINED = "joined"  # the sum over several parts of a written word
 
 
 @dataclass(frozen=True)
@@ -74,3 +76,29 @@ def word_measures(
         best_survives=best_survives,
         flag=",".join(flags),
     )
+
+
+def joined(parts: Sequence[WordMeasures]) -> WordMeasures:
+    """Give the measures of a written word of several parts, such as a word with its clitic or its full stop.
+
+    Surprisals, steps and entropy reductions are summed; the prefix probability, entropy, open nodes and depth are those
+    behind the last part; `best_survives` is the product. Where a part has no value the whole has none.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    flags = dict.fromkeys(flag for part in parts for flag in part.flag.split(",") if flag)
+    values: dict[str, float | None] = {}
+    for name in MEASURES:
+        column = [getattr(part, name) for part in parts]
+        known = [value for value in column if value is not None]
+        values[name] = _join(name, known) if len(known) == len(column) else None
+    return WordMeasures(**values, flag=",".join([*flags, JOINED]))
+
+
+def _join(name: str, values: list[float]) -> float:
+    if name in _SUMMED:
+        return sum(values)
+    return prod(values) if name == "best_survives" else values[-1]
+
+
+_SUMMED = ("surprisal", "surprisal_syntactic", "surprisal_lexical", "entropy_reduction", "steps")

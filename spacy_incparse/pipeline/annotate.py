@@ -26,6 +26,7 @@ class ParsedSentence:
     sentence: Sentence
     tags: Sequence[str]
     stored: str
+    measures: str | None = None  # the string that stores what each word costs
 
 
 def annotate(

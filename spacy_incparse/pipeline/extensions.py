@@ -12,6 +12,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.pipeline.parses import doc_parses
 from spacy_incparse.pipeline.storage import ATTRIBUTE, AnchoredTree, anchored_tree_over, anchored_trees
+from spacy_incparse.pipeline.word_measures import register_measures, token_measures
 
 
 def doc_trees(doc: Doc) -> tuple[DocTree, ...]:
@@ -61,6 +62,7 @@ def token_tree_path(token: Token) -> tuple[DocTree, ...]:
 
 def register_extensions() -> None:
     """Declare the attributes; a name that somebody else has taken is left to them, with a warning."""
+    register_measures()
     if not Span.has_extension(ATTRIBUTE):
         Span.set_extension(ATTRIBUTE, default=None)
     getters: tuple[tuple[Any, str, Callable], ...] = (
@@ -68,6 +70,7 @@ def register_extensions() -> None:
         (Span, "tree", span_tree),
         (Span, "is_constituent", span_is_constituent),
         (Token, "tree_path", token_tree_path),
+        (Token, ATTRIBUTE, token_measures),
     )
     for owner, name, getter in getters:
         _register(owner, name, getter=getter)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.word_measures import clear_measures, measure_sentence, write_measures
 
 if TYPE_CHECKING:
     from spacy_incparse.search.parser import Tags
@@ -43,6 +45,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "set_tags": False,
     "spans_key": None,
     "nbest": 0,
+    "measures": False,
     "search": {},
     "training": TRAINING_DEFAULTS,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
@@ -51,7 +54,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @Language.factory(
     "incparse",
-    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"],
+    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"],
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
     default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
@@ -64,6 +67,7 @@ def make_incparse(
     set_tags: bool,
     spans_key: str | None,
     nbest: int,
+    measures: bool,
     search: dict[str, Any],
     training: dict[str, Any],
     scorer: Callable | None,
@@ -78,6 +82,7 @@ def make_incparse(
     spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
     nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
         pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
+    measures: whether to store what each word costs, for `token._.incparse`; only with a generative model.
     search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
@@ -91,6 +96,7 @@ def make_incparse(
         set_tags=set_tags,
         spans_key=spans_key,
         nbest=nbest,
+        measures=measures,
         search=search,
         training=training,
         scorer=scorer,
@@ -113,6 +119,7 @@ class IncParser(TrainablePipe):
         set_tags: bool = False,
         spans_key: str | None = None,
         nbest: int = 0,
+        measures: bool = False,
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
@@ -124,6 +131,7 @@ class IncParser(TrainablePipe):
             raise ConfigError(f"{name}: nbest = {nbest!r} must be a whole number of 0 or more")
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key, self.nbest = tags, set_tags, spans_key, nbest
+        self.measures = measures
         self.search = dict(search or {})
         check_search(self.search)  # complains of a wrong one here and not at the first text
         self.training = TRAINING_DEFAULTS | (training or {})
@@ -186,14 +194,19 @@ class IncParser(TrainablePipe):
             self._check_tags(sentences, decoder.parser)
         own = self.model.tagger
         parsed = iter(annotate(sentences, own, decoder, self._on_error, use_given_tags=self.tags == "doc"))
+        if self.measures:
+            parsed = map(self._with_measures, parsed)
         return [list(islice(parsed, len(group))) for group in by_doc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
         """Store the trees that `predict` returned on the Docs, in place of those that they had."""
         for doc, parsed in zip(docs, scores, strict=True):
             clear_trees(doc)
+            clear_measures(doc)
             for item in parsed:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
+                if item.measures is not None:
+                    write_measures(doc, item.sentence, item.measures)
             if self.set_tags and parsed:
                 write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
@@ -286,6 +299,10 @@ class IncParser(TrainablePipe):
             "_nlp": None,
         }  # training, and what the parts are linked with
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+
+    def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
+        tags = self.tags_for(item.sentence)
+        return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
     def _training_run(self) -> TrainingRun:
         if self._run is None:

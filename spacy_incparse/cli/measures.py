@@ -1,0 +1,244 @@
+"""`measures`: what each word of stimuli costs an incremental reader, as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_incparse import __version__
+from spacy_incparse.cli.options import check_output, open_pipeline
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.generative.session import PrefixSession
+
+COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
+TEXT = "text"  # the column of a .tsv that holds the sentences
+DIGITS = 6
+
+
+def measures_command(
+    stimuli: Annotated[
+        Path, typer.Argument(metavar="STIMULI", help="A .txt with a sentence a line, or a .tsv with a column text.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model.")
+    ] = "en_generative",
+    beam: Annotated[
+        str | None,
+        typer.Option("--beam", "-b", metavar="N,N,...", help="Hypotheses kept a word; several: rows for each."),
+    ] = None,
+    lags: Annotated[
+        int, typer.Option("--lags", min=0, metavar="N", help="Also the measures of the N words before, as columns.")
+    ] = 0,
+    trees: Annotated[
+        bool, typer.Option("--trees", help="Also a column with the best partial tree behind each word.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the table here, and the settings beside it.",
+            callback=lambda path: check_output(path),
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Measure surprisal, entropy and more, word by word.
+
+    Tab-separated, a row a word as it is written: clitics and punctuation belong to the word that they are written with.
+    The columns are described in docs/measures.md. All figures are in bits, and come from the probabilities of a
+    generative model; a value that there is not is an empty cell, and `flag` says why.
+
+    \b
+    Examples:
+      spacy-incparse measures stimuli.txt > measures.tsv
+      spacy-incparse measures items.tsv --beam 500,1500 --lags 2 --output measures.tsv
+    """
+    beams = _read_beams(beam)
+    sentences, extra = read_stimuli(stimuli)
+    nlp, parser = _open(model)
+    table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
+    if output is None:
+        sys.stdout.writelines(_lines(table))
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", encoding="utf8", newline="") as file:
+        file.writelines(_lines(table))
+    settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
+    output.with_name(output.name + ".json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """A sentence with what the input says of it beside the text."""
+
+    text: str
+    other: tuple[str, ...] = ()
+
+
+@dataclass
+class Displayed:
+    """A word as it is written, with the tokens that it is made of and the session behind the last of them."""
+
+    start: int
+    end: int
+    parts: list[WordMeasures] = field(default_factory=list)
+    session: Any = None
+
+
+def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
+    """Read sentences, and the names of the other columns of a .tsv. Raises IncparseError naming file and line."""
+    if path.suffix not in (".txt", ".tsv"):
+        raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise IncparseError(f"{path}: byte 0x{error.object[error.start]:02x} is not UTF-8: convert it first") from None
+    if path.suffix == ".txt":
+        return [Stimulus(line) for line in text.splitlines() if line.strip()], ()
+    rows = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+    if not rows or TEXT not in rows[0]:
+        raise IncparseError(f"{path}:1: there is no column {TEXT!r} in the header")
+    header = rows[0]
+    place = header.index(TEXT)
+    stimuli = []
+    for number, row in enumerate(rows[1:], start=2):
+        if not row or not any(row):
+            continue
+        if len(row) != len(header):
+            raise IncparseError(f"{path}:{number}: {len(row)} cells in a table of {len(header)} columns")
+        stimuli.append(Stimulus(row[place], tuple(cell for k, cell in enumerate(row) if k != place)))
+    return stimuli, tuple(name for k, name in enumerate(header) if k != place)
+
+
+def measure_table(
+    nlp: Language,
+    parser: GenerativeParser,
+    sentences: Sequence[Stimulus],
+    extra: Sequence[str] = (),
+    *,
+    beams: Sequence[int] = (),
+    lags: int = 0,
+    trees: bool = False,
+) -> Iterator[list[str]]:
+    """Yield the header and the rows of the table; `extra` names the cells that sentences have beside their text."""
+    lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
+    own = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
+    yield [*own, *_input_names(extra, own)]
+    for number, sentence in enumerate(sentences, start=1):
+        for beam in beams or (None,):
+            words = displayed_words(nlp, parser, sentence.text, beam)
+            measures = [joined(word.parts) for word in words]
+            for k, word in enumerate(words):
+                before = [measures[k - lag] if k >= lag else None for lag in range(1, lags + 1)]
+                yield [
+                    str(number), str(k + 1), sentence.text[word.start : word.end], str(word.start), str(word.end),
+                    *_cells(measures[k], before),
+                    *([_tree(word.session)] if trees else []),
+                    *([str(beam)] if len(beams) > 1 else []),
+                    *sentence.other,
+                ]  # fmt: skip
+
+
+def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
+    """Measure the tokens of a sentence, and gather them in words as they are written, between blanks."""
+    words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
+    session = parser.start(**_filter(parser, beam))
+    k = 0
+    for token in nlp.make_doc(text):
+        if token.is_space:
+            continue
+        while token.idx >= words[k].end:
+            k += 1
+        session = session.push(token.text)
+        words[k].parts.append(session.measures())
+        words[k].session = session
+    return [word for word in words if word.parts]
+
+
+def _filter(parser: GenerativeParser, beam: int | None) -> dict[str, Any]:
+    """The settings of a beam: the n-th of a times as many hypotheses has to meet what the n-th has in the default."""
+    if beam is None:
+        return {}
+    default, gamma = parser.config.measures_beam_size, parser.config.measures_gamma
+    return {"beam_size": beam, "gamma": gamma and min(gamma * (default / beam) ** 3, 0.1)}
+
+
+def _cells(measures: WordMeasures, before: Iterable[WordMeasures | None]) -> list[str]:
+    """Give the measures' cells, the flag's, and those of the words before; the first words have none before them."""
+    before = list(before)
+    flags = [measures.flag] if measures.flag else []
+    if any(word is None or word.surprisal is None for word in before):
+        flags.append("lag")
+    lagged = [_cell(None if word is None else getattr(word, name)) for word in before for name in MEASURES]
+    return [*(_cell(getattr(measures, name)) for name in MEASURES), ",".join(flags), *lagged]
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value + 0.0:.{DIGITS}f}".replace("-0.000000", "0.000000")
+
+
+def _tree(session: PrefixSession) -> str:
+    return str(session.best().tree)
+
+
+def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
+    """Name the columns of the input, with in_ before those that there are already, as often as it takes."""
+    names: list[str] = []
+    for name in extra:
+        while name in own or name in names:
+            name = f"in_{name}"
+        names.append(name)
+    return names
+
+
+def _lines(table: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Write rows as tab-separated lines; a tab cannot be in a word."""
+    for row in table:
+        yield "\t".join(row) + "\n"
+
+
+def _read_beams(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    beams = text.split(",")
+    if not all(beam.strip().isdecimal() and int(beam) > 0 for beam in beams):
+        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,1500")
+    return list(dict.fromkeys(map(int, beams)))
+
+
+def _open(model: str) -> tuple[Language, GenerativeParser]:
+    from spacy_incparse.pipeline.generative import generative_parser
+
+    nlp, component = open_pipeline(model)
+    return nlp, generative_parser(component.decoder.parser, model)
+
+
+def _settings(
+    nlp: Language, parser: GenerativeParser, model: str, stimuli: Path, beams: Sequence[int]
+) -> dict[str, Any]:
+    meta = {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")}
+    filters = [{"beam_size": beam, **_filter(parser, beam)} for beam in beams] or [
+        {"beam_size": parser.config.measures_beam_size, "gamma": parser.config.measures_gamma}
+    ]
+    return {
+        "program": f"spacy-incparse {__version__}",
+        "stimuli": str(stimuli),
+        "model": model,
+        "meta": meta,
+        "beams": filters,
+        "settings": parser.config.to_dict(),
+        "columns": list(COLUMNS),
+    }

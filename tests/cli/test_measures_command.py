@@ -1,0 +1,124 @@
+"""`measures` and `train --config generative`, from files to files."""
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_incparse.cli import app
+from spacy_incparse.cli.measures import COLUMNS
+from spacy_incparse.generative.measures import MEASURES
+
+ASSETS = "assets"
+
+
+@pytest.fixture(scope="module")
+def model(request, tmp_path_factory):
+    out = tmp_path_factory.mktemp("generative")
+    assets = request.config.rootpath / ASSETS
+    result = run("train", assets / "sample-train.mrg", assets / "sample-dev.mrg", out, "--config", "generative")
+    assert result.exit_code == 0, result.output
+    assert "  *" in result.output
+    return out / "model-best"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def table(text):
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def test_words_are_those_that_are_written(model, tmp_path):
+    stimuli = tmp_path / "stimuli.txt"
+    stimuli.write_text("The old train was late.\n\nWe didn't  see it.\n", encoding="utf8")
+    result = run("measures", stimuli, "--model", model, "--beam", 50)
+    rows = table(result.stdout)
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["text"] for row in rows] == ["The", "old", "train", "was", "late.", "We", "didn't", "see", "it."]
+    assert [(row["sent"], row["word"]) for row in rows[4:7]] == [("1", "5"), ("2", "1"), ("2", "2")]
+    line = "We didn't  see it."
+    assert all(line[int(row["start"]) : int(row["end"])] == row["text"] for row in rows[5:])
+    assert ["joined" in row["flag"] for row in rows] == [False] * 4 + [True, False, True, False, True]
+    last = rows[4]
+    assert float(last["prefix_logprob"]) == pytest.approx(-sum(float(row["surprisal"]) for row in rows[:5]), abs=1e-4)
+
+
+def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
+    stimuli, output = tmp_path / "stimuli.tsv", tmp_path / "out" / "table.tsv"
+    stimuli.write_text('item\ttext\tword\tflag\n7\tThe train "stopped".\tx\ty\n', encoding="utf8")
+    assert run("measures", stimuli, "-m", model, "--beam", "5,50", "--lags", 2, "--trees", "-o", output).exit_code == 0
+    rows = table(output.read_text(encoding="utf8"))
+    assert [row["beam"] for row in rows] == ["5", "5", "5", "50", "50", "50"]
+    assert {(row["item"], row["in_word"], row["in_flag"]) for row in rows} == {("7", "x", "y")}
+    assert rows[2]["surprisal_lag2"] == rows[0]["surprisal"]
+    assert rows[1]["surprisal_lag2"] == ""
+    assert "lag" in rows[1]["flag"]
+    assert rows[2]["flag"].split(",").count("lag") == 0
+    assert rows[1]["tree"].startswith("(TOP ")
+    assert rows[1]["tree"].count("train") == 1
+    settings = json.loads((tmp_path / "out" / "table.tsv.json").read_text(encoding="utf8"))
+    assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
+    assert settings["settings"]["sets"] == "paper"
+
+
+def test_an_empty_beam_leaves_cells_empty():
+    from spacy_incparse.cli.measures import _cells
+    from spacy_incparse.generative.measures import WordMeasures, joined, word_measures
+
+    none = word_measures((float("-inf"), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), None, is_known=True, is_relaxed=True)
+    assert none.flag == "relaxed,empty"
+    assert _cells(none, []) == [""] * len(MEASURES) + ["relaxed,empty"]
+    after = word_measures((-1.0, -0.5, 0.0, 2.0, 1.0, 1.0, 1.0), none, is_known=True, is_relaxed=False)
+    assert after == WordMeasures(**dict.fromkeys(MEASURES), flag="empty")
+    assert joined([after, none]).flag == "empty,relaxed,joined"
+
+
+def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
+    stimuli = tmp_path / "stimuli.txt"
+    stimuli.write_text("It rained.\n", encoding="utf8")
+    result = run("measures", stimuli, "--model", "en")
+    assert result.exit_code == 1
+    assert "gives no probabilities" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "text\nx\n", "a .txt"),
+        ("a.tsv", "item\n1\n", "a.tsv:1: there is no column 'text'"),
+        ("a.tsv", "text\titem\nx\t1\t2\n", "a.tsv:2: 3 cells in a table of 2"),
+    ],
+)
+def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
+    (tmp_path / name).write_text(content, encoding="utf8")
+    result = run("measures", tmp_path / name, "--model", model)
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+def test_wrong_beams_are_told(model, tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
+    result = run("measures", tmp_path / "a.txt", "--model", model, "--beam", "10,x")
+    assert result.exit_code == 1
+    assert "--beam '10,x'" in result.output
+
+
+def test_evaluate_and_parse_a_generative_pipeline(model, request):
+    dev = request.config.rootpath / ASSETS / "sample-dev.mrg"
+    for more in ((), ("--gold-tags",)):
+        assert run("evaluate", model, dev, *more).exit_code == 0
+    result = run("parse", "--model", model, "--nbest", 2, "The train was late.")
+    assert result.stdout.count("(TOP ") == 2
+    assert "# sent 1 parse 1 score -" in result.stdout
+
+
+def test_there_is_nothing_to_resume(tmp_path, request):
+    assets = request.config.rootpath / ASSETS
+    result = run(
+        "train", assets / "sample-dev.mrg", assets / "sample-dev.mrg", tmp_path, "-c", "generative", "--resume"
+    )
+    assert result.exit_code == 1
+    assert "one pass" in result.output
