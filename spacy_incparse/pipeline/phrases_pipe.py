@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_incparse.patterns import Match
 from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.pipeline.extensions import doc_trees, register_extensions
-from spacy_incparse.pipeline.matcher import find, group_spans
-from spacy_incparse.pipeline.phrase_rules import CLAUSES, NOUN_PHRASES, VERB_PHRASES, PhraseRule, phrase_rules
+
+if TYPE_CHECKING:
+    from spacy_incparse.patterns import Match
+    from spacy_incparse.pipeline.phrase_rules import PhraseRule
 
 register_extensions()
 
@@ -48,6 +49,9 @@ def make_incparse_phrases(
         `phrase_rules.LABELS`. "": there are no such phrases.
     heads: head rules for patterns with `#`, "en" or "any".
     """
+    # Every spaCy pipeline imports this module: compiled modules stay unloaded until they are needed.
+    from spacy_incparse.pipeline.phrase_rules import CLAUSES, NOUN_PHRASES, VERB_PHRASES, phrase_rules
+
     groups = {
         "noun_phrases": (NOUN_PHRASES, noun_phrases),
         "clauses": (CLAUSES, clauses),
@@ -83,6 +87,8 @@ class PhraseFinder:
 
 
 def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
+    from spacy_incparse.pipeline.matcher import find
+
     has_names = any(pattern.names for pattern in rule.patterns)
     n_phrases = 0
     for tree in trees:
@@ -103,4 +109,6 @@ def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Spa
 
 def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
     """Return (name, first token, one behind the last) of the nodes that have names in any of the matches."""
+    from spacy_incparse.pipeline.matcher import group_spans
+
     return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}
