@@ -130,6 +130,8 @@ class Tagger:
         These are up to `n_tags` pairs (tag, gap), the best one first; a gap is how much less the sequence scores with
         this tag (see `k_best`), at most `margin`.
         """
+        if n_tags == 1:  # the scores of all others need not be known
+            return [[*row] for row in self.tag_batch(sentences)]
         scale = self.settings.scale
         with self._turn:
             rows = [
