@@ -1,9 +1,10 @@
 """Run the code of README.md, or of another document, and compare, or replace, the output that stands there.
 
-    python tests/readme.py            # writes into README.md what its commands and programs print now
-    python tests/readme.py FILE.md    # does the same with another document
+    python tests/readme.py               # writes into README.md what its commands and programs print now
+    python tests/readme.py FILE.md ...   # does the same with other documents
+    python tests/readme.py --all         # with all, and writes those read off the code, and the pictures
 
-Blocks in a row share one folder (with links to `assets` and `configs`) and one Python namespace:
+Blocks in a row share one folder (with links to `assets`, `configs` and `examples`) and one Python namespace:
 
 - ``python``: a program; the ``text`` block that comes next is what it prints;
 - ``console``: lines that begin with ``$ `` are commands, the lines behind each are what it prints;
@@ -30,14 +31,16 @@ from typing import Any
 
 CHECKOUT = Path(__file__).parents[1]
 README = CHECKOUT / "README.md"
-LINKED = ("assets", "configs")
+DOCS = CHECKOUT / "docs"
+WRITERS = (DOCS / "generate.py", DOCS / "images" / "draw.py")  # programs that write documents and pictures
+LINKED = ("assets", "configs", "examples")
 _SECONDS = re.compile(r"\d+\.\d(?=(?:  \*)?$)", re.MULTILINE)  # what `train` prints at the end of its lines
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
 class Output:
-    """What stands in the README, from `start` to `end`, as the output of some code, and what it really printed."""
+    """What stands in a document, from `start` to `end`, as the output of some code, and what it really printed."""
 
     code: str
     start: int
@@ -72,13 +75,40 @@ def run(text: str, folder: Path) -> Iterator[Output]:
                 yield Output(code, start, end, text[start:end], actual)
 
 
+def documents() -> list[Path]:
+    """Give the documents in docs/ that have code in them."""
+    return [
+        path
+        for path in sorted(DOCS.glob("*.md"))
+        if re.search(r"^```(python|console|sh)$", path.read_text("utf8"), re.M)
+    ]
+
+
 def setup_commands(text: str) -> list[str]:
     """Give the lines of the first block of shell commands."""
     return next(block[2] for block in _BLOCK.finditer(text) if block[1] == "sh").splitlines()
 
 
+def result_rows(text: str) -> list[tuple[str, str]]:
+    """Give (figure, name of its row in RESULTS.md), the last two columns of a document's tables of results."""
+    tables = re.findall(r"<!-- results -->(.*?)<!-- /results -->", text, re.DOTALL)
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in "".join(tables).splitlines()
+        if line[:1] == "|"
+    ]
+    return [(row[-2], row[-1].strip("`")) for row in cells if row[-1][:1] == "`"]
+
+
+def missing_figures(figure: str, row: str) -> list[str]:
+    """Give the numbers of a figure that are not in the row of that name in RESULTS.md."""
+    results = (CHECKOUT / "benchmarks" / "RESULTS.md").read_text(encoding="utf8")
+    lines = [line for line in results.splitlines() if f"`{row}`" in line or line.startswith(f"| {row} |")]
+    return [number for number in re.findall(r"\d[\d,.]*\d|\d", figure) if not any(number in line for line in lines)]
+
+
 def updated(text: str, outputs: list[Output]) -> str:
-    """Give the README with the actual outputs in place of those that no longer fit."""
+    """Give a document with the actual outputs in place of those that no longer fit."""
     for output in reversed(outputs):
         if not output.fits:
             text = text[: output.start] + _SECONDS.sub("...", output.actual) + text[output.end :]
@@ -92,7 +122,7 @@ def _shown_output(text: str, block: re.Match[str], later: list[re.Match[str]]) -
 
 
 def _run_console(code: str, offset: int, folder: Path) -> Iterator[Output]:
-    for match in re.finditer(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+    for match in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
         yield Output(match[1], offset + match.start(2), offset + match.end(2), match[2], _run(match[1], folder))
 
 
@@ -139,11 +169,21 @@ def _last_part(code: str) -> str:
     return code.splitlines()[0].split(" && ")[-1].removeprefix(".venv/bin/")
 
 
-if __name__ == "__main__":
-    document = Path(sys.argv[1]) if len(sys.argv) > 1 else README
+def rewrite(document: Path) -> None:
+    """Write into a document what its code prints now."""
     content = document.read_text(encoding="utf8")
     with tempfile.TemporaryDirectory() as scratch:
         results = list(run(content, Path(scratch)))
     document.write_text(updated(content, results), encoding="utf8")
     for changed in (result for result in results if not result.fits):
-        print(f"updated the output of: {changed.code.strip().splitlines()[0]}")
+        print(f"{document.name}: updated the output of: {changed.code.strip().splitlines()[0]}")
+
+
+if __name__ == "__main__":
+    names = sys.argv[1:] or [str(README)]
+    if names == ["--all"]:
+        for writer in WRITERS:
+            subprocess.run([sys.executable, str(writer)], check=True)
+        names = [str(path) for path in (README, *documents())]
+    for name in names:
+        rewrite(Path(name))

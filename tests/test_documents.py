@@ -1,38 +1,95 @@
-"""The documents in docs/: code prints what stands there, links lead somewhere, pictures are up to date."""
+"""The documents in docs/: code prints what stands there, links lead somewhere, what the code says is up to date."""
 
 import importlib.util
 import re
+from pathlib import Path
+from types import ModuleType
 
 import pytest
+from spacy.tokens import Span, Token
 
-from tests.readme import CHECKOUT, run
+from tests.packaging.test_project_files import PROJECT
+from tests.readme import DOCS, WRITERS, documents, missing_figures, result_rows, run
 
-FOLDER = CHECKOUT / "docs"
-RUN = ("pictures.md", "search.md")  # documents with code
+BENEPAR_NAMES = ("labels", "parse_string", "constituents", "parent", "children")
+FILES = sorted(DOCS.glob("*.md"))
+GENERATE, DRAW = WRITERS
 
 
-@pytest.mark.parametrize("name", RUN)
-def test_code_of_documents_prints_what_stands_there(name, tmp_path):
+def name_of(path: Path) -> str:
+    return path.name
+
+
+def program(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def _no_benepar_names():
+    """Some documents take benepar's names."""
+    yield
+    for owner in (Span, Token):
+        for name in BENEPAR_NAMES:
+            if owner.has_extension(name):
+                owner.remove_extension(name)
+
+
+@pytest.mark.usefixtures("_no_benepar_names")
+@pytest.mark.parametrize("path", documents(), ids=name_of)
+def test_code_of_documents_prints_what_stands_there(path, tmp_path):
     wrong = [
         f"{output.code}-- expected --\n{output.expected}-- printed --\n{output.actual}"
-        for output in run((FOLDER / name).read_text(encoding="utf8"), tmp_path)
+        for output in run(path.read_text(encoding="utf8"), tmp_path)
         if not output.fits
     ]
-    assert not wrong, f"update with `python tests/readme.py docs/{name}`, or mend the code:\n\n" + "\n\n".join(wrong)
+    assert not wrong, f"update with `python tests/readme.py docs/{path.name}`, or mend the code:\n\n" + "\n\n".join(
+        wrong
+    )
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_links_of_documents_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#]+)", path.read_text(encoding="utf8")):
-        assert target.startswith("https://") or (FOLDER / target).exists(), target
+    text = path.read_text(encoding="utf8")
+    for target, _, anchor in re.findall(r"\]\(([^)#]*)(#([^)]*))?\)", text):
+        if target.startswith("https://"):
+            continue
+        linked = DOCS / target if target else path
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked.read_text(encoding="utf8")), f"{target}#{anchor}"
+
+
+def anchors(text: str) -> set[str]:
+    """Give the anchors that GitHub makes of headings."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_figures_of_documents_stand_in_the_results(path):
+    for figure, row in result_rows(path.read_text(encoding="utf8")):
+        assert not missing_figures(figure, row), row
+
+
+@pytest.mark.parametrize("name", ["configuration.md", "labels.md"])
+def test_documents_are_those_of_the_code(name):
+    written = program(GENERATE).documents()[name]
+    assert (DOCS / name).read_text(encoding="utf8") == written, f"write {name} anew with `python docs/generate.py`"
+
+
+def test_all_that_is_registered_is_in_the_reference():
+    text = (DOCS / "configuration.md").read_text(encoding="utf8")
+    for group, points in PROJECT["entry-points"].items():
+        if group != "spacy_cli":
+            assert [name for name in points if name not in text] == [], group
 
 
 def test_pictures_are_those_of_the_embedded_pipeline():
-    spec = importlib.util.spec_from_file_location("draw", FOLDER / "images" / "draw.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    drawn = module.draw()
-    assert set(drawn) == {path.name for path in (FOLDER / "images").glob("*.svg")}
+    drawn = program(DRAW).draw()
+    assert set(drawn) == {path.name for path in DRAW.parent.glob("*.svg")}
     for name, content in drawn.items():
-        found = (FOLDER / "images" / name).read_text(encoding="utf8")
+        found = (DRAW.parent / name).read_text(encoding="utf8")
         assert found == content, f"draw {name} anew with `python docs/images/draw.py`"

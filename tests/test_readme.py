@@ -1,11 +1,10 @@
 """README.md: everything in it that can be run gives what stands there, and everything that it names exists."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.readme import CHECKOUT, README, run, setup_commands
+from tests.readme import CHECKOUT, README, missing_figures, result_rows, run, setup_commands
 
 TEXT = README.read_text(encoding="utf8")
 
@@ -37,18 +36,7 @@ def test_file_map_names_all_packages_and_nothing_else():
     assert listed == packages
 
 
-def result_rows() -> list[tuple[str, str]]:
-    """Give (figure, name of its row in the results) of the table of results."""
-    table = TEXT.partition("<!-- results -->")[2].partition("<!-- /results -->")[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
-    return [(row[1], row[2].strip("`")) for row in cells[2:]]
-
-
-@pytest.mark.parametrize(("figure", "row"), result_rows(), ids=lambda value: value)
+@pytest.mark.parametrize(("figure", "row"), result_rows(TEXT), ids=lambda value: value)
 def test_figures_stand_in_the_results(figure: str, row: str):
     """A figure of the README is the one that a benchmark printed: RESULTS.md has it in the row of that name."""
-    results = Path(CHECKOUT / "benchmarks" / "RESULTS.md").read_text(encoding="utf8")
-    lines = [line for line in results.splitlines() if f"`{row}`" in line or line.startswith(f"| {row} |")]
-    assert lines, f"benchmarks/RESULTS.md has no row {row!r}"
-    for number in re.findall(r"\d[\d,.]*\d|\d", figure):
-        assert any(number in line for line in lines), f"{number} is not in the row {row!r}"
+    assert not missing_figures(figure, row), row

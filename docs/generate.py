@@ -1,0 +1,226 @@
+"""Write the documents that are read off the code: configuration.md, labels.md.
+
+python docs/generate.py
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+
+from spacy_incparse import glossary
+from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.pipeline import training
+from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
+from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
+from spacy_incparse.pipeline.parser_pipe import make_incparse
+from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
+from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
+from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
+from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
+from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
+from spacy_incparse.tagging.tagger import Tagger
+
+FOLDER = Path(__file__).parent
+FACTORIES = {
+    "incparse": make_incparse,
+    "incparse_tagger": make_incparse_tagger,
+    "incparse_phrases": make_incparse_phrases,
+}
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
+_OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
+_COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
+# What is registered under each name, and where its settings are described; None: it has none.
+REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
+    "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
+    "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
+    "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
+    "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
+}
+
+
+def documents() -> dict[str, str]:
+    """Return the documents by the names of their files."""
+    return {"configuration.md": configuration(), "labels.md": labels()}
+
+
+def configuration() -> str:
+    """Return the reference of all settings: names and defaults from signatures, meanings from docstrings."""
+    search, learning = _parser_settings()
+    return _joined(
+        _CONFIGURATION,
+        "## `incparse`",
+        _component("incparse"),
+        "### `[components.incparse.search]`",
+        "They may be changed in a trained pipeline; what is not given is as in the model.",
+        search,
+        "### `[components.incparse.training]`",
+        "They matter in training only.",
+        learning,
+        "### `[components.incparse.training.tagger]`",
+        "The settings of the parser's own tagger, and of those that tag its training sentences.",
+        _tagger(),
+        "## `incparse_tagger`",
+        _component("incparse_tagger"),
+        "Its `training` takes the settings of `[components.incparse.training.tagger]`.",
+        "## `incparse_phrases`",
+        _component("incparse_phrases"),
+        "[search.md](search.md#phrases-in-docspans) shows what it finds.",
+        "## Readers, batchers, scorers, callbacks",
+        *_registered(),
+        "## Feature templates",
+        _TEMPLATES,
+        _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in STRUCTURE_FIELDS]),
+        "Around the position:",
+        _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in POSITION_FIELDS]),
+    )
+
+
+def labels() -> str:
+    """Return the glossary of labels."""
+    tags = {tag: glossary.explain(tag) or "" for tag in (*glossary.TAGS, *glossary.OTHER_TAGS)}
+    roots = [f"`{root}`" for root in glossary.ROOTS]
+    return _joined(
+        _LABELS,
+        "## Phrases",
+        _terms(glossary.PHRASES),
+        f"{', '.join(roots[:-1])} and {roots[-1]} are other names of `TOP`.",
+        "## Parts of speech",
+        _table(("tag", "meaning"), [(f"`` {tag} ``" if "`" in tag else f"`{tag}`", tags[tag]) for tag in tags]),
+        "## Function tags",
+        _FUNCTIONS,
+        _terms(glossary.FUNCTIONS),
+    )
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(parts) + "\n"
+
+
+def _parser_settings() -> tuple[str, str]:
+    """Return the tables of the parser's settings: those of the search, and those of training."""
+    config = ParserConfig()
+    parser = {field.name: (field.type, getattr(config, field.name)) for field in fields(ParserConfig)}
+    own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
+    meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
+    search = {name: parser.pop(name) for name in SEARCH_SETTINGS}
+    return _settings(search, meanings), _settings(own | parser, meanings)
+
+
+def _component(name: str) -> str:
+    factory = FACTORIES[name]
+    types = {name: parameter.annotation for name, parameter in inspect.signature(factory).parameters.items()}
+    defaults = Language.get_factory_meta(name).default_config
+    rows = {name: (types[name], _shortened(name, value)) for name, value in defaults.items()}
+    return _settings(rows, _entries(factory))
+
+
+def _shortened(name: str, value: Any) -> Any:
+    """Return a default; of the settings that have a table of their own nothing but that they are there."""
+    return {} if name in ("training", "search") else value
+
+
+def _tagger() -> str:
+    parameters = inspect.signature(Tagger.train).parameters.values()
+    rows = {p.name: (p.annotation, p.default) for p in parameters if p.default is not p.empty and p.name != "progress"}
+    return _settings(rows, _entries(Tagger.train))
+
+
+def _registered() -> Iterable[str]:
+    for name, (registry, create, described) in REGISTERED.items():
+        doc = inspect.getdoc(described) or ""
+        text = _ENTRY.sub("", doc).strip()
+        parameters = inspect.signature(create).parameters.values()
+        rows = {p.name: (p.annotation, None if p.default is p.empty else p.default) for p in parameters}
+        yield f'### `@{registry} = "{name}"`'
+        yield re.sub(r"\s*\n\s*", " ", text)
+        if rows:
+            yield _settings(rows, _entries(described))
+
+
+def _entries(described: Any) -> dict[str, str]:
+    """Return the meaning of each name from the lines "name, name: meaning" of a docstring."""
+    doc = inspect.getdoc(described) or ""
+    found = [(names, re.sub(r"\s+", " ", text)) for names, text in _ENTRY.findall(doc)]
+    return {name: text.rstrip(".") for names, text in found for name in names.split(", ")}
+
+
+def _settings(rows: Mapping[str, tuple[Any, Any]], meanings: Mapping[str, str]) -> str:
+    """Return a table of settings. Raises KeyError for one that the code does not describe."""
+    cells = [(f"`{name}`", f"`{_type(kind)}`", _default(value), meanings[name]) for name, (kind, value) in rows.items()]
+    return _table(("setting", "type", "default", "meaning"), cells)
+
+
+def _type(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _default(value: Any) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _terms(terms: Mapping[str, glossary.Term]) -> str:
+    return _table(("label", "meaning", "example"), [(f"`{label}`", *term) for label, term in terms.items()])
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), ["---"] * len(list(head)), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+_CONFIGURATION = """\
+# Configuration
+
+<!-- written by docs/generate.py from the code: change the docstrings there -->
+All settings of the components, with their defaults. They go into `nlp.add_pipe("incparse", config={...})`, into the
+`[components.incparse]` of a config for `spacy train`, and those of training also into the `.json` file that
+`spacy-incparse train --config` takes. `configs/` holds whole configs, in which every setting stands with its value;
+[training.md](training.md) says what to change when, [guide.md](guide.md#speed) how to set the speed. A setting that
+does not exist or has a wrong value is an error that names it. What is `null` here and in configs is `None` in Python.
+Pictures have options of their own: [pictures.md](pictures.md#options)."""
+
+_TEMPLATES = """\
+`features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the
+word under its POS node), `chain` (a whole chain of new constituents) and `close` (the end of a constituent). A template
+is some of these fields with blanks between; `examples/small.json` is such a set. Of a constituent:"""
+
+_LABELS = """\
+# Labels
+
+<!-- written by docs/generate.py from spacy_incparse/glossary.py -->
+What stands at the nodes of Penn-style trees. `spacy_incparse.explain` gives it in Python:
+
+```python
+import spacy_incparse
+
+for label in ("SBAR", "VBZ", "NP-SBJ-1", "-PRP"):
+    print(label, "|", spacy_incparse.explain(label))
+print(spacy_incparse.explain("QQ"))
+```
+
+```text
+SBAR | clause behind a subordinating conjunction or a wh-word
+VBZ | verb, 3rd person singular present
+NP-SBJ-1 | noun phrase; subject
+-PRP | purpose or reason
+None
+```
+
+Parts of speech are explained as in spaCy's glossary (`spacy.explain`), which also has those of other treebanks.
+`component.labels` are the labels that a trained parser can give, `component.label_data["tags"]` its tags."""
+
+_FUNCTIONS = """\
+They stand behind a hyphen, several one after the other, then perhaps an index: `NP-SBJ-1`. Treebanks have them, parsed
+trees have not: training drops them ([formats.md](formats.md))."""
+
+
+if __name__ == "__main__":
+    for file_name, content in documents().items():
+        (FOLDER / file_name).write_text(content, encoding="utf8")
