@@ -37,7 +37,7 @@ def compiled(pattern, **options):
         assume(False)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(patterns(), st.lists(trees, min_size=1, max_size=3), st.booleans())
 def test_same_solutions_as_by_definition(text, trees, raw_labels):
     pattern = compiled(text, raw_labels=raw_labels)
