@@ -1,36 +1,188 @@
-"""The programs and files in examples/ do what they say."""
+"""The programs and files in examples/ do what they say, whatever trees the embedded pipeline gives."""
 
+import importlib.util
 import subprocess
 import sys
+from collections import Counter
 
-from tests.readme import CHECKOUT
+import pytest
+
+import spacy_incparse
+from spacy_incparse import Tree
+from spacy_incparse.errors import PatternError
+from spacy_incparse.trees.reader import read_treebank
+from tests.readme import CHECKOUT, run
 
 EXAMPLES = CHECKOUT / "examples"
+TEXTS = sorted((EXAMPLES / "data" / "texts").glob("*.txt"))
+README = (EXAMPLES / "README.md").read_text(encoding="utf8")
 
 
-def run(*arguments):
-    result = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+def example(name):
+    """Import an example."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return spacy_incparse.load("en")
+
+
+@pytest.fixture(scope="module")
+def docs(nlp):
+    return [nlp(path.read_text(encoding="utf8")) for path in TEXTS]
 
 
 def test_every_example_is_described():
-    described = (EXAMPLES / "README.md").read_text(encoding="utf8")
     for path in EXAMPLES.iterdir():
-        assert path.name in described or path.name in ("README.md", "__pycache__")
+        assert path.name in README or path.name in ("README.md", "data", "__pycache__")
 
 
-def test_noun_phrases_have_their_places(tmp_path):
-    text = "The dog barked.\n\n  A very old man opened the red door."
-    (tmp_path / "text.txt").write_text(text)
-    rows = [line.split("\t") for line in run(EXAMPLES / "noun_phrases.py", tmp_path / "text.txt").splitlines()]
-    assert [row[3] for row in rows] == ["The dog", "A very old man", "the red door"]
-    assert all(text[int(row[0]) : int(row[1])] == row[3] for row in rows)
+def test_the_programs_print_what_is_shown(tmp_path):
+    wrong = [
+        f"{output.code}-- expected --\n{output.expected}-- printed --\n{output.actual}"
+        for output in run(README, tmp_path)
+        if not output.fits
+    ]
+    assert not wrong, "update with `python tests/readme.py examples/README.md`, or mend the code:\n\n" + "\n".join(
+        wrong
+    )
+
+
+def test_the_table_has_all_noun_phrases_and_clauses_in_their_places(docs):
+    program = example("phrase_table")
+    for doc in docs:
+        rows = [dict(zip(program.COLUMNS, row, strict=True)) for row in program.rows(doc)]
+        assert Counter(row["label"] for row in rows)["NP"] == sum(len(list(t.phrases("NP"))) for t in doc._.trees)
+        for row in rows:
+            assert doc.text[row["start"] : row["end"]].replace("\n", " ") == row["text"]
+            assert row["head"] in row["text"]
+            around = [r for r in rows if r["start"] <= row["start"] and row["end"] <= r["end"]]
+            assert row["depth"] < len(around)
+
+
+def test_every_word_is_in_one_clause(docs):
+    split = example("split_clauses").split
+    for doc in docs:
+        for tree in doc._.trees:
+            clauses = split(tree)
+            assert sorted(i for clause in clauses for i in clause.words) == list(range(len(tree.words)))
+            assert [clause.words[0] for clause in clauses] == sorted(clause.words[0] for clause in clauses)
+
+
+@pytest.mark.parametrize(
+    ("tree", "clauses"),
+    [
+        (
+            "(S (NP (NP (NNP Ann)) (, ,) (SBAR (WHNP (WP who)) (S (VP (VBZ fishes)))) (, ,)) (VP (VBZ sings)) (. .))",
+            ["0 Ann , ... sings .", "1 who fishes ,"],
+        ),
+        (
+            "(TOP (S (S (NP (PRP He)) (VP (VBD came))) (, ,) (CC and) (S (NP (PRP he)) (VP (VBD left))) (. .)))",
+            ["0 He came ,", "0 and he left ."],
+        ),
+        (
+            "(TOP (S (S (NP (PRP it)) (VP (VBZ is))) (CC or) (S (NP (PRP it)) (VP (VBZ is)))))",
+            ["0 it is", "0 or it is"],
+        ),
+        ("(TOP (S (NP (PRP We)) (VP (VBP try) (S (VP (TO to) (VP (VB swim)))))))", ["0 We try to swim"]),
+        ("(TOP (NP (NN Rain)) (. .))", ["0 Rain ."]),
+        ("(TOP (NN Rain))", ["0 Rain"]),
+    ],
+)
+def test_clauses_of_a_tree(tree, clauses):
+    program, tree = example("split_clauses"), Tree.from_string(tree)
+    assert [f"{clause.depth} {program.text(clause, tree.words)}" for clause in program.split(tree)] == clauses
+
+
+@pytest.mark.parametrize(
+    ("tree", "found"),
+    [
+        (
+            "(S (NP (NN tea)) (VP (VBZ has) (VP (VBN been) (VP (VBN made) (PP (IN by) (NP (PRP us)))))))",
+            [("PASSIVE", "made", "tea", "by us")],
+        ),
+        (
+            "(NP (NP (NN tea)) (, ,) (SBAR (WHNP (WDT which)) (S (VP (VBZ 's) (VP (VBN sold))))))",
+            [("PASSIVE", "sold", "tea", None)],
+        ),
+        ("(NP (NP (NN tea)) (VP (VBN sold) (PP (IN by) (NP (PRP us)))))", [("REDUCED", "sold", "tea", "by us")]),
+        ("(S (NP (PRP We)) (VP (VBP have) (VP (VBN sold) (NP (NN tea)))))", []),
+        ("(S (NP (PRP We)) (VP (VBP are) (VP (VBG selling) (NP (NN tea)))))", []),
+    ],
+)
+def test_passives_of_a_tree(nlp, tree, found):
+    from spacy_incparse.pipeline.convert import trees_to_docs
+
+    program = example("passives")
+    (doc,) = trees_to_docs([Tree.from_string(f"(TOP {tree})")], nlp.vocab)
+    rows = list(program.passives(doc, program.passive_matcher(nlp)))
+    columns = ("kind", "participle", "subject", "agent")
+    assert [tuple(row.get(column) for column in columns) for row in rows] == found
+
+
+def test_suggested_spans_are_phrases(nlp, docs):
+    program = example("span_categoriser")
+    suggested = program.phrase_suggester(["NP", "PP"])([*docs, nlp.make_doc("no trees")])
+    assert list(suggested.lengths)[-1] == 0
+    assert sum(suggested.lengths) == len(suggested.dataXd)
+    start = 0
+    for doc, length in zip(docs, suggested.lengths, strict=False):
+        spans = [tuple(pair) for pair in suggested.dataXd[start : start + length]]
+        assert len(set(spans)) == len(spans) > 5
+        assert all(doc[first:last]._.is_constituent for first, last in spans)
+        start += length
+    assert program.phrase_suggester()([nlp.make_doc("")]).dataXd.shape == (0, 2)
+
+
+def test_a_span_categoriser_learns_from_phrases():
+    program, nlp = example("span_categoriser"), spacy_incparse.load("en")
+    examples = [program.marked_example(nlp, line) for line in program.SENTENCES.strip().splitlines()[:6]]
+    marked = [span for one in examples for span in one.reference.spans[program.SPANS_KEY]]
+    assert Counter(span.label_ for span in marked) == {"TIME": 5, "PLACE": 5}
+    losses = program.train(nlp, examples, n_passes=8)
+    assert losses[-1] < losses[0]
+    doc = nlp(program.NEW[1])
+    assert all(span._.is_constituent for span in doc.spans[program.SPANS_KEY])
+
+
+def test_a_corpus_gives_the_same_hits_with_any_number_of_processes(docs):
+    program = example("corpus_search")
+    rows = list(program.search(EXAMPLES / "data" / "texts", {"np": "NP", "pp": "PP=p"}, n_process=1))
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+    assert Counter(row[1] for row in rows)["np"] == sum(
+        len(list(tree.phrases("NP"))) for doc in docs for tree in doc._.trees
+    )
+    command = [sys.executable, str(EXAMPLES / "corpus_search.py"), str(EXAMPLES / "data" / "texts"), "NP", "PP=p"]
+    printed = subprocess.run(command, capture_output=True, text=True, encoding="utf8", check=True).stdout.splitlines()
+    assert [line.split("\t")[2:] for line in printed[1:]] == [[str(cell) for cell in row[2:]] for row in rows]
+
+
+def test_mistakes_in_patterns_come_before_the_parsing(tmp_path):
+    with pytest.raises(PatternError):
+        next(example("corpus_search").search(tmp_path, {"wrong": "NP <"}))
+
+
+def test_a_treebank_of_ones_own_can_be_trained(tmp_path):
+    nlp = spacy_incparse.load(example("own_treebank").train(tmp_path))
+    assert nlp.lang == "de"
+    assert nlp.meta["performance"]["const_f"] > 0.5
+    doc = nlp("Die Katze liegt auf dem Dach.")
+    assert doc._.trees[0].head.text == "liegt"  # by the head rules that came with the treebank
+
+
+def test_the_german_treebank_has_no_sentence_twice():
+    trees = [tree for part in ("train", "dev") for tree in read_treebank(EXAMPLES / "data" / f"german-{part}.mrg")]
+    assert len(trees) == len({tree.words for tree in trees}) == 41
 
 
 def test_a_feature_set_of_ones_own_can_be_trained(tmp_path):
     assets = CHECKOUT / "assets"
     arguments = (assets / "sample-train.mrg", assets / "sample-dev.mrg", tmp_path, "--config", EXAMPLES / "small.json")
-    printed = run("-m", "spacy_incparse", "train", *arguments)
+    command = [sys.executable, "-m", "spacy_incparse", "train", *map(str, arguments)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert printed.count("\n") == 6  # two lines above, three passes, one below
     assert (tmp_path / "model-best" / "config.cfg").exists()

@@ -1,0 +1,56 @@
+"""Parse a folder of texts with several processes, search the trees, and print a table of the hits.
+
+usage: python examples/corpus_search.py FOLDER [PATTERN ...] > hits.tsv
+
+Takes all .txt files in the folder and below it. Without patterns it looks for relative clauses and for clauses with a
+conjunction. A row for each hit: the file, the pattern's name (its number, for those that were given), first character
+and character behind the last one, the text, and the nodes that have names in the pattern. docs/search.md describes the
+patterns.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import spacy_incparse
+from spacy_incparse import ConstituentMatcher
+
+N_PROCESS = 2
+PATTERNS = {
+    "relative": "NP=noun $.. (SBAR=clause < /^WH|^NP$|^IN$/) > NP",
+    "conjunction": "SBAR < IN=conjunction < (S < NP=subject) !> NP",
+}
+COLUMNS = ("file", "pattern", "start", "end", "text", "groups")
+
+
+def search(
+    folder: Path, patterns: Mapping[str, str], *, n_process: int = N_PROCESS
+) -> Iterator[tuple[str, str, int, int, str, str]]:
+    """Yield the rows of the table, file by file in the order of their names."""
+    nlp = spacy_incparse.load("en")
+    matcher = ConstituentMatcher(nlp.vocab)
+    for name, pattern in patterns.items():
+        matcher.add(name, pattern)  # first of all: a mistake in a pattern comes to light before the parsing
+    paths = sorted(folder.rglob("*.txt"))
+    texts = ((path.read_text(encoding="utf8"), path.relative_to(folder).as_posix()) for path in paths)
+    for doc, name in nlp.pipe(texts, as_tuples=True, n_process=n_process):
+        for match in matcher(doc):
+            groups = "; ".join(f"{key}: {one_line(span.text)}" for key, span in match.groups.items())
+            span = match.span
+            yield name, span.label_, span.start_char, span.end_char, one_line(span.text), groups
+
+
+def one_line(text: str) -> str:
+    """Put spaces in place of line ends and tabs."""
+    return " ".join(text.split())
+
+
+# With "spawn" and "forkserver" the worker processes import this file: what starts them must stand here.
+if __name__ == "__main__":
+    given = {str(number): pattern for number, pattern in enumerate(sys.argv[2:], start=1)}
+    table = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    table.writerow(COLUMNS)
+    table.writerows(search(Path(sys.argv[1]), given or PATTERNS))

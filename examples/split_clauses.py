@@ -1,0 +1,83 @@
+"""Split complex sentences into their clauses, each without the clauses that are inside of it.
+
+usage: python examples/split_clauses.py TEXT_FILE
+
+Below each sentence there is a line for each of its clauses, indented by how deep it is in others: label and words,
+with "..." where another clause stands. Every word is in just one clause. An infinitive without a subject belongs to
+the clause around it.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import spacy_incparse
+from spacy_incparse import Tree, patterns
+
+# A clause with its conjunction or relative pronoun, or one with a subject. What is directly below an SBAR or an SBARQ
+# is a part of that.
+CLAUSE = patterns.compile("SBAR|SBARQ|SINV | SQ !> SBARQ | S < (NP|SBAR $.. VP) !> SBAR")
+
+
+PUNCTUATION = {",", ".", ":", "''"}
+
+
+class Clause(NamedTuple):
+    """A clause: its node, how many clauses are around it, and its own words by their numbers in the sentence."""
+
+    node: Tree
+    depth: int
+    words: list[int]
+
+
+def split(tree: Tree) -> list[Clause]:
+    """Give the clauses of a sentence's tree in the order of their first words."""
+    nodes = {tree.index: tree} | {match.node.index: match.node for match in CLAUSE.search(tree)}
+    owner = [tree.index] * len(tree.words)  # of each word the innermost clause; outer ones come before those in them
+    for index, node in nodes.items():
+        owner[node.start : node.end] = [index] * len(node.words)
+    verbal = {index for index, leaf in zip(owner, tree.leaves(), strict=True) if is_verb(leaf)}
+    # Words that no verb goes with, such as the conjunction between two clauses, join the clause behind them, but
+    # punctuation joins the one before.
+    for i in reversed(range(len(owner) - 1)):
+        owner[i] = owner[i] if owner[i] in verbal else owner[i + 1]
+    for i in range(1, len(owner)):
+        owner[i] = owner[i] if owner[i] in verbal and tree.tags[i] not in PUNCTUATION else owner[i - 1]
+    found = [nodes[index] for index in dict.fromkeys(owner)]
+    return [
+        Clause(
+            node,
+            sum(covers(other, node) for other in found) - 1,
+            [i for i, index in enumerate(owner) if index == node.index],
+        )
+        for node in found
+    ]
+
+
+def is_verb(leaf: Tree) -> bool:
+    """Whether a word is a verb, by its tag or its place."""
+    return leaf.label[:1] == "V" or leaf.label == "MD" or (leaf.parent is not None and leaf.parent.category == "VP")
+
+
+def covers(outer: Tree, inner: Tree) -> bool:
+    """Whether the one node has all words of the other."""
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def text(clause: Clause, words: tuple[str, ...]) -> str:
+    """Give the words of a clause, with dots where others are left out."""
+    parts = [words[clause.words[0]]]
+    for before, i in pairwise(clause.words):
+        parts += ["...", words[i]] if i > before + 1 else [words[i]]
+    return " ".join(parts)
+
+
+if __name__ == "__main__":
+    doc = spacy_incparse.load("en")(Path(sys.argv[1]).read_text(encoding="utf8"))
+    for tree in doc._.trees:
+        print(tree.text.replace("\n", " "))
+        for clause in split(tree):
+            print(f"  {'  ' * clause.depth}{clause.node.label}: {text(clause, tree.words)}")
