@@ -17,6 +17,7 @@ from spacy.language import Language
 
 from spacy_incparse import glossary
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.pipeline import training
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
@@ -64,6 +65,8 @@ def configuration() -> str:
         "### `[components.incparse.training]`",
         "They matter in training only.",
         learning,
+        _GENERATIVE,
+        _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
         "### `[components.incparse.training.tagger]`",
         "The settings of the parser's own tagger, and of those that tag its training sentences.",
         _tagger(),
@@ -106,12 +109,16 @@ def _joined(*parts: str) -> str:
 
 def _parser_settings() -> tuple[str, str]:
     """Return the tables of the parser's settings: those of the search, and those of training."""
-    config = ParserConfig()
-    parser = {field.name: (field.type, getattr(config, field.name)) for field in fields(ParserConfig)}
+    parser = _defaults(ParserConfig)
     own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
     meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
     search = {name: parser.pop(name) for name in SEARCH_SETTINGS}
     return _settings(search, meanings), _settings(own | parser, meanings)
+
+
+def _defaults(config: Any) -> dict[str, tuple[Any, Any]]:
+    """Return type and default of each field of a class of settings."""
+    return {field.name: (field.type, getattr(config(), field.name)) for field in fields(config)}
 
 
 def _component(name: str) -> str:
@@ -185,6 +192,10 @@ All settings of the components, with their defaults. They go into `nlp.add_pipe(
 [training.md](training.md) says what to change when, [guide.md](guide.md#speed) how to set the speed. A setting that
 does not exist or has a wrong value is an error that names it. What is `null` here and in configs is `None` in Python.
 Pictures have options of their own: [pictures.md](pictures.md#options)."""
+
+_GENERATIVE = """\
+With `features = "generative"` the model is a generative one ([design.md](design.md)), and has these settings beside
+`heads`; those of the beam and of measures are the ones that `[components.incparse.search]` may change afterwards:"""
 
 _TEMPLATES = """\
 `features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the

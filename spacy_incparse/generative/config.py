@@ -15,14 +15,19 @@ from spacy_incparse.search.config import CONJUNCTIONS
 class GenerativeConfig:
     """Settings of a generative parser; those of the search may be changed after training, the others belong to it.
 
-    sets: a named choice of conditioning sets, see generative/templates.py. conjunctions: labels that link conjuncts.
+    sets: a named choice of conditioning sets, see generative/templates.py.
+    conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs, as of the discriminative parser.
-    known_min_count, class_min_count: see generative/vocabulary.py.
+    known_min_count: words seen so often are known; the others are generated as classes of shape and ending.
+    class_min_count: classes seen less often are made more general.
     context_min_count: contexts seen less often are left out, which makes the model smaller.
-    beam_size, gamma: the most hypotheses kept after a word (0: all), and the filter of Roark (2001): a hypothesis stays
-    where p(h) > p(best) gamma |H|^3, H the better ones (0 or None: off). measures_beam_size, measures_log10_gamma: the
-    same where measures are taken, which are sums over the beam and want more of it than the best tree does; there it is
-    the decimal logarithm, since spaCy's config files have no numbers as small as that (None: off).
+    beam_size: the most hypotheses kept after a word; 0: all.
+    gamma: the filter of Roark (2001): a hypothesis stays where p(h) > p(best) gamma |H|^3, H the better ones; 0 or
+        None: off.
+    measures_beam_size: beam_size where measures are taken, which are sums over the beam and want more of it than the
+        best tree does.
+    measures_log10_gamma: gamma there, as a decimal logarithm, since spaCy's config files have no numbers as small as
+        that; None: off.
     """
 
     sets: str = "paper"
