@@ -27,9 +27,9 @@ cdef struct HypothesisC:
 
 
 # The beam after a word: hypotheses[first:last], best first. Levels are only ever added, and each knows the one that it
-# extends, so that several words may be tried after the same prefix. word and before are natural log probabilities of the
-# word given the words before: the sum of all extensions of the beam over the sum of the beam, and the same without the
-# words' own probabilities.
+# extends, so that several words may be tried after the same prefix. word and before are natural log probabilities of
+# the word given the words before: the sum of all extensions of the beam over the sum of the beam, and the same without
+# the words' own probabilities.
 cdef struct LevelC:
     int32_t first
     int32_t last

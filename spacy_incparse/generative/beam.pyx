@@ -51,11 +51,13 @@ cdef class Beam:
 
     beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
     gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. slashes: symbols of slash labels.
-    merges: whether analyses are merged that no later word can tell apart; all sums stay exact. A level is a beam after some words, given by its number; level 0 is the one before the first word.
+    merges: whether analyses are merged that no later word can tell apart; all sums stay exact. A level is a beam after
+    some words, given by its number; level 0 is the one before the first word.
     """
 
     def __init__(
-        self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma, bint merges=False
+        self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma,
+        bint merges=False
     ):
         self.moves, self.probabilities = moves, probabilities
         self.scorer = Scorer(moves, probabilities)
@@ -235,7 +237,8 @@ cdef class Beam:
         cdef SiteC site
         cdef double total = self.hypotheses[number].score
         cdef bint at_end = self.scorer.first_node == self.scorer.last_node
-        candidate.previous, candidate.frame, candidate.n_closings, candidate.leaf, candidate.node = number, -1, 0, -1, -1
+        candidate.previous, candidate.frame, candidate.n_closings = number, -1, 0
+        candidate.leaf, candidate.node = -1, -1
         while total >= self.cut:
             context = self.context(&frame)
             site = self.scorer.site(&context, self.cut - total)
@@ -351,7 +354,8 @@ cdef class Beam:
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil:
         """Hash all that the sets, or a later head, can read of a frame and of those above it."""
         cdef uint64_t h = mix64(
-            <uint64_t>frame.label | <uint64_t>frame.child1 << 16 | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
+            <uint64_t>frame.label | <uint64_t>frame.child1 << 16
+            | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
         )
         h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
         return mix64(h ^ frame.head_rank ^ self.keys[frame.parent])

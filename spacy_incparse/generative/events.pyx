@@ -53,7 +53,8 @@ cdef class EventLog:
     def n_rows(self):
         """Give the numbers of node rows and of word rows."""
         return (
-            self.node_rows.size() // (self.node_fields.size() + 1), self.word_rows.size() // (self.word_fields.size() + 2)
+            self.node_rows.size() // (self.node_fields.size() + 1),
+            self.word_rows.size() // (self.word_fields.size() + 2)
         )
 
     def node_bytes(self):
@@ -110,5 +111,6 @@ cdef class EventLog:
             self.word_rows.push_back(values[field])
         self.word_rows.push_back(lattice.c.words[i])
         self.stack[self.stack.size() - 1] = with_child(
-            &self.stack.back(), tag_symbol(&self.moves.symbols, lattice.c.tags[i]), 0, i, &lattice.c, &self.moves.symbols
+            &self.stack.back(), tag_symbol(&self.moves.symbols, lattice.c.tags[i]), 0, i, &lattice.c,
+            &self.moves.symbols
         )

@@ -29,7 +29,7 @@ cdef struct SiteC:
     uint8_t can_stop
 
 
-# A node of the trie of chains that is still to be walked, `depth` below the site, with the probability of what is above.
+# A node of the trie of chains that is still to be walked, `depth` below the site, with the probability of all above.
 cdef struct PendingC:
     int32_t trie_node
     int32_t depth
