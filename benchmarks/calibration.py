@@ -27,9 +27,7 @@ TABLE = Table(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure one pipeline on treebanks."""
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("banks", nargs="*", default=["gum"], help="names of treebanks; default: gum")
-    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
+    parser = common.argument_parser(__doc__, banks=["gum"], model="en")
     arguments = parser.parse_args(argv)
     nlp = open_pipeline(arguments.model)
     rows = {}

@@ -26,9 +26,26 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", 
     os.environ[_variable] = "1"
 
 
-def argument_parser(description: str | None) -> argparse.ArgumentParser:
-    """Give a parser with the arguments that all benchmarks have."""
+def argument_parser(
+    description: str | None,
+    *,
+    bank: str | None = None,
+    banks: Sequence[str] | None = None,
+    model: str | None = None,
+    runs: int | None = None,
+) -> argparse.ArgumentParser:
+    """Give a parser with the arguments that all benchmarks have, and of the others those that have a default here."""
     arguments = argparse.ArgumentParser(description=description)
+    if bank is not None:
+        arguments.add_argument("bank", nargs="?", default=bank, help=f"name of the treebank; default: {bank}")
+    if banks is not None:
+        text = f"names of treebanks; default: {' '.join(banks)}"
+        arguments.add_argument("banks", nargs="*", default=list(banks), help=text)
+    if model is not None:
+        text = f"an embedded pipeline's name or a folder; default: {model}"
+        arguments.add_argument("--model", default=model, help=text)
+    if runs is not None:
+        arguments.add_argument("--runs", type=int, default=runs, help=f"default: {runs}")
     arguments.add_argument(
         "--treebanks",
         type=Path,

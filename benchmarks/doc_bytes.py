@@ -34,8 +34,7 @@ TABLE = Table(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure treebanks."""
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("banks", nargs="*", default=["gum"], help="names of treebanks; default: gum")
+    parser = common.argument_parser(__doc__, banks=["gum"])
     parser.add_argument("--tokens", type=int, default=500, help="tokens of a Doc, whole sentences; default: 500")
     arguments = parser.parse_args(argv)
     rows = {}

@@ -29,7 +29,7 @@ CHILD = Path(__file__).with_name("load_and_parse.py")
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure one pipeline."""
-    arguments = _arguments(argv)
+    arguments = common.argument_parser(__doc__, bank="gum", model="en", runs=5).parse_args(argv)
     runs = [_fresh_process(arguments) for _ in range(arguments.runs)]
     columns = {key: [run[key] for run in runs] for key in runs[0]}
     megabytes = [f"{median(columns[key]) / common.MEGABYTE:.0f}" for key in ("resident", "peak", "spacy")]
@@ -43,14 +43,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     name = f"footprint-{Path(arguments.model).name}"
     publish(TABLE, {name: cells}, common.results_file(arguments), argv=argv)
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="gum", help="treebank whose dev part is parsed; default: gum")
-    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
-    parser.add_argument("--runs", type=int, default=5)
-    return parser.parse_args(argv)
 
 
 def _fresh_process(arguments: argparse.Namespace) -> dict[str, float]:

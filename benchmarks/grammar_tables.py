@@ -27,8 +27,7 @@ TABLE = Table(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Count one row a treebank."""
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("banks", nargs="*", default=["wsj", "gum", "craft"], help="default: wsj gum craft")
+    parser = common.argument_parser(__doc__, banks=["wsj", "gum", "craft"])
     parser.add_argument("--with-top", action="store_true", help="count the root as a part of the first word's chain")
     arguments = parser.parse_args(argv)
     rows = {}

@@ -59,10 +59,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="gum", help="treebank whose dev part has the trees; default: gum")
+    parser = common.argument_parser(__doc__, bank="gum", runs=5)
     parser.add_argument("--trees", type=int, default=50, help="number of trees on the page; default: 50")
-    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--no-browser", action="store_true", help="do not open the page")
     return parser.parse_args(argv)
 

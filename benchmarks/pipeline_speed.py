@@ -8,7 +8,6 @@ of the same pipeline on the same sentences. See spacy_baseline.py for spaCy's si
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from statistics import median
 
@@ -29,7 +28,7 @@ TABLE = Table(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure one pipeline on one treebank."""
-    arguments = _arguments(argv)
+    arguments = common.argument_parser(__doc__, bank="gum", model="en", runs=5).parse_args(argv)
     dev = common.read_part(arguments, arguments.bank, "dev")
     nlp = open_pipeline(arguments.model)
     scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
@@ -47,14 +46,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     name = f"pipeline-{arguments.bank}-{short_name(arguments.model)}"
     publish(TABLE, {name: cells}, common.results_file(arguments), argv=argv)
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="gum", help="name of the treebank; default: gum")
-    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
-    parser.add_argument("--runs", type=int, default=5)
-    return parser.parse_args(argv)
 
 
 def _measure(model: str, dev: Sequence[Tree], runs: int) -> list[tuple[float, float]]:

@@ -65,9 +65,7 @@ def random_words(generator: random.Random) -> list[str]:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("banks", nargs="*", default=["wsj", "gum", "craft"], help="default: wsj gum craft")
-    parser.add_argument("--model", default="en", help="an embedded pipeline's name or a folder; default: en")
+    parser = common.argument_parser(__doc__, banks=["wsj", "gum", "craft"], model="en")
     parser.add_argument("--sequences", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(argv)

@@ -63,8 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="gum", help="name of the treebank; default: gum")
+    parser = common.argument_parser(__doc__, bank="gum")
     parser.add_argument("--rounds", type=int, default=5, help="the fastest counts; nltk's tgrep runs once")
     parser.add_argument("--without-nltk", action="store_true", help="leave tgrep out, which takes minutes")
     return parser.parse_args(argv)

@@ -45,8 +45,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="wsj", help="name of the treebank; default: wsj")
+    parser = common.argument_parser(__doc__, bank="wsj")
     parser.add_argument("--config", "--features", default="rich", help="paper, rich, or a file with settings")
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
     parser.add_argument("--seed", type=int, default=0)

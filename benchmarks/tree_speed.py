@@ -63,10 +63,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = common.argument_parser(__doc__)
-    parser.add_argument("bank", nargs="?", default="gum", help="name of the treebank; default: gum")
+    parser = common.argument_parser(__doc__, bank="gum", runs=20)
     parser.add_argument("--tokens", type=int, default=500, help="tokens of a Doc, whole sentences; default: 500")
-    parser.add_argument("--runs", type=int, default=20)
     return parser.parse_args(argv)
 
 
