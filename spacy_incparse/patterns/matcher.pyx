@@ -41,6 +41,7 @@ cdef class Matcher:
         self.prepare(tables, &work)
         self._find_heads(forest, tables, 0, forest.firsts.size() - 1, &heads)
         forest.n_searches += 1
+        tables.n_searches += 1
         try:
             with nogil:
                 for k in range(forest.firsts.size() - 1):
@@ -48,6 +49,7 @@ cdef class Matcher:
                     self.count_tree(&tree, &work, &n_matches)
         finally:
             forest.n_searches -= 1
+            tables.n_searches -= 1
         return n_matches
 
     def count_trees(self, trees):
@@ -101,7 +103,8 @@ cdef class Matcher:
     cdef Tables tables_for(self, Symbols symbols):
         """Give the tables for these symbols, with all labels and words that they have."""
         cdef Tables tables = self.last
-        if tables is None or tables.symbols is not symbols:
+        is_busy = tables is not None and tables.n_searches and not tables.is_complete()
+        if tables is None or tables.symbols is not symbols or is_busy:
             tables = self.last = Tables(symbols, self.tests, self.captures, self.heads)
         tables.update()
         return tables
@@ -113,7 +116,7 @@ cdef class Matcher:
         work.machine.code = &self.code
         work.machine.n_registers, work.machine.n_slots = self.n_registers, self.n_slots
         work.machine.n_names, work.machine.n_bound = self.n_names, self.n_names + self.n_variables
-        work.machine.categories = tables.symbols.categories.data()
+        work.machine.categories = tables.categories.data()
         work.machine.compares_categories = not self.raw_labels
         work.machine.label_captures = &tables.label_captures
         work.machine.word_captures = &tables.word_captures

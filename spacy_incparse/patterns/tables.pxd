@@ -11,9 +11,12 @@ cdef class Tables:
     cdef object tests, captures, heads, other_words
     cdef dict known_words
     cdef dict captured                              # captured string -> number
+    cdef int n_searches                             # that are under way: meanwhile nothing may grow
+    cdef vector[int32_t] categories                 # as those of the symbols
     cdef vector[uint64_t] label_masks, word_masks   # which descriptions fit a label or a word, by its number
     cdef vector[vector[int32_t]] label_captures, word_captures   # [capture][number] -> captured string, or -1
     cdef unordered_map[uint64_t, int32_t] ranks     # (parent, child) -> 2 * rank, + 1 where the rightmost wins
+    cdef bint is_complete(self)
     cdef int update(self) except -1
     cdef int32_t _rank(self, int32_t parent, int32_t child) except -1
     cdef int _add_known_words(self, size_t n_known, size_t n_words) except -1

@@ -19,6 +19,11 @@ cdef class Tables:
         self.label_captures.resize(len(captures))
         self.word_captures.resize(len(captures))
 
+    cdef bint is_complete(self):
+        """Whether all labels and words of the symbols are in the tables."""
+        cdef size_t n_labels = len(self.symbols.labels), n_words = len(self.symbols.words)
+        return self.label_masks.size() == n_labels and self.word_masks.size() == n_words
+
     cdef int update(self) except -1:
         """Take in the labels and words that have come since the last time."""
         # While Python runs, another thread may do the same: whoever comes first fills the tables.
@@ -30,6 +35,7 @@ cdef class Tables:
             captures = [self._captured(labels, False, *capture) for capture in self.captures]
             if n_known == self.label_masks.size():
                 _append(masks, captures, &self.label_masks, &self.label_captures)
+                self.categories = self.symbols.categories
         while self.word_masks.size() < <size_t>len(self.symbols.words):
             n_known = self.word_masks.size()
             if self.other_words is not None:
