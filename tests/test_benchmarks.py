@@ -12,6 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
+    "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed",
 )  # fmt: skip
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
 
