@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -112,6 +113,8 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
     if text is not None and source is not None:
         raise IncparseError("give either a text or --input, not both")
     if text is not None:
+        if os.path.isfile(text):
+            typer.echo(f"Warning: {text!r} is parsed as a text; for what is in that file: --input {text}", err=True)
         yield io.BytesIO(text.encode("utf8", "surrogateescape"))
     elif source is not None and source != "-":
         with open(source, "rb") as file:

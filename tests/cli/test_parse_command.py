@@ -128,6 +128,14 @@ def test_input_that_is_not_utf8(run, model, tmp_path, n_process):
     assert result.stdout.startswith("(TOP ")  # what came before is parsed
 
 
+def test_a_file_as_text_is_no_silent_mistake(run, model, write):
+    path = write("in.txt", TEXT)
+    result = run("parse", path, "--model", model)
+    assert result.exit_code == 0
+    assert f"--input {path}" in result.stderr
+    assert run("parse", "no\x00file", "--model", model).stderr == ""
+
+
 @pytest.mark.parametrize("name", ["text.txt.gz", "text.txt"])
 def test_gzipped_input(run, model, write, tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(TEXT.encode()))
