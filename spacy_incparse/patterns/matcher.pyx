@@ -38,11 +38,11 @@ cdef class Matcher:
         cdef int64_t n_matches = 0
         cdef size_t k
         cdef Tables tables = self.tables_for(forest.symbols)
-        self.prepare(tables, &work)
         self._find_heads(forest, tables, 0, forest.firsts.size() - 1, &heads)
         forest.n_searches += 1
         tables.n_searches += 1
         try:
+            self.prepare(tables, &work)
             with nogil:
                 for k in range(forest.firsts.size() - 1):
                     _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
@@ -75,14 +75,20 @@ cdef class Matcher:
         cdef size_t k
         cdef Tables tables = self.tables_for(forest.symbols)
         cdef list found = []
-        self.prepare(tables, &work)
         behind = min(behind, forest.firsts.size() - 1)
         self._find_heads(forest, tables, first, behind, &heads)
-        for k in range(first, behind):
-            _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
-            self.match_tree(&tree, &work, every)
-            if not work.matches.nodes.empty():
-                self._report(k, &tree, &work, found)
+        forest.n_searches += 1
+        tables.n_searches += 1
+        try:
+            self.prepare(tables, &work)
+            for k in range(first, behind):
+                _look_at(&forest.nodes, heads.data(), forest.firsts[k], forest.firsts[k + 1], &tree)
+                self.match_tree(&tree, &work, every)
+                if not work.matches.nodes.empty():
+                    self._report(k, &tree, &work, found)
+        finally:
+            forest.n_searches -= 1
+            tables.n_searches -= 1
         return found
 
     def find_in_trees(self, list trees, bint every):
@@ -160,11 +166,12 @@ cdef class Matcher:
         nodes.sizes.clear()
         nodes.parents.clear()
         pack(given, tables.symbols, nodes)
-        tables.update()
-        self.prepare(tables, work)
         if self.heads is not None:
             heads.resize(nodes.sizes.size())
             tables.find_heads(nodes, 0, nodes.sizes.size(), heads.data())
+        # From here on until the tree has been matched no Python runs, in which another thread might let tables grow.
+        tables.update()
+        self.prepare(tables, work)
         _look_at(nodes, heads.data(), 0, nodes.sizes.size(), tree)
         return 0
 
