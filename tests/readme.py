@@ -184,6 +184,6 @@ if __name__ == "__main__":
     if names == ["--all"]:
         for writer in WRITERS:
             subprocess.run([sys.executable, str(writer)], check=True)
-        names = [str(path) for path in (README, *documents())]
+        names = [str(path) for path in (README, CHECKOUT / "examples" / "README.md", *documents())]
     for name in names:
         rewrite(Path(name))
