@@ -11,18 +11,30 @@ if TYPE_CHECKING:
 
     from spacy_incparse.glossary import explain
     from spacy_incparse.pipeline.matcher import ConstituentMatcher
+    from spacy_incparse.pipeline.measure_plots import plot_measures
     from spacy_incparse.pipeline.rendering import render, serve, set_render_wrapper
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
 
-__all__ = ["ConstituentMatcher", "Tree", "__version__", "explain", "load", "render", "serve", "set_render_wrapper"]
+__all__ = [
+    "ConstituentMatcher",
+    "Tree",
+    "__version__",
+    "explain",
+    "load",
+    "plot_measures",
+    "render",
+    "serve",
+    "set_render_wrapper",
+]
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.pipeline.matcher",
     "Tree": "spacy_incparse.trees.tree",
     "explain": "spacy_incparse.glossary",
+    "plot_measures": "spacy_incparse.pipeline.measure_plots",
     "render": "spacy_incparse.pipeline.rendering",
     "serve": "spacy_incparse.pipeline.rendering",
     "set_render_wrapper": "spacy_incparse.pipeline.rendering",
