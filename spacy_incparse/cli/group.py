@@ -53,6 +53,7 @@ def reported_errors() -> Iterator[None]:
         except (IncparseError, OSError, UnicodeError) as error:
             _fail(_message(error))
         except KeyboardInterrupt as interrupt:
+            warnings.simplefilter("ignore")  # spaCy's, of worker processes that were interrupted as well
             typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(130) from None
 
