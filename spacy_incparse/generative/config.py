@@ -28,6 +28,8 @@ class GenerativeConfig:
         best tree does.
     measures_log10_gamma: gamma there, as a decimal logarithm, since spaCy's config files have no numbers as small as
         that; None: off.
+    risk_trees: the answer is the tree with the best expected F among so many (risk.py); 1: the most probable one.
+    risk_temperature: for the expectation scores are divided by it; above 1 it trusts the most probable tree less.
     """
 
     sets: str = "paper"
@@ -41,6 +43,8 @@ class GenerativeConfig:
     gamma: float | None = 1e-10
     measures_beam_size: int = 1500
     measures_log10_gamma: float | None = -16.0
+    risk_trees: int = 50
+    risk_temperature: float = 3.0
 
     def __post_init__(self) -> None:
         nested_sets(self.sets)
@@ -50,6 +54,7 @@ class GenerativeConfig:
                 raise ConfigError(f"{name} is {value!r}: it must be a whole number of at least {least}")
         _check_range("gamma", self.gamma, 0.0, 1.0)
         _check_range("measures_log10_gamma", self.measures_log10_gamma, -300.0, 0.0)
+        _check_range("risk_temperature", self.risk_temperature, 0.01, 1000.0)
         if isinstance(self.conjunctions, str):
             raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
         object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
@@ -87,8 +92,9 @@ def _check_range(name: str, value: Any, least: float, most: float) -> None:
         raise ConfigError(f"{name} is {value!r}: it must be a number from {least:g} to {most:g}, or None")
 
 
-SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma")
+SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
     "beam_size": 0, "measures_beam_size": 0,
+    "risk_trees": 1,
 }  # fmt: skip

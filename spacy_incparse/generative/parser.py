@@ -14,6 +14,7 @@ from spacy_incparse.generative.beam import Beam
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures
 from spacy_incparse.generative.model import GenerativeModel, Tags
+from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import Parse, flat_tree, root_symbol
@@ -68,8 +69,12 @@ class GenerativeParser:
         return self.model.heads
 
     def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
-        """Parse one sentence: the best tree, under the given tags (see `GenerativeModel.nodes_of`) or with its own."""
-        return self.nbest(words, tags, 1)[0]
+        """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with its own.
+
+        The tree is the one with the best expected F; the most probable one is the first of `nbest`.
+        """
+        parses = self.nbest(words, tags, self.config.risk_trees)
+        return least_risk(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
 
     def nbest(self, words: Sequence[str], tags: Tags | None = None, k: int = 1) -> list[Parse]:
         """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
