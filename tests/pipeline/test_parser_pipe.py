@@ -225,7 +225,7 @@ def test_no_labels_can_be_added():
 
 def test_analysis_knows_what_is_assigned():
     analysis = pipeline().analyze_pipes()
-    assigned = ["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"]
+    assigned = ["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"]
     assert analysis["summary"]["incparse"]["assigns"] == assigned
     assert analysis["problems"]["incparse"] == []
 
