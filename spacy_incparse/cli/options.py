@@ -30,6 +30,14 @@ OutputFile = Annotated[
         callback=lambda path: check_output(path),
     ),
 ]  # fmt: skip
+WordClusters = Annotated[
+    str | None,
+    typer.Option(
+        "--clusters",
+        metavar="LANG|FILE",
+        help='Word clusters: en, de, es from pip install "spacy-incparse[clusters]", or a file of your own.',
+    ),
+]
 
 
 def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False) -> list[Tree]:

@@ -94,6 +94,7 @@ def read_recipe(
     *,
     lang: str | None = None,
     heads: Path | None = None,
+    clusters: str | None = None,
     max_epochs: int | None = None,
     seed: int | None = None,
     description: str = "trained with spacy-incparse",
@@ -103,7 +104,7 @@ def read_recipe(
     The other arguments override what is there. Raises ConfigError for what does not exist or has a wrong value.
     """
     given = _read_settings(config)
-    overrides = {"heads": None if heads is None else str(heads), "seed": seed}
+    overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
     training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
     lang = lang or given["lang"]
     _blank(lang)

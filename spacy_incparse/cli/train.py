@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad, open_treebank
+from spacy_incparse.cli.options import SkipBad, WordClusters, open_treebank
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def train_command(
     heads: Annotated[
         Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules; default: those of the language.")
     ] = None,
+    clusters: WordClusters = None,
     max_epochs: Annotated[
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes; default: the config's, or 10.")
     ] = None,
@@ -68,7 +69,13 @@ def train_command(
 
     _check_folder(out_dir, resume=resume, force=force)
     recipe = read_recipe(
-        config, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed, description=f"trained on {Path(train).name}"
+        config,
+        lang=lang,
+        heads=heads,
+        clusters=clusters,
+        max_epochs=max_epochs,
+        seed=seed,
+        description=f"trained on {Path(train).name}",
     )
     trees, dev_trees = (open_treebank(path, skip_bad=skip_bad) for path in (train, dev))
     train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)

@@ -47,6 +47,14 @@ STRUCTURE_FIELDS = (
     Field("GP", "its tag"),
     Field("CONJ", "after a conjunction: label and first tag of the conjunct before it"),
     Field("AFTERP", "if the left sibling comes right after punctuation: whether the next word is punctuation", 0),
+    Field("CLK", "cluster of the parent's lexical head so far"),
+    Field("CLB", "its group: a short prefix of the cluster's path"),
+    Field("CCK", "cluster of the c-commanding lexical head"),
+    Field("CCB", "its group"),
+    Field("S1K", "cluster of the left sibling's lexical head"),
+    Field("S1B", "its group"),
+    Field("GK", "cluster of the governor"),
+    Field("GB", "its group"),
     Field("FW", "first word of the parent", -1, True),
     Field("FT", "its tag", -1, True),
     Field("BW", "word before the parent", -1, True),
@@ -79,6 +87,12 @@ POSITION_FIELDS = (
     Field("PUNCT1", "if the look-ahead is punctuation or a conjunction: the tag of the word after it", 1),
     Field("T0", "the tagger's choice for the look-ahead word, where LKP may be another of its tags", 0),
     Field("TR", "how LKP stands to the tagger's choice: 0 the only tag, else first or other, and how far apart", 0),
+    Field("K0", "cluster of the look-ahead word", 0),
+    Field("K-1", "cluster of the last absorbed word"),
+    Field("K1", "cluster of the word after the look-ahead", 1),
+    Field("B0", "group of the look-ahead word's cluster: a short prefix of its path", 0),
+    Field("B-1", "group of the last absorbed word's cluster"),
+    Field("B1", "group of the cluster of the word after the look-ahead", 1),
 )
 
 FIELDS = {field.name: field for field in (*STRUCTURE_FIELDS, *POSITION_FIELDS)}

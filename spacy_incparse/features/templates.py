@@ -135,6 +135,35 @@ TAG_RANKS: TemplateSet = {"word": ("TR", "TR LKP", "TR LKP T0", "TR LKP L10", "T
 RARE_WORDS: TemplateSet = {"node": ("L10 L01 C0", "L10 LKP C1"), "word": ("L10 LKP C0", "L10 L01 LKP C0")}
 
 
+# What is known of a word by its cluster; joins a named set where there are clusters.
+CLUSTERS: TemplateSet = {
+    "node": (
+        "L10 K0",
+        "L10 L01 K0",
+        "L20 L10 L01 K0",
+        "L10 K-1 LKP",
+        "L10 L01 K-1 K0",
+        "L10 LKP K1",
+        "L10 CLK LKP",
+        "L10 L01 CLK",
+        "L10 CLK K0",
+        "L10 L01 S1K LKP",
+        "L10 S1K K0",
+        "L20 L10 GK LKP",
+        "L10 L01 GK K0",
+        "L10 L01 CCK LKP",
+        "L10 L01 CLB LKP",
+        "L10 L01 CLB B0",
+        "L10 L01 S1B B0",
+        "L10 L01 GB B0",
+        "L10 L01 GB S1B LKP",
+    ),
+    "word": ("LKP K0", "L10 LKP K0", "L10 L01 LKP K0"),
+    "chain": ("L10 L01 K0", "LKP K0 K1", "LKP K-1 K0", "L10 LKP CLK", "L10 L01 LKP S1K"),
+    "close": ("L10 K-1 LKP", "L10 K0 T-1", "L10 CLK LEN", "L20 L10 GK CLK", "L20 L10 GB CLB"),
+}
+
+
 def combine(*sets: TemplateSet) -> dict[str, tuple[str, ...]]:
     """Give the union of template sets, kind by kind, in order and without doubles."""
     return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in KINDS}
@@ -164,15 +193,16 @@ class Template:
         return None if None in reach else max([least, *(r for r in reach if r is not None)])
 
 
-def resolve(features: str | TemplateSet) -> tuple[Template, ...]:
+def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Template, ...]:
     """Give the checked templates of a named set or of a user's own, kinds in the order of `KINDS`.
 
-    Raises ConfigError for an unknown set, kind or field, and for a field that the kind cannot see.
+    With `clusters` a named set has CLUSTERS as well. Raises ConfigError for an unknown set, kind or field, and for a
+    field that the kind cannot see.
     """
     if isinstance(features, str):
         if features not in NAMED_SETS:
             raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
-        features = NAMED_SETS[features]
+        features = combine(NAMED_SETS[features], CLUSTERS) if clusters else NAMED_SETS[features]
     for kind in features:
         if kind not in KINDS:
             raise ConfigError(f"there is no kind of template {kind!r}: choose among {', '.join(KINDS)}")

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from spacy_incparse.lexicon.clusters import Clusters
+
+GROUP_LENGTH = 6  # bits of a cluster's path that make its group
 CACHE_SIZE = 200_000  # words remembered with their numbers
 
 
@@ -14,17 +17,27 @@ class Lexicon:
     """The words of a training treebank with their counts.
 
     Words seen at least `known_min_count` times are known; the others look alike where shape and suffix are the same.
-    Words seen less than `common_min_count` times are rare: only these have a class besides.
+    Words seen less than `common_min_count` times are rare: only these have a class besides. Words of `clusters` have a
+    cluster and a group of clusters.
     """
 
-    def __init__(self, counts: dict[str, int], *, known_min_count: int = 2, common_min_count: int = 5):
+    def __init__(
+        self,
+        counts: dict[str, int],
+        *,
+        known_min_count: int = 2,
+        common_min_count: int = 5,
+        clusters: Clusters | None = None,
+    ):
+        self.clusters = clusters
         self.known_min_count, self.common_min_count = known_min_count, common_min_count
         least = min(known_min_count, common_min_count)
         self.counts = {word: counts[word] for word in sorted(counts) if counts[word] >= least}
         self._numbers: dict[str, tuple[int, int]] = {}
+        self._cluster_numbers: dict[str, tuple[int, int]] = {}
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[Sequence[str]], **settings: int) -> Lexicon:
+    def from_sentences(cls, sentences: Iterable[Sequence[str]], **settings: Any) -> Lexicon:
         """Count the words of sentences."""
         return cls(Counter(word for sentence in sentences for word in sentence), **settings)
 
@@ -35,6 +48,18 @@ class Lexicon:
             pairs = [numbers[word] for word in words]
         except KeyError:
             pairs = [self._number(word) for word in words]
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+    def encode_clusters(self, words: Sequence[str]) -> tuple[list[int], list[int]] | None:
+        """Give the numbers of each word's cluster and of its group, 32-bit, 0 for none; None without clusters."""
+        if not self.clusters:
+            return None
+        numbers = self._cluster_numbers
+        if len(numbers) >= CACHE_SIZE:
+            numbers.clear()
+        pairs = [
+            numbers.get(word) or numbers.setdefault(word, _number_path(self.clusters.path(word))) for word in words
+        ]
         return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
     def _number(self, word: str) -> tuple[int, int]:
@@ -55,7 +80,7 @@ class Lexicon:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the lexicon in a form fit for JSON or msgpack, counts capped at what matters."""
+        """Give the lexicon in a form fit for JSON or msgpack, without clusters, counts capped at what matters."""
         cap = max(self.known_min_count, self.common_min_count)
         return {
             "known_min_count": self.known_min_count,
@@ -65,12 +90,13 @@ class Lexicon:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Lexicon:
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Lexicon:
         """Undo `to_dict`."""
         return cls(
             dict(zip(data["words"], data["counts"], strict=True)),
             known_min_count=data["known_min_count"],
             common_min_count=data["common_min_count"],
+            clusters=clusters,
         )
 
 
@@ -91,6 +117,10 @@ def _kind(character: str) -> str:
     if character.isalpha():
         return "x"
     return "9" if character.isdigit() else character
+
+
+def _number_path(path: str) -> tuple[int, int]:
+    return (_checksum(path), _checksum(path[:GROUP_LENGTH])) if path else (0, 0)
 
 
 def _checksum(text: str) -> int:

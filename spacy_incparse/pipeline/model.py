@@ -145,18 +145,33 @@ class ParserModel(TaggerModel):
         self._learner, self._parser, self._temperature = None, parser, None
 
     def _to_parts(self) -> dict[str, bytes]:
-        parser = self.parser
-        return super()._to_parts() | ({} if parser is None else {parser.part_name: parser.to_bytes()})
+        parser, parts = self.parser, super()._to_parts()
+        if parser is None:
+            return parts
+        clusters = self.tagger.clusters if self.tagger else None
+        is_shared = clusters is not None and getattr(parser, "clusters", None) == clusters  # then the tagger keeps them
+        return parts | {parser.part_name: parser.to_bytes(with_clusters=False) if is_shared else parser.to_bytes()}
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
-        from spacy_incparse.generative.parser import GenerativeParser
-        from spacy_incparse.search.parser import Parser
-
-        kinds: tuple[type[Parser] | type[GenerativeParser], ...] = (Parser, GenerativeParser)
-        found = [kind.from_bytes(parts[kind.part_name]) for kind in kinds if kind.part_name in parts]
-        parser = found[0] if found else None
+        before = self._tagger
         super()._from_parts(parts)
-        self._learner, self._parser, self._temperature = None, parser, None
+        try:
+            self._parser = _read_parser(parts, self._tagger)
+        except ModelError:
+            self._tagger = before
+            raise
+        self._learner, self._temperature = None, None
+
+
+def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | GenerativeParser | None:
+    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.search.parser import Parser
+
+    if Parser.part_name in parts:
+        return Parser.from_bytes(parts[Parser.part_name], tagger.clusters if tagger else None)
+    if GenerativeParser.part_name in parts:
+        return GenerativeParser.from_bytes(parts[GenerativeParser.part_name])
+    return None
 
 
 def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> None:

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.features.templates import resolve
+from spacy_incparse.features.templates import Template, resolve
+from spacy_incparse.lexicon.clusters import MAX_WORDS
 
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
 UPDATES = ("early", "max_violation", "full")
@@ -41,6 +42,9 @@ class ParserConfig:
     n_models: how many models are trained, each with its own order of sentences; their mean is the parser's.
     gold_tag_interval: every how many-th time a training sentence comes with its gold tags instead of a tagger's (0:
         never): right tags teach syntax, wrong ones what tags are worth.
+    clusters: word clusters for tagger and parser, a language's code or a file, see lexicon/cluster_files.py; None: no
+        clusters. They are read in training and kept in the model; a named set of features has theirs besides.
+    cluster_words: of how many words, the most frequent ones.
     cache_size: for how many sentences hypotheses are used again and again (figure 4); 0: off.
     cache_candidates: how many hypotheses of each are kept.
     cache_interval: how many sentences lie between two sweeps over them.
@@ -69,6 +73,8 @@ class ParserConfig:
     tag_margin: float = 40.0
     n_models: int = 1
     gold_tag_interval: int = 2
+    clusters: str | None = None
+    cluster_words: int = MAX_WORDS
     cache_size: int = 0
     cache_candidates: int = 10
     cache_interval: int = 100
@@ -85,7 +91,14 @@ class ParserConfig:
             raise ConfigError(f"table_bits is {self.table_bits}: it must be at most 28")
         if isinstance(self.conjunctions, str):
             raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
+        if not (self.clusters is None or isinstance(self.clusters, str)):
+            raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
         object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The checked templates of the features. Raises ConfigError for those that do not exist."""
+        return resolve(self.features, clusters=self.clusters is not None)
 
     def with_search(self, **settings: Any) -> ParserConfig:
         """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
@@ -135,6 +148,6 @@ _LEAST = {
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,
     "train_beam_size": 1, "train_gamma": 0,
     "train_seen_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1,
-    "gold_tag_interval": 0,
+    "gold_tag_interval": 0, "cluster_words": 1,
     "cache_size": 0, "cache_candidates": 1, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
 }  # fmt: skip

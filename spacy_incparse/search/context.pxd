@@ -7,11 +7,13 @@ from spacy_incparse.search.state cimport FrameC, SentenceC, SymbolsC
 cdef enum:
     L10, L20, L30, L40, L01, L02, L03, L11, L12, L21, FIRST, N_CHILDREN
     CL, CLP, CC, CCP, S1, S1P, G, GP, CONJ, AFTERP
+    CLK, CLB, CCK, CCB, S1K, S1B, GK, GB
     FW, FT, BW, BT, LEN, RULE, SHAPE, PAIR, PAIRF, PAIRL
     N_STRUCTURE_FIELDS
 
 cdef enum:
     W_2, W_1, LK, W1, W2, T_3, T_2, T_1, LKP, T1, T2, T3, C0, C_1, C1, QUESTION, PUNCT1, T0, TR
+    K0, K_1, K1, B0, B_1, B1
     N_POSITION_FIELDS
 
 
@@ -41,11 +43,20 @@ cdef inline void position_values(
         symbols.is_punctuation[s.tags[i]] or symbols.is_conjunction[2 + symbols.n_nonterminals + s.tags[i]]
     ):
         v[PUNCT1] = 1 + s.tags[i + 1]
+    v[K0] = v[K_1] = v[K1] = v[B0] = v[B_1] = v[B1] = 0
+    if s.clusters != NULL:
+        v[K0], v[K_1], v[K1] = s.clusters[i], s.clusters[i - 1], s.clusters[i + 1]
+        v[B0], v[B_1], v[B1] = s.groups[i], s.groups[i - 1], s.groups[i + 1]
 
 
 cdef inline void head_values(const SentenceC* s, int head, uint32_t* word, uint32_t* tag) noexcept nogil:
     word[0] = s.words[head] if head >= 0 else 0
     tag[0] = 1 + s.tags[head] if head >= 0 else 0
+
+
+cdef inline void head_clusters(const SentenceC* s, int head, uint32_t* cluster, uint32_t* group) noexcept nogil:
+    cluster[0] = s.clusters[head] if head >= 0 else 0
+    group[0] = s.groups[head] if head >= 0 else 0
 
 
 cdef inline void node_values(
@@ -61,6 +72,12 @@ cdef inline void node_values(
     head_values(s, p.head if p.head >= 0 else p.outer_head, &v[CC], &v[CCP])
     head_values(s, p.head1, &v[S1], &v[S1P])
     head_values(s, c.parent2.head, &v[G], &v[GP])
+    v[CLK] = v[CLB] = v[CCK] = v[CCB] = v[S1K] = v[S1B] = v[GK] = v[GB] = 0
+    if s.clusters != NULL:
+        head_clusters(s, p.head, &v[CLK], &v[CLB])
+        head_clusters(s, p.head if p.head >= 0 else p.outer_head, &v[CCK], &v[CCB])
+        head_clusters(s, p.head1, &v[S1K], &v[S1B])
+        head_clusters(s, c.parent2.head, &v[GK], &v[GB])
     v[CONJ] = 0
     if symbols.is_conjunction[p.child1]:
         v[CONJ] = 1 + p.child2 * <uint32_t>1024 + s.tags[p.start2]

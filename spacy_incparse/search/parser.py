@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import srsly
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.learning.weights import Weights
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
@@ -76,7 +76,8 @@ class Model:
                 alternatives[position] = _ranked(tag, tag_ids)
                 tag = tag[0][0]
             ids.append(tag_ids.get(tag, 0))
-        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives)
+        clusters = self.lexicon.encode_clusters(words)
+        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack."""
@@ -88,11 +89,11 @@ class Model:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Model:
-        """Undo `to_dict`."""
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Model:
+        """Undo `to_dict`, which leaves clusters out."""
         return cls(
             Grammar.from_dict(data["grammar"]),
-            Lexicon.from_dict(data["lexicon"]),
+            Lexicon.from_dict(data["lexicon"], clusters),
             HeadRules.from_dict(data["heads"]),
             tuple(data["punctuation"]),
         )
@@ -116,7 +117,7 @@ class Parser:
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count)
         root = root_symbol(model.grammar)
-        self._beam = Beam(moves, resolve(config.features), weights, root, config.beam_size, config.gamma)
+        self._beam = Beam(moves, config.templates, weights, root, config.beam_size, config.gamma)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
@@ -133,6 +134,11 @@ class Parser:
     def heads(self) -> HeadRules:
         """The head rules of the treebank that it was trained on."""
         return self.model.heads
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that its features read."""
+        return self.model.lexicon.clusters
 
     def parse(self, words: Sequence[str], tags: Tags) -> Parse:
         """Parse one sentence: the best tree, whose tags are among the given ones.
@@ -174,26 +180,33 @@ class Parser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
         return Parser(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
-    def to_bytes(self) -> bytes:
-        """Give the whole parser."""
-        return srsly.msgpack_dumps(
-            {
-                "config": self.config.to_dict(),
-                "model": self.model.to_dict(),
-                "weights": self.weights.to_bytes(),
-                "n_columns": self.weights.n_columns,
-                "scale": self.weights.scale,
-                "temperature": self.temperature,
-            }
-        )
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Give the whole parser; without its clusters where its tagger keeps the same ones."""
+        content = {
+            "config": self.config.to_dict(),
+            "model": self.model.to_dict(),
+            "weights": self.weights.to_bytes(),
+            "n_columns": self.weights.n_columns,
+            "scale": self.weights.scale,
+            "temperature": self.temperature,
+        }
+        if self.clusters and with_clusters:
+            content["clusters"] = self.clusters.to_bytes()
+        return srsly.msgpack_dumps(content)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Parser:
-        """Undo `to_bytes`. Raises ModelError for anything else."""
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> Parser:
+        """Undo `to_bytes`; `clusters` are for a parser without its own. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(data)
             config = ParserConfig.from_dict(content["config"])
-            model = Model.from_dict(content["model"])
+            if "clusters" in content:
+                clusters = Clusters.from_bytes(content["clusters"])
+            elif not config.clusters:
+                clusters = None
+            elif not clusters:
+                raise ModelError("the parser's word clusters are missing: copy the model again or train it anew")
+            model = Model.from_dict(content["model"], clusters)
             weights = Weights(config.table_bits, content["n_columns"], content["scale"])
             weights.load_bytes(content["weights"])
             temperature = content.get("temperature")  # models of the first versions have none

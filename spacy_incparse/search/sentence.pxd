@@ -5,7 +5,7 @@ from spacy_incparse.search.state cimport SentenceC
 
 
 cdef class Sentence:
-    cdef vector[uint32_t] words, classes
+    cdef vector[uint32_t] words, classes, clusters, groups
     cdef vector[uint16_t] tags
     cdef vector[int32_t] first_alternative
     cdef vector[uint16_t] alternative_tags, tag_ranks

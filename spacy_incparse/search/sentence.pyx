@@ -1,5 +1,8 @@
 """A sentence as the numbers that features read."""
 
+from libc.stdint cimport uint32_t
+from libcpp.vector cimport vector
+
 from spacy_incparse.search.state cimport PAD
 
 cdef enum:
@@ -12,9 +15,11 @@ cdef class Sentence:
 
     alternatives: {position: [(tag id, rank), ...]} for words that may be absorbed under several tags; the first of them
     is the word's in `tags`. A rank says how the tag stands to the tagger's choice (0 for a word's only tag).
+    clusters: two lists, the numbers of the words' clusters and of their groups; None: without clusters.
     """
 
-    def __init__(self, words, classes, tags, int n_tags, bint ends_in_question, alternatives=None):
+    def __init__(self, words, classes, tags, int n_tags, bint ends_in_question, alternatives=None,
+                 clusters=None):
         cdef Py_ssize_t n = len(words), k
         self.words.assign(n + 2 * PAD, BEHIND)
         self.classes.assign(n + 2 * PAD, 0)
@@ -31,6 +36,11 @@ cdef class Sentence:
                 self.alternative_tags.push_back(tag)
                 self.tag_ranks.push_back(rank)
         self.first_alternative.push_back(self.alternative_tags.size())
+        self.c.clusters = self.c.groups = NULL
+        if clusters is not None:
+            _pad(&self.clusters, clusters[0])
+            _pad(&self.groups, clusters[1])
+            self.c.clusters, self.c.groups = self.clusters.data() + PAD, self.groups.data() + PAD
         self.c.n = n
         self.c.words = self.words.data() + PAD
         self.c.classes = self.classes.data() + PAD
@@ -54,4 +64,16 @@ cdef class Sentence:
             first, behind = self.c.first_alternative[k], self.c.first_alternative[k + 1]
             if behind - first > 1 or self.c.tag_ranks[first]:
                 alternatives[k] = [(self.c.alternative_tags[i], self.c.tag_ranks[i]) for i in range(first, behind)]
-        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives
+        clusters = None
+        if self.c.clusters != NULL:
+            clusters = [list(self.clusters)[PAD:-PAD], list(self.groups)[PAD:-PAD]]
+        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives, clusters
+
+
+cdef int _pad(vector[uint32_t]* padded, numbers) except -1:
+    """Put the numbers of words between zeros, which stand for the words before and behind the sentence."""
+    cdef Py_ssize_t k
+    padded.assign(len(numbers) + 2 * PAD, 0)
+    for k in range(len(numbers)):
+        padded[0][PAD + k] = numbers[k]
+    return 0

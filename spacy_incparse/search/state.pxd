@@ -18,6 +18,9 @@ cdef struct SentenceC:
     int n
     const uint32_t* words     # a number for the word, or for its class where it is rare
     const uint32_t* classes   # a number for shape and suffix where it is rare, else 0
+    # Of a word's cluster, and of the group of clusters around it: a number, 0 for none; NULL where no word has one.
+    const uint32_t* clusters
+    const uint32_t* groups
     const uint16_t* tags      # tag ids; n_tags before and behind the sentence
     # The tags that word i may be absorbed under are alternative_tags[k] for k in first_alternative[i] to
     # first_alternative[i + 1] - 1, the first of them being tags[i]; the sentence's end counts as a word.

@@ -8,10 +8,10 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.learning.weights import AveragedWeights, averaged_over
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
@@ -32,7 +32,7 @@ class Learning:
     def __init__(self, model: Model, moves: Moves, config: ParserConfig):
         self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
         beam = Beam(
-            moves, resolve(config.features), self.weights, root_symbol(model.grammar), config.train_beam_size,
+            moves, config.templates, self.weights, root_symbol(model.grammar), config.train_beam_size,
             config.train_gamma,
         )  # fmt: skip
         self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
@@ -77,7 +77,12 @@ class ParserLearner:
 
     @classmethod
     def from_treebank(
-        cls, trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig, heads: HeadRules
+        cls,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: ParserConfig,
+        heads: HeadRules,
+        clusters: Clusters | None = None,
     ) -> ParserLearner:
         """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
 
@@ -93,6 +98,7 @@ class ParserLearner:
             (tree.words for tree in trees),
             known_min_count=config.known_min_count,
             common_min_count=config.common_min_count,
+            clusters=clusters,
         )
         return cls(Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar)), config)
 

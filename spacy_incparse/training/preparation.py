@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from spacy_incparse.lexicon.cluster_files import read_clusters
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Tags
 from spacy_incparse.tagging.jackknife import jackknife_tags
@@ -42,7 +44,8 @@ def prepare(
     """
     words = [tree.words for tree in trees]
     gold_tags = [tree.tags for tree in trees]
-    settings = {"seed": seed} | (tagger_settings or {})
+    clusters = config_clusters(config)
+    settings = {"seed": seed, "clusters": clusters} | (tagger_settings or {})
     report = progress or (lambda what, done, total: None)
     n_epochs = settings.get("n_epochs", 10)
     tagger = Tagger.train(
@@ -60,7 +63,12 @@ def prepare(
             progress=lambda done, n: report("jackknifing tags", done, n),
             **settings,
         )
-    return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads))
+    return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads, clusters))
+
+
+def config_clusters(config: ParserConfig) -> Clusters | None:
+    """Read the word clusters that a configuration names."""
+    return None if config.clusters is None else read_clusters(config.clusters, max_words=config.cluster_words)
 
 
 def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:

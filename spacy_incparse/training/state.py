@@ -14,7 +14,7 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.preparation import Preparation
+from spacy_incparse.training.preparation import Preparation, config_clusters
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -46,7 +46,7 @@ class TrainingState:
     def load_preparation(self, trees: Sequence[Tree], config: ParserConfig, heads: HeadRules) -> Preparation:
         """Give the preparation of the run, the learner as it is before the first pass."""
         content = self._read(PREPARATION)
-        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads)
+        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads, config_clusters(config))
         return Preparation(Tagger.from_bytes(content["tagger"]), content["tags"], learner)
 
     def save_learner(self, learner: ParserLearner, n_passes: int, best: float) -> None:

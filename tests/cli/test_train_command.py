@@ -160,3 +160,21 @@ def test_wrong_settings(write, content, message):
 def test_config_without_the_component(write):
     with pytest.raises(ConfigError, match="no component"):
         read_recipe(str(write("s.cfg", '[nlp]\nlang = "en"\npipeline = []\n[components]\n')))
+
+
+def test_clusters_are_read_from_a_file(run, write, train_file, dev_file, tmp_path):
+    clusters = write("clusters.txt", "00\tthe\t9\n01\ta\t5\n10\ttrain\t2\n11\train\t2\n")
+    result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters, "--max-epochs", 1)
+    assert result.exit_code == 0
+    clusters.unlink()
+    nlp = spacy.load(tmp_path / "out" / "model-best")
+    assert len(nlp.get_pipe("incparse").model.parser.clusters) == 4
+    assert nlp.config["components"]["incparse"]["training"]["clusters"] == str(clusters)
+    assert nlp("The rain stopped.")._.trees
+
+
+def test_a_malformed_cluster_file_is_refused_before_training(run, write, train_file, dev_file, tmp_path):
+    clusters = write("clusters.txt", "00\tthe\t9\n0x\ta\t5\n")
+    result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters)
+    assert result.exit_code == 1
+    assert result.stderr.strip() == f"Error: {clusters}:2: the path '0x' is not made of 0 and 1"

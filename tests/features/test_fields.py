@@ -11,7 +11,17 @@ from spacy_incparse.trees.reader import parse_bracketed
 from tests.reference.engine import Learners
 
 # Names that are no identifiers, as the compiled module spells them.
-SPELLED = {"N": "N_CHILDREN", "W-2": "W_2", "W-1": "W_1", "T-3": "T_3", "T-2": "T_2", "T-1": "T_1", "C-1": "C_1"}
+SPELLED = {
+    "N": "N_CHILDREN",
+    "W-2": "W_2",
+    "W-1": "W_1",
+    "T-3": "T_3",
+    "T-2": "T_2",
+    "T-1": "T_1",
+    "C-1": "C_1",
+    "K-1": "K_1",
+    "B-1": "B_1",
+}
 
 
 def compiled_order(last):

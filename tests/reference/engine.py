@@ -5,9 +5,10 @@ import struct
 import zlib
 
 from spacy_incparse.features.fields import FIELDS
-from spacy_incparse.features.templates import resolve
+from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
 from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.learning.weights import AveragedWeights, Weights
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import root_symbol
@@ -33,6 +34,7 @@ FEATURE_SETS = {
     "paper+punct": "paper+punct",
     "rich": "rich",
     "accurate": "accurate",
+    "clusters": combine(NAMED_SETS["accurate"], CLUSTERS),
     "every field": EVERY_FIELD,
 }
 
@@ -40,7 +42,13 @@ FEATURE_SETS = {
 def learner_of(trees, **settings):
     heads = HeadRules.from_name("en")
     config = ParserConfig(**({"table_bits": BITS} | settings))
-    return ParserLearner.from_treebank(trees, [tree.tags for tree in trees], config, heads)
+    return ParserLearner.from_treebank(trees, [tree.tags for tree in trees], config, heads, clusters_of(trees))
+
+
+def clusters_of(trees):
+    """Two words of three in some cluster, whose paths may have the first bits in common."""
+    words = sorted({word for tree in trees for word in tree.words})
+    return Clusters.from_paths([(word, f"{k % 5:03b}{k % 7:05b}") for k, word in enumerate(words) if k % 3])
 
 
 def random_weights(n_columns, seed, largest, bits=BITS):
@@ -62,7 +70,7 @@ class Engines:
         self.model, self.config = self.learner.model, self.learner.config
         self.moves = self.model.moves(self.config, seen_min_count)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
-        templates, root = resolve(self.config.features), root_symbol(self.model.grammar)
+        templates, root = self.config.templates, root_symbol(self.model.grammar)
         self.beam = Beam(self.moves, templates, weights, root, beam_size, gamma)
         self.slow = self._slow(values, beam_size, gamma, seen_min_count)
 
@@ -86,7 +94,9 @@ class Engines:
         """The same for words that may have several tags, given as lists of (tag id, rank): (score, moves, tags)."""
         slow = self.slow.sentence(words, tags)
         n_tags = len(self.model.grammar.tags)
-        sentence = Sentence(slow.words, slow.classes, slow.tags, n_tags, slow.is_question, slow.alternatives)
+        sentence = Sentence(
+            slow.words, slow.classes, slow.tags, n_tags, slow.is_question, slow.alternatives, slow.clusters
+        )
         results, n_relaxed = self.beam.parse(sentence, k)
         return [
             (
@@ -129,7 +139,7 @@ class Learners(Engines):
     ):
         super().__init__(trees, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count, **settings)
         self.weights = AveragedWeights(BITS, self.moves.n_columns, step_decay)
-        templates, root = resolve(self.config.features), root_symbol(self.model.grammar)
+        templates, root = self.config.templates, root_symbol(self.model.grammar)
         beam = Beam(self.moves, templates, self.weights, root, beam_size, gamma)
         self.perceptron = Perceptron(beam, self.weights, update, margin)
         units = None if gamma is None else gamma * self.weights.scale

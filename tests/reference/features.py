@@ -30,7 +30,7 @@ class Sentence(NamedTuple):
     """Word numbers, class numbers, tag ids, and whether a question mark ends it.
 
     alternatives: by position the (tag, rank) of words with several tags. under: the one that the word about to be
-    absorbed is read under, where it has several.
+    absorbed is read under, where it has several. clusters: numbers of clusters and of their groups; None: without.
     """
 
     words: list[int]
@@ -39,6 +39,7 @@ class Sentence(NamedTuple):
     is_question: bool
     alternatives: dict[int, list[tuple[int, int]]] = {}  # noqa: RUF012
     under: tuple[int, int] | None = None
+    clusters: tuple[list[int], list[int]] | None = None
 
     def readings(self, position):
         """The sentence once for each tag of a word: (tag, sentence)."""
@@ -93,6 +94,12 @@ class Context:
 
     def word_class(self, k):
         return self.sentence.classes[k] if 0 <= k < len(self.sentence.words) else 0
+
+    def cluster(self, k):
+        """Cluster and group of a word; 0 outside of the sentence and where there are no clusters."""
+        if self.sentence.clusters is None or k is None or not 0 <= k < len(self.sentence.words):
+            return 0, 0
+        return tuple(numbers[k] for numbers in self.sentence.clusters)
 
     def tag(self, k):
         return self.sentence.tags[k] if 0 <= k < len(self.sentence.words) else self.facts.n_tags
@@ -216,6 +223,14 @@ READERS = {
     "S1P": lambda c: c.head_tag(c.sibling_head()),
     "G": lambda c: c.head_word(c.head(2)),
     "GP": lambda c: c.head_tag(c.head(2)),
+    "CLK": lambda c: c.cluster(c.head(1))[0],
+    "CLB": lambda c: c.cluster(c.head(1))[1],
+    "CCK": lambda c: c.cluster(c.commanding_head())[0],
+    "CCB": lambda c: c.cluster(c.commanding_head())[1],
+    "S1K": lambda c: c.cluster(c.sibling_head())[0],
+    "S1B": lambda c: c.cluster(c.sibling_head())[1],
+    "GK": lambda c: c.cluster(c.head(2))[0],
+    "GB": lambda c: c.cluster(c.head(2))[1],
     "CONJ": lambda c: c.conjunct(),
     "AFTERP": lambda c: c.after_punctuation(),
     "FW": lambda c: c.word(c.open(1).start),
@@ -245,6 +260,12 @@ READERS = {
     "C0": lambda c: c.word_class(c.position),
     "C-1": lambda c: c.word_class(c.position - 1),
     "C1": lambda c: c.word_class(c.position + 1),
+    "K0": lambda c: c.cluster(c.position)[0],
+    "K-1": lambda c: c.cluster(c.position - 1)[0],
+    "K1": lambda c: c.cluster(c.position + 1)[0],
+    "B0": lambda c: c.cluster(c.position)[1],
+    "B-1": lambda c: c.cluster(c.position - 1)[1],
+    "B1": lambda c: c.cluster(c.position + 1)[1],
     "QUESTION": lambda c: c.sentence.is_question,
     "PUNCT1": lambda c: c.after_mark(),
 }

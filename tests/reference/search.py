@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from spacy_incparse.features.templates import resolve
 from spacy_incparse.grammar.labels import END, NO_SIBLING
 from spacy_incparse.grammar.labels import SHIFT as GRAMMAR_SHIFT
 from spacy_incparse.grammar.labels import STOP as GRAMMAR_STOP
@@ -29,7 +28,7 @@ class SlowBeam:
         self.weights, self.beam_size, self.gamma = weights, beam_size, gamma
         self.seen_min_count, self.seen_min_share = seen_min_count, config.seen_min_share
         self.facts = Facts(model, config.conjunctions)
-        self.extractor = Extractor(resolve(config.features), self.facts, bits)
+        self.extractor = Extractor(config.templates, self.facts, bits)
         self.root = 2 + model.grammar.labels.nonterminal_ids["TOP"]
 
     def sentence(self, words, tags):
@@ -38,7 +37,8 @@ class SlowBeam:
         known = self.grammar.labels.tag_ids
         ids = [known.get(tag, 0) if isinstance(tag, str) else tag[0][0] for tag in tags]
         alternatives = {k: tag for k, tag in enumerate(tags) if not isinstance(tag, str)}
-        return Sentence(numbers, classes, ids, "?" in words[-3:], alternatives)
+        clusters = self.model.lexicon.encode_clusters(words)
+        return Sentence(numbers, classes, ids, "?" in words[-3:], alternatives, clusters=clusters)
 
     # What may be done
 

@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import pytest
+
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.features.templates import CLUSTERS, combine, resolve
+from spacy_incparse.lexicon.cluster_files import read_clusters
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import Parser
+from spacy_incparse.training.loop import train_parser
+from spacy_incparse.training.preparation import prepare
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.reader import parse_bracketed
+
+FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
+TEXT = """
+(TOP (S (NP (DT the) (JJ old) (NN dog)) (VP (VBD saw) (NP (NP (DT a) (NN cat)) (PP (IN in) (NP (NNP Oslo))))) (. .)))
+(TOP (S (NP (PRP She)) (VP (VBD won) (NP (NP (DT the) (NN race)) (PP (IN of) (NP (NNP Norway))))) (. .)))
+(TOP (S (NP (PRP He)) (VP (VBD fed) (NP (DT the) (JJ young) (NN cat)) (PP (IN in) (NP (NNP Norway)))) (. .)))
+(TOP (S (NP (DT a) (NN horse)) (VP (VBD saw) (NP (PRP She))) (. .)))
+"""
+TREES = list(parse_bracketed(TEXT))
+SETTINGS = {"table_bits": 12, "features": "rich"}
+UNSEEN = ["The", "long", "match", "of", "Sweden", "!"]
+
+
+def config(**settings):
+    return ParserConfig(**(SETTINGS | {"clusters": str(FILE)} | settings))
+
+
+def learn(n_passes=3, **settings):
+    prepared = prepare(TREES, config(**settings), HeadRules.from_name("en"), n_folds=2)
+    for _ in range(n_passes):
+        for tree, tags in zip(TREES, prepared.tags, strict=True):
+            prepared.learner.update(tree.words, tags, tree)
+    return prepared
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    return learn()
+
+
+def test_the_lexicon_numbers_clusters_and_their_groups():
+    long, other = "0" * GROUP_LENGTH + "01", "0" * GROUP_LENGTH + "1"
+    lexicon = Lexicon({}, clusters=Clusters.from_paths([("dog", long), ("cat", long), ("cow", other), ("of", "1")]))
+    clusters, groups = lexicon.encode_clusters(["dog", "cat", "cow", "Dog", "of", "mouse"])
+    assert clusters[0] == clusters[1] == clusters[3] != clusters[2]
+    assert groups[0] == groups[1] == groups[2] == groups[3] != groups[4]
+    assert clusters[5] == groups[5] == 0
+    assert 0 not in clusters[:5] + groups[:5]
+    assert Lexicon({}).encode_clusters(["dog"]) is None
+
+
+def test_a_named_set_has_the_templates_of_clusters_with_clusters_only():
+    joined = config().templates
+    assert set(joined) == set(resolve(combine(CLUSTERS, {"node": ("L10",)}))) | set(resolve("rich"))
+    assert ParserConfig(**SETTINGS).templates == resolve("rich")
+    own = {"node": ("L10 LKP", "L10 K0")}
+    assert config(features=own).templates == resolve(own)
+
+
+def test_tagger_and_parser_have_the_clusters(learnt):
+    assert learnt.tagger.clusters == learnt.learner.parser().clusters == read_clusters(FILE)
+    few = learn(1, cluster_words=5)
+    assert len(few.tagger.clusters) == len(few.learner.parser().clusters) == 5
+    plain = learn(1, clusters=None)
+    assert plain.tagger.clusters is None is plain.learner.parser().clusters
+
+
+def test_words_of_one_cluster_are_parsed_alike(learnt):
+    """The features of a sentence whose words are others of the same clusters are those of clusters alone."""
+    own = {"node": ("L10 L01 K0 CLK", "L10 L01 S1K GB"), "word": ("K0 L10",), "close": ("L10 CLB K-1",)}
+    parser = learn(features=own).learner.parser()
+    tags = ("DT", "JJ", "NN", "VBD", "DT", "NN", ".")
+    parses = [parser.parse(text.split(), tags) for text in ("the old dog saw a cat .", "THE old cat saw an dog .")]
+    assert parses[0].score == parses[1].score
+    assert parses[0].tree.spans() == parses[1].tree.spans()
+
+
+def test_a_copy_needs_no_file(learnt):
+    parser, tagger = learnt.learner.parser(), learnt.tagger
+    copy = Parser.from_bytes(parser.to_bytes())
+    assert copy.clusters == parser.clusters
+    assert copy.to_bytes() == parser.to_bytes()
+    tags = tagger.tag(UNSEEN)
+    assert copy.parse(UNSEEN, tags) == parser.parse(UNSEEN, tags)
+
+
+def test_clusters_can_be_left_to_the_tagger(learnt):
+    parser, tagger = learnt.learner.parser(), learnt.tagger
+    small = parser.to_bytes(with_clusters=False)
+    assert len(small) < len(parser.to_bytes())
+    assert Parser.from_bytes(small, tagger.clusters).to_bytes() == parser.to_bytes()
+    with pytest.raises(ModelError, match="word clusters are missing"):
+        Parser.from_bytes(small)
+
+
+def test_a_parser_without_clusters_takes_none():
+    parser = learn(1, clusters=None).learner.parser()
+    assert Parser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
+
+
+def test_training_goes_on_where_it_stopped(tmp_path):
+    whole, parts = [], []
+    for folder, found, stops in ((tmp_path / "a", whole, (3,)), (tmp_path / "b", parts, (1, 3))):
+        for last in stops:
+            train_parser(
+                TREES, TREES[:1], config=config(), heads=HeadRules.from_name("en"), n_folds=2, max_epochs=last,
+                state_dir=folder, resume=last != stops[0],
+                on_pass=lambda report, tagger, parser, found=found: found.append(parser.to_bytes()),
+            )  # fmt: skip
+    assert whole == parts
+
+
+@pytest.mark.parametrize(("value", "message"), [(3, "clusters is 3"), ("no/such/file", "cannot be read")])
+def test_wrong_sources_are_refused(value, message):
+    with pytest.raises(ConfigError, match=message):
+        learn(1, clusters=value)
+    with pytest.raises(ConfigError, match="cluster_words is 0"):
+        config(cluster_words=0)
