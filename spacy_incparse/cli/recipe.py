@@ -36,8 +36,16 @@ _PAPER: dict[str, Any] = {
     "max_epochs": 12,
 }
 _ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 8}
-RECIPES = {"paper": _PAPER, "paper+punct": _PAPER, "accurate": _ACCURATE, GENERATIVE: {"max_epochs": 1}}
+_HYBRID = _PAPER | {"training": _PAPER["training"] | {"features": "paper+punct", "generative_weight": 10.0}}
+RECIPES = {
+    "paper": _PAPER,
+    "paper+punct": _PAPER,
+    "accurate": _ACCURATE,
+    GENERATIVE: {"max_epochs": 1},
+    "hybrid": _HYBRID,
+}
 """What the named recipes set beside their features; of what is not named the defaults hold."""
+NAMES = tuple(dict.fromkeys((*NAMED_SETS, *RECIPES)))
 
 
 @dataclass(frozen=True)
@@ -159,12 +167,12 @@ def _check(recipe: Recipe, config: str) -> None:
 
 def _read_settings(config: str) -> dict[str, Any]:
     defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
-    if config in (*NAMED_SETS, GENERATIVE):
+    if config in NAMES:
         own = RECIPES.get(config, {})
-        return defaults | own | {"training": own.get("training", {}) | {"features": config}}
+        return defaults | own | {"training": {"features": config} | own.get("training", {})}
     path = Path(config)
     if not path.is_file():
-        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join((*NAMED_SETS, GENERATIVE))}")
+        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMES)}")
     try:
         return defaults | (_from_json(path) if path.suffix == ".json" else _from_cfg(path))
     except (ValueError, KeyError, TypeError, configparser.Error) as error:

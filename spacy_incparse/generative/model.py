@@ -49,10 +49,15 @@ class GenerativeModel:
     word_weights: np.ndarray
 
     @classmethod
-    def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeModel:
-        """Count the decisions of normalised trees in one pass, and estimate the weights."""
+    def train(
+        cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules, grammar: Grammar | None = None
+    ) -> GenerativeModel:
+        """Count the decisions of normalised trees in one pass, and estimate the weights.
+
+        grammar: another one than that of the trees; it has to have their labels.
+        """
         transformed = [transform(tree) for tree in trees]
-        grammar = Grammar.from_trees(
+        grammar = grammar or Grammar.from_trees(
             transformed, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
         )
         tag_ids = grammar.labels.tag_ids

@@ -49,6 +49,7 @@ cdef class Probabilities:
     cdef vector[double] distributions       # n_symbols each
     cdef vector[double] word_values
     cdef _spread(self, fields, values, uint32_t* all_values)
+    cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil

@@ -62,17 +62,21 @@ cdef class Probabilities:
         for k, field in enumerate(fields):
             all_values[field] = values[k]
 
+    cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil:
+        """A hash of all that a distribution depends on."""
+        cdef uint64_t key = values[L01] != 0
+        cdef size_t k
+        for k in range(self.node_fields.size()):
+            key = mix64(key ^ (values[self.node_fields[k]] + 1))
+        return key
+
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil:
         """The probabilities of all symbols in a context, by symbol; valid until the next call."""
         cdef int32_t[MAX_LEVELS] path
-        cdef uint64_t key = values[L01] != 0
-        cdef size_t k
-        cdef int32_t found
+        cdef uint64_t key = self.context_key(values)
+        cdef int32_t found = memo_find(&self.node_memo, key)
         cdef int n_found
         cdef double* result
-        for k in range(self.node_fields.size()):
-            key = mix64(key ^ (values[self.node_fields[k]] + 1))
-        found = memo_find(&self.node_memo, key)
         if found >= 0:
             return &self.distributions[<size_t>found * self.n_symbols]
         if self.node_memo.n >= MAX_DISTRIBUTIONS:

@@ -165,10 +165,12 @@ class ParserModel(TaggerModel):
 
 def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | GenerativeParser | None:
     from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.hybrid.model import HybridParser
     from spacy_incparse.search.parser import Parser
 
-    if Parser.part_name in parts:
-        return Parser.from_bytes(parts[Parser.part_name], tagger.clusters if tagger else None)
+    for kind in (Parser, HybridParser):
+        if kind.part_name in parts:
+            return kind.from_bytes(parts[kind.part_name], tagger.clusters if tagger else None)
     if GenerativeParser.part_name in parts:
         return GenerativeParser.from_bytes(parts[GenerativeParser.part_name])
     return None

@@ -2,7 +2,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.search.context cimport ContextC
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.scorer cimport Scorer
@@ -21,9 +20,7 @@ cdef struct HypothesisC:
 
 cdef class Beam:
     cdef readonly Moves moves
-    cdef object lock             # the scratch memory below serves one sentence at a time
     cdef Scorer scorer
-    cdef Weights weights             # kept alive: the scorer reads its table
     cdef int root                    # label of the first frame
     cdef const SentenceC* sentence
     cdef int beam_size

@@ -1,18 +1,15 @@
 """Beam search (Collins & Roark 2004, section 3.1): linear in the sentence's length in time and memory, no recursion."""
 
-from threading import Lock
-
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_incparse.search.context cimport ContextC
-from spacy_incparse.search.moves cimport LeafC, Moves
+from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.scorer cimport Scorer, SiteC
 from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, sign, tag_symbol, with_child
-from spacy_incparse.learning.weights cimport Weights
 
 cdef enum:
     SENTINEL = 0  # the frame above the root, its own parent
@@ -37,19 +34,15 @@ cdef enum:
 cdef class Beam:
     """The search of one model.
 
-    beam_size: most hypotheses kept after a word. gamma: the filter's width in units of the weight table, or None for
-    plain top N. The weights' table is read during the search, so that a learner's changes count at once.
+    root: the symbol of the first frame. beam_size: most hypotheses kept after a word. gamma: the filter's width in
+    weights, or None for plain top N.
     """
 
-    def __init__(self, Moves moves, templates, Weights weights, int root, int beam_size, gamma):
-        self.lock = Lock()
-        self.moves = moves
-        self.scorer = Scorer(moves, templates)
-        self.scorer.use_table(weights.data(), weights.bits)
-        self.weights = weights
+    def __init__(self, Scorer scorer, int root, int beam_size, gamma):
+        self.scorer, self.moves = scorer, scorer.moves
         self.root = root
         self.beam_size = beam_size
-        self.gamma = INFINITY if gamma is None else gamma * weights.scale
+        self.gamma = INFINITY if gamma is None else gamma * scorer.weights.scale
 
     def parse(self, Sentence sentence, int k=1):
         """Give the k best analyses, best first, and how many words were done again without triples.
@@ -58,7 +51,8 @@ cdef class Beam:
         """
         cdef vector[int32_t] n_closings, leaves
         cdef int rank
-        with self.lock:
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
             with nogil:
                 self.run(&sentence.c)
             results = []

@@ -17,6 +17,7 @@ from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
+from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.builder import TreeBuilder
@@ -65,6 +66,18 @@ class Model:
             config.seen_min_share,
         )  # fmt: skip
 
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig) -> Scorer:
+        """Give a scorer of moves under these weights."""
+        return Scorer(moves, config.templates, weights)
+
+    def trained(self) -> Model:
+        """Give the model without what only training needs."""
+        return self
+
+    def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a sentence of the training part as numbers."""
+        return self.sentence(words, tags)
+
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
         tag_ids = self.grammar.labels.tag_ids
@@ -103,6 +116,7 @@ class Parser:
     """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
 
     part_name = "parser"  # in a model's file
+    model_type: type[Model] = Model
     needs_tags = True
 
     def __init__(
@@ -117,7 +131,7 @@ class Parser:
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count)
         root = root_symbol(model.grammar)
-        self._beam = Beam(moves, config.templates, weights, root, config.beam_size, config.gamma)
+        self._beam = Beam(model.scorer(moves, weights, config), root, config.beam_size, config.gamma)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
@@ -178,7 +192,7 @@ class Parser:
 
     def with_search(self, **settings: Any) -> Parser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
-        return Parser(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
+        return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Give the whole parser; without its clusters where its tagger keeps the same ones."""
@@ -206,7 +220,7 @@ class Parser:
                 clusters = None
             elif not clusters:
                 raise ModelError("the parser's word clusters are missing: copy the model again or train it anew")
-            model = Model.from_dict(content["model"], clusters)
+            model = cls.model_type.from_dict(content["model"], clusters)
             weights = Weights(config.table_bits, content["n_columns"], content["scale"])
             weights.load_bytes(content["weights"])
             temperature = content.get("temperature")  # models of the first versions have none

@@ -1,11 +1,13 @@
 # Scores of all moves at one word. What several hypotheses share is computed once (memo by context).
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.features.extraction cimport Templates, TemplatesC
+from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.search.context cimport ContextC
 from spacy_incparse.search.memo cimport MemoC
 from spacy_incparse.search.moves cimport Moves
+from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport FrameC, SentenceC, SymbolsC
 
 
@@ -36,7 +38,9 @@ cdef struct PendingC:
 
 
 cdef class Scorer:
-    cdef Moves moves
+    cdef readonly object lock     # the scratch memory below serves one sentence at a time
+    cdef readonly Moves moves
+    cdef readonly Weights weights  # kept alive: `table` is its
     cdef tuple owners             # of the templates, by kind
     cdef TemplatesC templates[4]
     cdef const int16_t* table
@@ -53,7 +57,12 @@ cdef class Scorer:
     cdef vector[FrameC] chain_frames
     cdef vector[PendingC] pending
     cdef vector[int32_t] allowed, columns, column_scores
-    cdef void use_table(self, const int16_t* table, int bits) noexcept nogil
+    # What another model says in the context that was hashed last, by outcome; NULL where there is no other model.
+    cdef const int32_t* extra
+    cdef int64_t emitted          # the other model's part of what `emit_stop` and `emit_chain` have been asked for
+    cdef int begin(self, Sentence sentence) except -1
+    cdef void look_up(self, const ContextC* context) noexcept nogil
+    cdef int32_t extra_word(self) noexcept nogil
     cdef void start_word(
         self, const SentenceC* sentence, int position, int alternative, bint relaxed
     ) noexcept nogil
@@ -76,3 +85,4 @@ cdef class Scorer:
     cdef void _score_columns(self) noexcept nogil
     cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil
+    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil

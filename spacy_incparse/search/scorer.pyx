@@ -1,5 +1,7 @@
 """Scores of moves: the dot product of weights and the features of Collins & Roark (2004), section 3.2, and beyond."""
 
+from threading import Lock
+
 from libc.stdint cimport int16_t, int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
@@ -7,6 +9,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.features.templates import KINDS, compile_kind
 
 from spacy_incparse.features.extraction cimport Templates, hash_rows, position_sums
+from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.search.context cimport (
     N_POSITION_FIELDS,
     N_STRUCTURE_FIELDS,
@@ -19,6 +22,7 @@ from spacy_incparse.search.context cimport (
 )
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves, TrieNodeC, contains
+from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, tag_symbol
 
 cdef extern from *:
@@ -37,11 +41,18 @@ cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
 
 
 cdef class Scorer:
-    """The scorer of one model; it holds scratch memory, so a thread needs its own."""
+    """The scorer of one model; it holds scratch memory, so a thread needs its own.
 
-    def __init__(self, Moves moves, templates):
+    The weights' table is read whenever a score is asked for, so that a learner's changes count at once.
+    """
+
+    def __init__(self, Moves moves, templates, Weights weights):
         cdef int number
-        self.moves = moves
+        self.lock = Lock()
+        self.moves, self.weights = moves, weights
+        self.table, self.shift = weights.data(), 64 - weights.bits
+        self.extra = NULL
+        self.emitted = 0
         cdef Templates owner
         self.owners = tuple(Templates(compile_kind(templates, kind)) for kind in KINDS)
         for number in range(N_KINDS):
@@ -53,8 +64,16 @@ cdef class Scorer:
         memo_init(&self.site_memo)
         memo_init(&self.close_memo)
 
-    cdef void use_table(self, const int16_t* table, int bits) noexcept nogil:
-        self.table, self.shift = table, 64 - bits
+    cdef int begin(self, Sentence sentence) except -1:
+        """Take up a sentence, before its search; what a subclass adds may differ from sentence to sentence."""
+        return 0
+
+    cdef void look_up(self, const ContextC* context) noexcept nogil:
+        """Let a subclass point `extra` to scores of its own, one for each outcome of a context."""
+
+    cdef int32_t extra_word(self) noexcept nogil:
+        """A subclass's score of the word under its tag, in the context that was looked up last."""
+        return 0
 
     cdef void start_word(
         self, const SentenceC* sentence, int position, int alternative, bint relaxed
@@ -94,6 +113,8 @@ cdef class Scorer:
         cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
         for k in range(self.templates[NODE].n):
             score += self.table[self.rows[NODE][k] + (SHIFT if self.templates[NODE].reads_tag[k] else symbol)]
+        if self.extra != NULL:
+            score += self.extra[symbol] + self.extra_word()
         return score
 
     cdef SiteC site(self, const ContextC* context) noexcept nogil:
@@ -125,8 +146,9 @@ cdef class Scorer:
             return site
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE, values)
+        self.look_up(context)
         if site.can_stop:
-            site.stop_score = self._column_score(NODE, STOP)
+            site.stop_score = self._column_score(NODE, STOP) + (self.extra[STOP] if self.extra != NULL else 0)
         if not at_end:
             self._score_chains(context, values, tag, triples, seen)
             site.n = <int32_t>self.chains.size() - site.first
@@ -189,6 +211,7 @@ cdef class Scorer:
         context = self._context(site, here.depth)
         node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE, values)
+        self.look_up(&context)
         if node.leaf >= 0:
             self._hash(WORD, values)
             self._append(node.leaf, here.score + self._shift_score())
@@ -262,6 +285,9 @@ cdef class Scorer:
             row = self.table + self.rows[NODE][t]
             for k in range(n):
                 out[k] += row[columns[k]]
+        if self.extra != NULL:
+            for k in range(n):
+                out[k] += self.extra[columns[k]]
 
     cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil:
         cdef ChainScoreC chain
@@ -269,15 +295,16 @@ cdef class Scorer:
         self.chains.push_back(chain)
 
     cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil:
-        """Append the features, as table indices, of the end of context.parent."""
+        """Append the features, as table indices, of the end of context.parent; the rest goes to `emitted`."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         span_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._emit(NODE, values, STOP, features)
         self._emit(CLOSE, values, 0, features)
+        self._emit_extra(context, STOP)
 
     cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
-        """Append the features, as table indices, of a chain that is put on a site."""
+        """Append the features, as table indices, of a chain that is put on a site; the rest goes to `emitted`."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef LeafC chain = self.moves.leaf_table[leaf]
         cdef ContextC context = site[0]
@@ -287,6 +314,7 @@ cdef class Scorer:
         for depth in range(chain.n):
             symbol = self.moves.chain_labels[chain.first + depth]
             self._emit(NODE, values, symbol, features)
+            self._emit_extra(&context, symbol)
             self.chain_frames[depth] = opened(symbol, self.position, 0, context.parent)
             context = self._context(site, depth)
             node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
@@ -296,6 +324,13 @@ cdef class Scorer:
             if not self.templates[NODE].reads_tag[k]:
                 features[0][features.size() - self.templates[NODE].n + k] += symbol - SHIFT
         self._emit(WORD, values, 0, features)
+        self._emit_extra(&context, symbol)
+        self.emitted += self.extra_word()
+
+    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil:
+        self.look_up(context)
+        if self.extra != NULL:
+            self.emitted += self.extra[symbol]
 
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil:
         cdef int k

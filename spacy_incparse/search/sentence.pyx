@@ -16,10 +16,11 @@ cdef class Sentence:
     alternatives: {position: [(tag id, rank), ...]} for words that may be absorbed under several tags; the first of them
     is the word's in `tags`. A rank says how the tag stands to the tagger's choice (0 for a word's only tag).
     clusters: two lists, the numbers of the words' clusters and of their groups; None: without clusters.
+    events, generative_model: the words' numbers in the vocabulary of a generative model, and which of several it is.
     """
 
     def __init__(self, words, classes, tags, int n_tags, bint ends_in_question, alternatives=None,
-                 clusters=None):
+                 clusters=None, events=None, int generative_model=0):
         cdef Py_ssize_t n = len(words), k
         self.words.assign(n + 2 * PAD, BEHIND)
         self.classes.assign(n + 2 * PAD, 0)
@@ -41,6 +42,9 @@ cdef class Sentence:
             _pad(&self.clusters, clusters[0])
             _pad(&self.groups, clusters[1])
             self.c.clusters, self.c.groups = self.clusters.data() + PAD, self.groups.data() + PAD
+        self.generative_model = generative_model
+        if events is not None:
+            _pad(&self.events, events)
         self.c.n = n
         self.c.words = self.words.data() + PAD
         self.c.classes = self.classes.data() + PAD
@@ -67,7 +71,11 @@ cdef class Sentence:
         clusters = None
         if self.c.clusters != NULL:
             clusters = [list(self.clusters)[PAD:-PAD], list(self.groups)[PAD:-PAD]]
-        return words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives, clusters
+        events = list(self.events)[PAD:-PAD] if not self.events.empty() else None
+        return (
+            words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives, clusters, events,
+            self.generative_model,
+        )
 
 
 cdef int _pad(vector[uint32_t]* padded, numbers) except -1:

@@ -10,6 +10,7 @@ import srsly
 from spacy_incparse.errors import ModelError
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.grammar.derivation import derivation
+from spacy_incparse.hybrid.model import HybridModel, HybridParser
 from spacy_incparse.learning.weights import AveragedWeights, averaged_over
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
@@ -31,10 +32,8 @@ class Learning:
 
     def __init__(self, model: Model, moves: Moves, config: ParserConfig):
         self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
-        beam = Beam(
-            moves, config.templates, self.weights, root_symbol(model.grammar), config.train_beam_size,
-            config.train_gamma,
-        )  # fmt: skip
+        scorer = model.scorer(moves, self.weights, config)
+        beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
         self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
         self._cache = CandidateCache(self._perceptron, config)
         self._n_candidates = config.cache_candidates if config.cache_size else 0
@@ -89,7 +88,7 @@ class ParserLearner:
         These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
         """
         taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
-        if config.gold_tag_interval:
+        if config.gold_tag_interval or config.generative_weight:  # a generative model counts the trees' own
             taggings.append([transform(tree) for tree in trees])
         grammar = Grammar.from_taggings(
             taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
@@ -100,7 +99,8 @@ class ParserLearner:
             common_min_count=config.common_min_count,
             clusters=clusters,
         )
-        return cls(Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar)), config)
+        model = Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
+        return cls(HybridModel.train(model, trees, config) if config.generative_weight else model, config)
 
     def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
         """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
@@ -124,17 +124,14 @@ class ParserLearner:
             chain = tuple(known.nonterminal_ids.get(label, -1) for label in move.chain)
             n_closings.append(move.n_closings)
             leaves.append(self._moves.leaf_numbers.get((known.tag_ids[tag], chain), -1))
-        return GoldMoves(self.model.sentence(words, tags), n_closings, leaves)
+        return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 
     def parser(self) -> Parser:
         """Give a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
-            self._parser = Parser(
-                self.model,
-                averaged_over([learning.weights for learning in self._models]),
-                self.config,
-                self._decoding_moves,
-            )
+            kind = HybridParser if isinstance(self.model, HybridModel) else Parser
+            weights = averaged_over([learning.weights for learning in self._models])
+            self._parser = kind(self.model.trained(), weights, self.config, self._decoding_moves)
         return self._parser
 
     def state_to_bytes(self) -> bytes:

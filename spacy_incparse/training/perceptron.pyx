@@ -42,6 +42,7 @@ cdef class Perceptron:
         cdef int32_t best
         cdef bint updated = False
         _fill(&gold, n_closings, leaves)
+        self.beam.scorer.begin(sentence)
         with nogil:
             point = self.search_gold(&sentence.c, &gold)
             n = min(point, sentence.c.n)
@@ -80,6 +81,7 @@ cdef class Perceptron:
         cdef int64_t best_score = INT64_MIN, score
         cdef int n = len(candidates[0][0])
         best = None
+        self.beam.scorer.begin(sentence)
         self.beam.start(&sentence.c)  # there are no frames before the first search
         for candidate in candidates:
             _fill(&guess, candidate[0], candidate[1])
@@ -100,6 +102,7 @@ cdef class Perceptron:
         """Give the features, as indices of the weight table, of a whole derivation."""
         cdef PrefixC path
         _fill(&path, n_closings, leaves)
+        self.beam.scorer.begin(sentence)
         self.beam.start(&sentence.c)
         self.features.clear()
         self.replay(&sentence.c, &path, 0, sentence.c.n, True, &self.features)
@@ -183,7 +186,10 @@ cdef class Perceptron:
         self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete,
         vector[uint32_t]* features
     ) noexcept nogil:
-        """Append the features of the moves at words first..last - 1, and of the closings at the end if complete."""
+        """Append the features of the moves at words first..last - 1, and of the closings at the end if complete.
+
+        What of their score is no feature is left in the scorer's `emitted`.
+        """
         cdef vector[FrameC]* frames = &self.beam.frames
         cdef size_t mark = frames.size()
         cdef int32_t parent
@@ -191,6 +197,7 @@ cdef class Perceptron:
         cdef const LeafC* chain
         cdef int i, k, _
         cdef int end = last + 1 if complete else last
+        self.beam.scorer.emitted = 0
         for i in range(end):
             if i >= first:
                 self.beam.scorer.start_word(sentence, i, self._alternative(sentence, i, path), False)
@@ -237,7 +244,8 @@ cdef class Perceptron:
         self.beam.scorer.emit_chain(&context, leaf, features)
 
     cdef int64_t score(self, const vector[uint32_t]* features) noexcept nogil:
-        cdef int64_t total = 0
+        """The score of what was replayed last, whose features these are."""
+        cdef int64_t total = self.beam.scorer.emitted
         cdef size_t k
         for k in range(features.size()):
             total += self.weights.table[features[0][k]]

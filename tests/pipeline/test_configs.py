@@ -25,8 +25,8 @@ def read(name):
     return load_config(CONFIGS / f"{name}.cfg")
 
 
-def test_there_are_the_two():
-    assert NAMES == ["accurate", "generative", "paper", "rich"]
+def test_there_is_one_for_each_recipe():
+    assert NAMES == ["accurate", "generative", "hybrid", "paper", "rich"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,8 +89,9 @@ def test_spacy_train_of_a_generative_model(tmp_path):
 
 @pytest.mark.parametrize("name", PERCEPTRONS)
 def test_spacy_train(name, tmp_path):
+    features = read(name)["components"]["incparse"]["training"]["features"]
     spacy_train(
-        CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**{"components.incparse.training.features": name})
+        CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**{"components.incparse.training.features": features})
     )
     nlp = spacy.load(tmp_path / "model-best")
     assert nlp.pipe_names == ["sentencizer", "incparse"]

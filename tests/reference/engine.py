@@ -70,8 +70,8 @@ class Engines:
         self.model, self.config = self.learner.model, self.learner.config
         self.moves = self.model.moves(self.config, seen_min_count)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
-        templates, root = self.config.templates, root_symbol(self.model.grammar)
-        self.beam = Beam(self.moves, templates, weights, root, beam_size, gamma)
+        scorer = self.model.scorer(self.moves, weights, self.config)
+        self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)
         self.slow = self._slow(values, beam_size, gamma, seen_min_count)
 
     def _slow(self, values, beam_size, gamma, seen_min_count):
@@ -139,8 +139,8 @@ class Learners(Engines):
     ):
         super().__init__(trees, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count, **settings)
         self.weights = AveragedWeights(BITS, self.moves.n_columns, step_decay)
-        templates, root = self.config.templates, root_symbol(self.model.grammar)
-        beam = Beam(self.moves, templates, self.weights, root, beam_size, gamma)
+        scorer = self.model.scorer(self.moves, self.weights, self.config)
+        beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)
         self.perceptron = Perceptron(beam, self.weights, update, margin)
         units = None if gamma is None else gamma * self.weights.scale
         self.slow = self._slow([0] * len(self.weights), beam_size, units, seen_min_count)

@@ -1,0 +1,1 @@
+"""The hybrid: a perceptron with the log probability of a generative model as one of its features."""

@@ -1,0 +1,103 @@
+"""What a hybrid has learnt from a treebank but for the perceptron's weights: grammar, lexicon, generative model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.model import GenerativeModel
+from spacy_incparse.hybrid.jackknife import Jackknife
+from spacy_incparse.hybrid.scorer import HybridScorer
+from spacy_incparse.learning.weights import Weights
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.moves import Moves
+from spacy_incparse.search.parser import Model, Parser, Tags
+from spacy_incparse.search.scorer import Scorer
+from spacy_incparse.search.sentence import Sentence
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class HybridModel(Model):
+    """A model with a generative model of the same grammar, and in training others that have each not seen a part."""
+
+    generative: GenerativeModel
+    generative_config: GenerativeConfig
+    jackknife: Jackknife | None = None
+
+    @classmethod
+    def train(cls, model: Model, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
+        """Add generative models of normalised trees, whose labels the model's grammar has."""
+        settings = GenerativeConfig(conjunctions=config.conjunctions)
+
+        def train(trees: Sequence[Tree]) -> GenerativeModel:
+            return GenerativeModel.train(trees, settings, model.heads, model.grammar)
+
+        n_folds = min(config.generative_folds, len(trees))
+        jackknife = Jackknife.train(trees, n_folds, train) if n_folds > 1 else None
+        parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
+        return cls(**parts, generative=train(trees), generative_config=settings, jackknife=jackknife)
+
+    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a sentence as numbers, to be scored by the model of all trees."""
+        return self._with_events(super().sentence(words, tags), words, self.generative, 0)
+
+    def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a training sentence as numbers, to be scored by a model that has not seen it."""
+        number = None if self.jackknife is None else self.jackknife.numbers.get(tuple(words))
+        if self.jackknife is None or number is None:
+            return self.sentence(words, tags)
+        return self._with_events(super().sentence(words, tags), words, self.jackknife.models[number], number + 1)
+
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig) -> Scorer:
+        """Give a scorer of moves under these weights and the generative models."""
+        return HybridScorer(moves, config.templates, weights, self._probabilities, config.generative_weight)
+
+    def trained(self) -> HybridModel:
+        """Give the model without what only training needs."""
+        return replace(self, jackknife=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the model in a form fit for msgpack, the grammar and the head rules once."""
+        own = self.generative.to_dict()
+        shared = ("grammar", "heads")
+        generative = {name: value for name, value in own.items() if name not in shared}
+        return super().to_dict() | {"generative": generative, "generative_config": self.generative_config.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> HybridModel:
+        """Undo `to_dict`, which leaves clusters out."""
+        generative = data["generative"] | {"grammar": data["grammar"], "heads": data["heads"]}
+        model = Model.from_dict(data, clusters)
+        return cls(
+            model.grammar,
+            model.lexicon,
+            model.heads,
+            model.punctuation,
+            GenerativeModel.from_dict(generative),
+            GenerativeConfig.from_dict(data["generative_config"]),
+        )
+
+    @cached_property
+    def _probabilities(self) -> tuple[Any, ...]:
+        """The tables of all generative models, compiled; the one of all trees comes first."""
+        models = (self.generative, *(self.jackknife.models if self.jackknife else ()))
+        moves = self.generative.moves(self.generative_config)
+        return tuple(model.probabilities(moves, self.generative_config) for model in models)
+
+    def _with_events(
+        self, sentence: Sentence, words: Sequence[str], generative: GenerativeModel, number: int
+    ) -> Sentence:
+        *numbers, _, _ = sentence.to_tuple()
+        return Sentence(*numbers, generative.vocabulary.encode(words), number)
+
+
+class HybridParser(Parser):
+    """A trained parser whose scores have a fixed multiple of a log probability in them (section 5)."""
+
+    part_name = "hybrid"
+    model_type = HybridModel

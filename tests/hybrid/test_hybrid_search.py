@@ -1,0 +1,138 @@
+"""The hybrid's search against the slow twins of both its parts, its jackknife, and its place in a pipeline."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.hybrid.jackknife import Jackknife
+from spacy_incparse.hybrid.model import HybridModel, HybridParser
+from spacy_incparse.search.beam import Beam
+from spacy_incparse.search.parser import Parser, root_symbol
+from spacy_incparse.trees.reader import parse_bracketed, read_treebank
+from tests.reference.engine import BITS, learner_of, random_weights
+from tests.reference.generative import SlowGenerative
+from tests.reference.search import SlowBeam
+from tests.strategies import normalised_trees
+
+SMALL_TREES = normalised_trees(max_words=5, phrases=("S", "NP", "VP"), tags=("NN", "DT", "CC"))
+TREEBANKS = st.lists(SMALL_TREES, min_size=2, max_size=4)
+WEIGHT = 3.0
+ALL = 10**6
+
+
+def slow_scores(model, config, trees, values, scale, words, tags):
+    """All derivations with the sum of both scores: {moves: score in units of the table}, by the slow twins."""
+    beam = SlowBeam(model, config, values, bits=BITS, beam_size=ALL, gamma=None, seen_min_count=0)
+    perceptron, n_relaxed = beam.parse(beam.sentence(words, tags), ALL)
+    generative = SlowGenerative(trees, model.generative, model.generative_config)
+    tag_ids = [model.grammar.labels.tag_ids[tag] for tag in tags]
+    kept, seen = generative.first(), []
+    for number, tag in zip(model.generative.vocabulary.encode(words), tag_ids, strict=True):
+        seen.append(number)
+        kept, _ = generative.push(kept, seen, [tag])
+    logs = {tuple((n, chain) for n, _, chain in moves): score for score, moves in generative.finish(kept, seen)}
+    return {moves: score + WEIGHT * scale * logs[moves] for score, moves in perceptron}, n_relaxed
+
+
+@settings(deadline=None, max_examples=40)
+@given(TREEBANKS, st.integers(0, 99))
+def test_scores_are_the_sum_of_both_models(trees, seed):
+    learner = learner_of(trees, features="paper+punct", generative_weight=WEIGHT, generative_folds=0)
+    model, config = learner.model, learner.config
+    assert isinstance(model, HybridModel)
+    moves = model.moves(config, 0)
+    weights, values = random_weights(moves.n_columns, seed, 5)
+    beam = Beam(model.scorer(moves, weights, config), root_symbol(model.grammar), ALL, None)
+    tree = min(trees, key=lambda tree: len(tree.words))
+    expected, n_relaxed = slow_scores(model, config, trees, values, weights.scale, tree.words, tree.tags)
+    found, fast_relaxed = beam.parse(model.sentence(tree.words, tree.tags), ALL)
+    assert fast_relaxed == n_relaxed
+    scores = {}
+    for score, closings, leaves in found:
+        chains = [moves.leaves[leaf][1] for leaf in leaves]
+        scores[tuple(zip(closings, chains, strict=True))] = score
+    assert scores.keys() == expected.keys()
+    for key, score in scores.items():
+        # Each label, tag, word and end is rounded.
+        n_decisions = 1 + sum(n_closings + len(chain) + 2 for n_closings, chain in key) + len(key) * 5
+        assert score == pytest.approx(expected[key], abs=0.5 * n_decisions)
+
+
+@pytest.fixture(scope="module")
+def trees(request):
+    return read_treebank([request.config.rootpath / "assets" / "sample-dev.mrg"])
+
+
+@pytest.fixture(scope="module")
+def learner(trees):
+    learner = learner_of(trees, features="paper+punct", generative_weight=WEIGHT, generative_folds=4, table_bits=16)
+    for _ in range(3):
+        for tree in trees:
+            learner.learn(learner.encode(tree.words, tree.tags, tree))
+    return learner
+
+
+def test_a_training_sentence_is_scored_by_a_model_that_has_not_seen_it(trees, learner):
+    jackknife = learner.model.jackknife
+    assert len(jackknife.models) == 4
+    for tree in trees:
+        sentence = learner.encode(tree.words, tree.tags, tree).sentence
+        assert sentence.generative_model == jackknife.numbers[tree.words] + 1
+        model = jackknife.models[jackknife.numbers[tree.words]]
+        assert sentence.to_tuple()[-2] == model.vocabulary.encode(tree.words)
+    # All others are scored by the model of all trees.
+    assert learner.model.sentence(trees[0].words, trees[0].tags).generative_model == 0
+
+
+def test_equal_sentences_are_in_one_stretch():
+    text = "(TOP (S (NP (NN a)) (VP (VB b)))) (TOP (NP (NN c))) (TOP (S (NP (NN a)) (VP (VB b))))"
+    trees = list(parse_bracketed(text))
+    seen = []
+    jackknife = Jackknife.train(trees, 3, lambda rest: seen.append([tree.words for tree in rest]))
+    assert jackknife.numbers == {("a", "b"): 0, ("c",): 1}
+    assert seen[0] == [("c",)]
+
+
+def test_the_generative_part_decides_where_weights_do_not(trees):
+    """With all weights 0 the hybrid's best tree is the generative model's most probable one."""
+    learner = learner_of(trees, features="paper", generative_weight=WEIGHT, generative_folds=0)
+    parser = learner.parser()
+    generative = learner.model.generative
+    config = learner.model.generative_config
+    slow = SlowGenerative(trees, generative, config, beam_size=50)
+    tree = min(trees, key=lambda tree: len(tree.words))
+    kept, seen = slow.first(), []
+    for number, tag in zip(generative.vocabulary.encode(tree.words), tree.tags, strict=True):
+        seen.append(number)
+        kept, _ = slow.push(kept, seen, [learner.model.grammar.labels.tag_ids[tag]])
+    best = parser.parse(tree.words, tree.tags)
+    assert best.score == pytest.approx(WEIGHT * slow.finish(kept, seen)[0][0], abs=1.0)
+
+
+def test_a_saved_parser_is_the_same(trees, learner):
+    parser = learner.parser()
+    assert isinstance(parser, HybridParser)
+    assert parser.model.jackknife is None  # of use in training alone
+    again = HybridParser.from_bytes(parser.to_bytes())
+    for tree in trees[:20]:
+        assert again.nbest(tree.words, tree.tags, 3) == parser.nbest(tree.words, tree.tags, 3)
+    assert again.to_bytes() == parser.to_bytes()
+    assert isinstance(parser.with_search(beam_size=5), HybridParser)
+
+
+def test_without_a_weight_it_is_a_perceptron(trees):
+    learner = learner_of(trees, features="paper")
+    assert type(learner.parser()) is Parser
+    assert learner.encode(trees[0].words, trees[0].tags, trees[0]).sentence.to_tuple()[-2] is None
+
+
+@pytest.mark.parametrize("rule", ["early", "max_violation", "full"])
+def test_it_learns_by_every_rule_and_from_cached_candidates(trees, rule):
+    settings_ = {"update": rule, "cache_size": 50, "cache_interval": 20, "generative_weight": WEIGHT, "table_bits": 16}
+    learner = learner_of(trees, features="paper+punct", generative_folds=2, **settings_)
+    wrong = []
+    for _ in range(4):
+        wrong.append(sum(learner.learn(learner.encode(tree.words, tree.tags, tree)) > 0 for tree in trees))
+    assert wrong[-1] < wrong[0]
+    parser = learner.parser()
+    assert sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees) > len(trees) / 2
