@@ -36,7 +36,11 @@ _PAPER: dict[str, Any] = {
     "max_epochs": 12,
 }
 _ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 8}
-_HYBRID = _PAPER | {"training": _PAPER["training"] | {"features": "paper+punct", "generative_weight": 10.0}}
+_HYBRID: dict[str, Any] = {
+    "training": _PAPER["training"] | {"features": "paper+punct", "train_generative_weight": 15.0},
+    "search": _PAPER["search"] | {"generative_weight": 22.0},
+    "max_epochs": 6,
+}
 RECIPES = {
     "paper": _PAPER,
     "paper+punct": _PAPER,

@@ -53,9 +53,10 @@ class HybridModel(Model):
             return self.sentence(words, tags)
         return self._with_events(super().sentence(words, tags), words, self.jackknife.models[number], number + 1)
 
-    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig) -> Scorer:
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Give a scorer of moves under these weights and the generative models."""
-        return HybridScorer(moves, config.templates, weights, self._probabilities, config.generative_weight)
+        weight = config.train_generative_weight if training else config.generative_weight
+        return HybridScorer(moves, config.templates, weights, self._probabilities, weight)
 
     def trained(self) -> HybridModel:
         """Give the model without what only training needs."""

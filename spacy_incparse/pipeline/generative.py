@@ -38,7 +38,7 @@ def train_generative(trees: Sequence[Tree], settings: dict[str, Any], *, lang: s
 def check_search(settings: dict[str, Any]) -> None:
     """Raise ConfigError where settings of the search are good for neither kind of parser."""
     try:
-        ParserConfig().with_search(**settings)
+        ParserConfig(train_generative_weight=1.0).with_search(**settings)
     except ConfigError:
         try:
             GenerativeConfig().with_search(**settings)

@@ -45,8 +45,9 @@ class ParserConfig:
     clusters: word clusters for tagger and parser, a language's code or a file, see lexicon/cluster_files.py; None: no
         clusters. They are read in training and kept in the model; a named set of features has theirs besides.
     cluster_words: of how many words, the most frequent ones.
-    generative_weight: of the natural log probability of a generative model, in weights: what makes the parser a hybrid
-        (section 5); 0: a perceptron alone.
+    generative_weight: of a hybrid: the weight of the natural log probability of its generative model (section 5).
+    train_generative_weight: generative_weight while training, when weights are larger than their averages; 0: the
+        parser is a perceptron alone, and no hybrid.
     generative_folds: so many generative models, each without a part, score the training sentences; below 2: one of all.
     cache_size: for how many sentences hypotheses are used again and again (figure 4); 0: off.
     cache_candidates: how many hypotheses of each are kept.
@@ -79,6 +80,7 @@ class ParserConfig:
     clusters: str | None = None
     cluster_words: int = MAX_WORDS
     generative_weight: float = 0.0
+    train_generative_weight: float = 0.0
     generative_folds: int = 10
     cache_size: int = 0
     cache_candidates: int = 10
@@ -99,6 +101,16 @@ class ParserConfig:
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
         object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
+        if self.generative_weight and not self.is_hybrid:
+            raise ConfigError(
+                f"generative_weight is {self.generative_weight!r}, but the parser is no hybrid, whose "
+                f"train_generative_weight is above 0"
+            )
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Whether there is a generative model in the parser."""
+        return self.train_generative_weight > 0
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -145,16 +157,18 @@ def _check_number(name: str, value: Any, least: int) -> None:
         raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
 
 
-SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share")
+SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
 _MAY_BE_NONE = ("gamma", "train_gamma")
 _MAY_BE_FRACTIONS = (
     "gamma", "train_gamma", "seen_min_share", "margin", "step_decay", "tag_margin", "generative_weight",
+    "train_generative_weight",
 )  # fmt: skip
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,
     "train_beam_size": 1, "train_gamma": 0,
     "train_seen_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1,
-    "gold_tag_interval": 0, "cluster_words": 1, "generative_weight": 0, "generative_folds": 0,
+    "gold_tag_interval": 0, "cluster_words": 1, "generative_weight": 0, "train_generative_weight": 0,
+    "generative_folds": 0,
     "cache_size": 0, "cache_candidates": 1, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,
 }  # fmt: skip

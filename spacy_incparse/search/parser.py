@@ -59,14 +59,12 @@ class Model:
     heads: HeadRules
     punctuation: tuple[int, ...]  # ids of the tags of punctuation
 
-    def moves(self, config: ParserConfig, seen_min_count: int) -> Moves:
+    def moves(self, config: ParserConfig, seen_min_count: int, seen_min_share: float = 0.0) -> Moves:
         """Compile the grammar for the search."""
-        return Moves(
-            self.grammar, self.heads, self.punctuation, frozenset(config.conjunctions), seen_min_count,
-            config.seen_min_share,
-        )  # fmt: skip
+        conjunctions = frozenset(config.conjunctions)
+        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, seen_min_count, seen_min_share)
 
-    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig) -> Scorer:
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Give a scorer of moves under these weights."""
         return Scorer(moves, config.templates, weights)
 
@@ -129,7 +127,7 @@ class Parser:
     ):
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
-        self._moves = moves = moves or model.moves(config, config.seen_min_count)
+        self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
         root = root_symbol(model.grammar)
         self._beam = Beam(model.scorer(moves, weights, config), root, config.beam_size, config.gamma)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)

@@ -32,7 +32,7 @@ class Learning:
 
     def __init__(self, model: Model, moves: Moves, config: ParserConfig):
         self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
-        scorer = model.scorer(moves, self.weights, config)
+        scorer = model.scorer(moves, self.weights, config, training=True)
         beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
         self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
         self._cache = CandidateCache(self._perceptron, config)
@@ -64,8 +64,9 @@ class ParserLearner:
 
     def __init__(self, model: Model, config: ParserConfig):
         self.model, self.config = model, config
+        # Without rare outcomes the model would never learn against them: it loses 2 F.
         self._moves = model.moves(config, config.train_seen_min_count)
-        self._decoding_moves = model.moves(config, config.seen_min_count)
+        self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
         self._models = [Learning(model, self._moves, config) for _ in range(config.n_models)]
         self._parser: Parser | None = None
 
@@ -88,7 +89,7 @@ class ParserLearner:
         These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
         """
         taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
-        if config.gold_tag_interval or config.generative_weight:  # a generative model counts the trees' own
+        if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
             taggings.append([transform(tree) for tree in trees])
         grammar = Grammar.from_taggings(
             taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
@@ -100,7 +101,7 @@ class ParserLearner:
             clusters=clusters,
         )
         model = Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
-        return cls(HybridModel.train(model, trees, config) if config.generative_weight else model, config)
+        return cls(HybridModel.train(model, trees, config) if config.is_hybrid else model, config)
 
     def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
         """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""

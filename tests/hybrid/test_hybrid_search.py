@@ -17,6 +17,7 @@ from tests.strategies import normalised_trees
 SMALL_TREES = normalised_trees(max_words=5, phrases=("S", "NP", "VP"), tags=("NN", "DT", "CC"))
 TREEBANKS = st.lists(SMALL_TREES, min_size=2, max_size=4)
 WEIGHT = 3.0
+WEIGHTS = {"generative_weight": WEIGHT, "train_generative_weight": WEIGHT}
 ALL = 10**6
 
 
@@ -37,7 +38,7 @@ def slow_scores(model, config, trees, values, scale, words, tags):
 @settings(deadline=None, max_examples=40)
 @given(TREEBANKS, st.integers(0, 99))
 def test_scores_are_the_sum_of_both_models(trees, seed):
-    learner = learner_of(trees, features="paper+punct", generative_weight=WEIGHT, generative_folds=0)
+    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=0)
     model, config = learner.model, learner.config
     assert isinstance(model, HybridModel)
     moves = model.moves(config, 0)
@@ -65,7 +66,7 @@ def trees(request):
 
 @pytest.fixture(scope="module")
 def learner(trees):
-    learner = learner_of(trees, features="paper+punct", generative_weight=WEIGHT, generative_folds=4, table_bits=16)
+    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=4, table_bits=16)
     for _ in range(3):
         for tree in trees:
             learner.learn(learner.encode(tree.words, tree.tags, tree))
@@ -95,7 +96,7 @@ def test_equal_sentences_are_in_one_stretch():
 
 def test_the_generative_part_decides_where_weights_do_not(trees):
     """With all weights 0 the hybrid's best tree is the generative model's most probable one."""
-    learner = learner_of(trees, features="paper", generative_weight=WEIGHT, generative_folds=0)
+    learner = learner_of(trees, features="paper", **WEIGHTS, generative_folds=0)
     parser = learner.parser()
     generative = learner.model.generative
     config = learner.model.generative_config
@@ -128,7 +129,7 @@ def test_without_a_weight_it_is_a_perceptron(trees):
 
 @pytest.mark.parametrize("rule", ["early", "max_violation", "full"])
 def test_it_learns_by_every_rule_and_from_cached_candidates(trees, rule):
-    settings_ = {"update": rule, "cache_size": 50, "cache_interval": 20, "generative_weight": WEIGHT, "table_bits": 16}
+    settings_ = WEIGHTS | {"update": rule, "cache_size": 50, "cache_interval": 20, "table_bits": 16}
     learner = learner_of(trees, features="paper+punct", generative_folds=2, **settings_)
     wrong = []
     for _ in range(4):
