@@ -3,7 +3,8 @@
 The number of passes is fixed beforehand and the parser of the last pass is scored: the dev part decides nothing. Each
 parser, trained as `spacy-incparse train` does, is scored under its own tagger's tags (`acc-BANK-predicted-CONFIG`) and
 under gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold` the training too has gold tags alone, and there is one
-row (`acc-BANK-gold-CONFIG-gold-trained`). Scores are EVALB's with COLLINS.prm, all sentences; the gold tags are put
+row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters` the rows end in `-clusters`. A generative parser has no
+tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences; the gold tags are put
 into the finished trees so that every sentence counts. Each seed is trained in a process of its own, whose peak memory
 (when training has ended) and training time (the tagger included) stand in the row.
 """
@@ -21,6 +22,8 @@ import common
 from results import Table, percent, publish, spread
 from training_run import parse_and_score, tags_for, train
 
+from spacy_incparse.cli.recipe import save_pipeline
+
 TABLE = Table(
     "Accuracy",
     (
@@ -35,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
     runs = _run_all(arguments)
     config, seeds = Path(arguments.config).stem, ",".join(map(str, arguments.seeds))
-    suffix = "-gold-trained" if arguments.train_on == "gold" else ""
+    suffix = "-gold-trained" * (arguments.train_on == "gold") + "-clusters" * bool(arguments.clusters)
     rows = {f"acc-{arguments.bank}-{kind}-{config}{suffix}": _cells([run[kind] for run in runs]) for kind in runs[0]}
     publish(TABLE, rows, common.results_file(arguments), seed=seeds, argv=argv)
 
@@ -44,7 +47,16 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
     """Train with one seed and score, by the kind of tags that are parsed under."""
     gold_only = arguments.train_on == "gold"
     trees = common.read_part(arguments, arguments.bank, "train")
-    trained = train(trees, arguments.config, gold_tags=gold_only, epochs=arguments.epochs, seed=seed)
+    trained = train(
+        trees,
+        arguments.config,
+        gold_tags=gold_only,
+        epochs=arguments.epochs,
+        seed=seed,
+        clusters=arguments.clusters,
+    )
+    if arguments.save and seed == arguments.seeds[0]:
+        save_pipeline(trained.recipe.pipeline(trained.tagger, trained.parser, {}), arguments.save)
     dev = common.read_part(arguments, arguments.bank, "dev")
     costs = {"seconds": trained.seconds, "peak": trained.peak_bytes, "passes": trained.n_passes}
     scores = {}
@@ -61,6 +73,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--config", "--features", default="rich", help="paper, rich, or a file with settings")
     parser.add_argument("--train-on", choices=("tagged", "gold"), default="tagged", help="tags in training")
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
+    parser.add_argument("--clusters", metavar="LANG|FILE", help="word clusters; default: the config's")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="where to put the pipeline of the first seed")
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1, 2])
     return parser.parse_args(argv)
 

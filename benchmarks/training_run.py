@@ -12,6 +12,7 @@ from process_memory import peak_bytes
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import train_parser
@@ -22,24 +23,40 @@ Tags = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Trained:
-    """The parser after the last pass, its tagger, and what training took."""
+    """The parser after the last pass, its tagger (a generative parser has none), and what training took."""
 
-    tagger: Tagger
-    parser: Parser
+    recipe: Recipe
+    tagger: Tagger | None
+    parser: Parser | GenerativeParser
     seconds: float  # tagger and jackknifing included
     peak_bytes: int
     n_passes: int
 
 
-def train(trees: Sequence[Tree], config: str, *, gold_tags: bool, epochs: int | None, seed: int) -> Trained:
+def train(
+    trees: Sequence[Tree],
+    config: str,
+    *,
+    gold_tags: bool,
+    epochs: int | None,
+    seed: int,
+    clusters: str | None = None,
+) -> Trained:
     """Train as `spacy-incparse train` does, but for a fixed number of passes: no held-out tree is looked at.
 
     config: a feature set or a file with settings. epochs: None for those of the config. With gold_tags the parser
-    learns from the treebank's tags, else from jackknifed ones.
+    learns from the treebank's tags, else from jackknifed ones. clusters: a language's code or a file of word clusters.
     """
-    recipe: Recipe = read_recipe(config, max_epochs=epochs, seed=seed)
-    last: dict[str, Any] = {}
+    recipe = read_recipe(config, max_epochs=epochs, seed=seed, clusters=clusters)
     started = time.perf_counter()
+    tagger, parser = _train(trees, recipe, gold_tags)
+    return Trained(recipe, tagger, parser, time.perf_counter() - started, peak_bytes(), recipe.max_epochs)
+
+
+def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, Parser | GenerativeParser]:
+    if recipe.generative_config is not None:
+        return None, GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
+    last: dict[str, Any] = {}
     train_parser(
         trees,
         [],
@@ -48,10 +65,10 @@ def train(trees: Sequence[Tree], config: str, *, gold_tags: bool, epochs: int | 
         n_folds=0 if gold_tags else recipe.training["n_folds"],
         tagger_settings=recipe.training["tagger"],
         max_epochs=recipe.max_epochs,
-        seed=seed,
+        seed=recipe.training["seed"],
         on_pass=lambda report, tagger, parser: last.update(tagger=tagger, parser=parser),
     )
-    return Trained(last["tagger"], last["parser"], time.perf_counter() - started, peak_bytes(), recipe.max_epochs)
+    return last["tagger"], last["parser"]
 
 
 def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Tags:
@@ -63,7 +80,7 @@ def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Tag
     )
 
 
-def parse_and_score(parser: Parser, gold: Sequence[Tree], tags: Tags) -> dict[str, Any]:
+def parse_and_score(parser: Parser | GenerativeParser, gold: Sequence[Tree], tags: Tags) -> dict[str, Any]:
     """Parse the words of gold trees and score: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     sources = [parse.source for parse in parses]

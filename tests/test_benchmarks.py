@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+import spacy
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
@@ -62,6 +63,21 @@ def test_accuracy(run):
     assert float(row["peak MB"]) > 0
 
 
+def test_accuracy_of_a_generative_model(run):
+    rows = run("accuracy", "sample", "--config", "generative", "--seeds", "0", "--limit", 20)
+    assert set(rows) == {"acc-sample-predicted-generative", "acc-sample-gold-generative"}
+
+
+def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
+    clusters = request.path.parent / "data" / "clusters.txt"
+    small = tmp_path / "small.json"
+    small.write_text('{"features": "paper", "n_folds": 2, "table_bits": 14}', encoding="utf8")
+    options = ["--config", small, "--clusters", clusters, "--epochs", 1, "--seeds", "0", "--limit", 20]
+    rows = run("accuracy", "sample", *options, "--save", tmp_path / "small")
+    assert set(rows) == {"acc-sample-predicted-small-clusters", "acc-sample-gold-small-clusters"}
+    assert spacy.load(tmp_path / "small")("The rain stopped.")._.trees
+
+
 def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"
@@ -70,7 +86,7 @@ def test_model_accuracy(run, model):
 
 def test_speed(run):
     rows = run("speed", "sample", "--epochs", 1, "--limit", 20, "--rounds", 1, "--fast", "beam_size=2", "gamma=1e3")
-    assert list(rows) == ["speed-sample-default", "speed-sample-fast"]
+    assert list(rows) == ["speed-sample-default", "speed-sample-narrow", "speed-sample-fast"]
     assert rows["speed-sample-fast"]["search"].startswith("beam_size=2 gamma=1000.0 ")
 
 
