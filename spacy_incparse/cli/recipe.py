@@ -35,7 +35,11 @@ _PAPER: dict[str, Any] = {
     "search": {"gamma": 1e6, "seen_min_share": 0.0},
     "max_epochs": 12,
 }
-_ACCURATE: dict[str, Any] = {"training": {"n_models": 4, "n_tags": 3}, "max_epochs": 8}
+_ACCURATE: dict[str, Any] = {
+    "training": {"n_models": 2, "n_tags": 3, "train_generative_weight": 15.0},
+    "search": {"generative_weight": 28.0, "seen_min_share": 0.002},
+    "max_epochs": 6,
+}
 _HYBRID: dict[str, Any] = {
     "training": _PAPER["training"] | {"features": "paper+punct", "train_generative_weight": 15.0},
     "search": _PAPER["search"] | {"generative_weight": 22.0},
