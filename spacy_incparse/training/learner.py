@@ -64,7 +64,7 @@ class ParserLearner:
 
     def __init__(self, model: Model, config: ParserConfig):
         self.model, self.config = model, config
-        # Without rare outcomes the model would never learn against them: it loses 2 F.
+        # With all outcomes of its contexts, the rare ones too: the model has to learn against them.
         self._moves = model.moves(config, config.train_seen_min_count)
         self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
         self._models = [Learning(model, self._moves, config) for _ in range(config.n_models)]
