@@ -13,7 +13,7 @@ from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport PAD
 
 cdef enum:
-    MAX_ROWS = 20000  # remembered over sentences
+    MAX_ROWS = 100000  # remembered over sentences
 
 cdef double LEAST = 1e-30  # a probability below counts as this one: what cannot be has a score too, if a low one
 
