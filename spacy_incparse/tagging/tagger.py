@@ -115,6 +115,11 @@ class Tagger:
         _run_epochs(trainer, len(sentences), n_epochs, seed, progress)
         return cls(settings, _quantise(trainer), clusters)
 
+    @property
+    def look_ahead(self) -> int:
+        """How many words behind a word it looks at."""
+        return max(0, *(atom.offset for text in self.settings.templates for atom in parse_template(text)))
+
     def tag(self, words: Sequence[str]) -> list[str]:
         """One tag a word; no words, no tags."""
         return self.tag_batch([words])[0]
