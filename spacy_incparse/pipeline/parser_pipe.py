@@ -174,11 +174,11 @@ class IncParser(TrainablePipe):
     def start(self) -> PrefixSession | LateSession:
         """Begin a sentence that comes word by word: `session = session.push(word)`, then `session.best()`.
 
-        A perceptron answers as late as its features look ahead, and takes the own tagger's tags for words that come
-        without one, unless the component's setting is `tags = "doc"`. Raises IncparseError where there are no weights.
+        A perceptron answers as late as its features look ahead, and takes its own tagger's tags for words that are
+        pushed without one. Raises IncparseError where there are no weights.
         """
         parser: Any = self.decoder.parser
-        return parser.start(self.model.tagger if self.tags == "own" else None) if parser.needs_tags else parser.start()
+        return parser.start(self.model.tagger) if parser.needs_tags else parser.start()
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""

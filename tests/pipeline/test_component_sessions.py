@@ -28,14 +28,10 @@ def test_a_perceptron_takes_its_own_taggers_tags_and_answers_late(trained):
     assert str(session.best(complete=True).tree) == str(tree)
 
 
-def test_with_the_docs_tags_a_perceptron_wants_them(trained):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config={"tags": "doc"})
-    component.model.from_bytes(trained.get_pipe("incparse").model.to_bytes())
-    assert component.start().look_ahead == 0
-    with pytest.raises(ValueError, match="no tag"):
-        component.start().push("The")
+def test_given_tags_win_over_the_own_taggers(trained):
+    session = trained.get_pipe("incparse").start().push("train", tag="VB")
+    assert session.answered == 1
+    assert session.best().tree.tags == ("VB",)
 
 
 def test_a_generative_model_answers_at_once():
