@@ -65,7 +65,8 @@ cdef class Beam:
         """Give the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""
         cdef vector[int32_t] n_closings, leaves
         cdef int here
-        with self.lock:
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
             with nogil:
                 self.start(&sentence.c)
                 while <int>self.levels.size() < n_words + 2:
