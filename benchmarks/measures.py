@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__, bank="gum", model="en_generative")
-    parser.add_argument("--sentences", type=int, default=300, help="drawn from the dev part; default: 300")
+    parser.add_argument("--sentences", type=int, default=120, help="drawn from the dev part; default: 120")
     parser.add_argument("--grammars", type=int, default=20, help="for the slow twin; default: 20")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
     return parser.parse_args(argv)

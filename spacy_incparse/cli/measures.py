@@ -62,7 +62,7 @@ def measures_command(
     \b
     Examples:
       spacy-incparse measures stimuli.txt > measures.tsv
-      spacy-incparse measures items.tsv --beam 500,1500 --lags 2 --output measures.tsv
+      spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
     beams = _read_beams(beam)
     if output is not None and output.absolute() == stimuli.absolute():
@@ -238,7 +238,7 @@ def _read_beams(text: str | None) -> list[int]:
         return []
     beams = text.split(",")
     if not all(beam.strip().isdecimal() and int(beam) > 0 for beam in beams):
-        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,1500")
+        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,2000")
     return list(dict.fromkeys(map(int, beams)))
 
 

@@ -41,8 +41,8 @@ class GenerativeConfig:
     context_min_count: int = 1
     beam_size: int = 100
     gamma: float | None = 1e-10
-    measures_beam_size: int = 1500
-    measures_log10_gamma: float | None = -16.0
+    measures_beam_size: int = 2000
+    measures_log10_gamma: float | None = -16.5
     risk_trees: int = 50
     risk_temperature: float = 3.0
 

@@ -31,9 +31,9 @@ def sample(request):
     return read_treebank([request.config.rootpath / "assets" / "sample-dev.mrg"])
 
 
-def parser_of(request, features):
+def parser_of(request, features, **settings):
     trees = sample(request)
-    learner = learner_of(trees, features=features)
+    learner = learner_of(trees, features=features, **settings)
     for tree in trees:
         learner.learn(learner.encode(tree.words, tree.tags, tree))
     return learner.parser()
@@ -45,9 +45,10 @@ def pushed(session, words, tags=()):
     return session
 
 
+@pytest.mark.parametrize("generative_weight", [0.0, 3.0])
 @pytest.mark.parametrize(("features", "look_ahead"), [("paper", 0), (LOOKS_FAR, 2)])
-def test_answers_come_as_late_as_the_features_look_ahead(request, features, look_ahead):
-    parser = parser_of(request, features)
+def test_answers_come_as_late_as_the_features_look_ahead(request, features, look_ahead, generative_weight):
+    parser = parser_of(request, features, generative_weight=generative_weight, generative_folds=0)
     assert parser.start().look_ahead == look_ahead
     for n in range(1, len(WORDS) + 1):
         session = pushed(parser.start(), WORDS[:n], TAGS)
