@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -259,7 +260,10 @@ def _settings(
         "stimuli": str(stimuli),
         "model": model,
         "meta": meta,
-        "beams": [{"beam_size": beam_size, "gamma": gamma} for beam_size, gamma in filters],
+        "beams": [
+            {"beam_size": beam_size, "log10_gamma": round(log10(gamma), 6) if gamma else None}
+            for beam_size, gamma in filters
+        ],
         "settings": parser.config.to_dict(),
         "columns": list(COLUMNS),
     }

@@ -62,6 +62,7 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     assert rows[1]["tree"].count("train") == 1
     settings = json.loads((tmp_path / "out" / "table.tsv.json").read_text(encoding="utf8"))
     assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
+    assert [filter_["log10_gamma"] for filter_ in settings["beams"]] == [-8.693820, -11.693820]
     assert settings["settings"]["sets"] == "paper"
 
 

@@ -14,7 +14,9 @@ WORDS = "The old train was late because the driver slept .".split()
 @pytest.fixture(scope="module")
 def parser(request):
     trees = read_treebank([request.config.rootpath / "assets" / "sample-train.mrg"])
-    return GenerativeParser.train(trees, GenerativeConfig(measures_beam_size=200, measures_log10_gamma=-16.0), HeadRules.from_name("en"))
+    return GenerativeParser.train(
+        trees, GenerativeConfig(measures_beam_size=200, measures_log10_gamma=-16.0), HeadRules.from_name("en")
+    )
 
 
 def pushed(parser, words):
