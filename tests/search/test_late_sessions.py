@@ -48,7 +48,8 @@ def pushed(session, words, tags=()):
 @pytest.mark.parametrize("generative_weight", [0.0, 3.0])
 @pytest.mark.parametrize(("features", "look_ahead"), [("paper", 0), (LOOKS_FAR, 2)])
 def test_answers_come_as_late_as_the_features_look_ahead(request, features, look_ahead, generative_weight):
-    parser = parser_of(request, features, generative_weight=generative_weight, generative_folds=0)
+    settings = {"generative_weight": generative_weight, "train_generative_weight": generative_weight}
+    parser = parser_of(request, features, generative_folds=0, **settings)
     assert parser.start().look_ahead == look_ahead
     for n in range(1, len(WORDS) + 1):
         session = pushed(parser.start(), WORDS[:n], TAGS)
