@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
 COMPILED = (".so", ".pyd")
 SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
-MAX_MODEL_BYTES = 10 * 2**20
+MAX_MODEL_BYTES = {"en": 10 * 2**20, "en_generative": 6 * 10**6}
 
 
 def main(sdist: str, wheel: str) -> None:
@@ -29,7 +29,7 @@ def main(sdist: str, wheel: str) -> None:
         check_files(sources, names)
         metadata = next(name for name in names if name.endswith(".dist-info/METADATA"))
         check_metadata(email.message_from_bytes(archive.read(metadata)), names)
-        check_model({info.filename: info.file_size for info in archive.infolist()})
+        check_models({info.filename: info.file_size for info in archive.infolist()})
     check_installed(names)
     check_offline_parse()
     print(f"{PurePosixPath(wheel).name}: {len(names)} files, as they should be")
@@ -80,13 +80,15 @@ def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
         expect(any(name.endswith(f"licenses/{licence}") for name in names), f"{licence} is missing from the wheel")
 
 
-def check_model(sizes: dict[str, int]) -> None:
-    """The embedded pipeline must be there, with its card, and small."""
-    model = {name: size for name, size in sizes.items() if name.startswith("spacy_incparse/data/en/")}
-    for name in ("config.cfg", "meta.json"):
-        expect(f"spacy_incparse/data/en/{name}" in model, f"the embedded pipeline lacks {name}")
-    total = sum(model.values())
-    expect(total <= MAX_MODEL_BYTES, f"the embedded pipeline takes {total:,} bytes, more than {MAX_MODEL_BYTES:,}")
+def check_models(sizes: dict[str, int]) -> None:
+    """The embedded pipelines must be there, each with its card, and small."""
+    for pipeline, most in MAX_MODEL_BYTES.items():
+        folder = f"spacy_incparse/data/{pipeline}/"
+        model = {name: size for name, size in sizes.items() if name.startswith(folder)}
+        for name in ("config.cfg", "meta.json", "README.md"):
+            expect(f"{folder}{name}" in model, f"the embedded pipeline {pipeline} lacks {name}")
+        total = sum(model.values())
+        expect(total <= most, f"the embedded pipeline {pipeline} takes {total:,} bytes, more than {most:,}")
 
 
 def check_installed(names: list[str]) -> None:
@@ -106,7 +108,7 @@ def check_installed(names: list[str]) -> None:
 
 
 def check_offline_parse() -> None:
-    """The embedded pipeline and a pipeline of one's own must parse without a network."""
+    """The embedded pipelines and a pipeline of one's own must parse without a network."""
     import spacy
 
     import spacy_incparse
@@ -119,9 +121,11 @@ def check_offline_parse() -> None:
     own = spacy.blank("en")
     own.add_pipe("sentencizer")
     own.add_pipe("incparse", config={"model": "en"})
-    for nlp in (spacy_incparse.load("en"), own):
+    generative = spacy_incparse.load("en_generative")
+    for nlp in (spacy_incparse.load("en"), own, generative):
         trees = nlp(text)._.trees
         expect(len(trees) == 2, f"{text!r} gave {len(trees)} trees instead of 2")
+    expect(generative(text)[1]._.incparse.surprisal > 0, "the generative pipeline gives no surprisal")
 
 
 if __name__ == "__main__":

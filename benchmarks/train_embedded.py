@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy_incparse.cli.recipe import save_pipeline
 from spacy_incparse.search.config import ParserConfig
@@ -20,9 +21,13 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 SEED = 0
 MAX_EPOCHS = 10
 SEARCH = {"gamma": 1e5, "seen_min_share": 0.01}  # the embedded pipeline is for speed: three times that of the defaults
+SILVER = "GUM's trees are another parser's output on gold tags."
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
 META = {
     "name": "incparse_gum",
@@ -58,9 +63,8 @@ def main() -> None:
 
 
 def choose(trees: list[Tree]) -> tuple[int, float | None]:
-    """Give the pass that is best on a held-out tenth (every tenth stretch of 20 sentences), and its temperature."""
-    held_out = [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
-    rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
+    """Give the pass that is best on the held-out tenth, and its temperature."""
+    rest, held_out = split(trees)
     best: list[tuple[int, Tagger, Parser]] = []
 
     def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
@@ -75,6 +79,12 @@ def choose(trees: list[Tree]) -> tuple[int, float | None]:
     temperature = fit_temperature(parser.with_search(**SEARCH), held_out, tags)
     print(f"temperature {temperature}", flush=True)
     return n_passes, temperature
+
+
+def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:
+    """Hold a tenth out, every tenth stretch of 20 sentences; give the rest and the tenth."""
+    rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
+    return rest, [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
 
 
 def train(trees: list[Tree], n_passes: int) -> tuple[Tagger, Parser]:
@@ -102,7 +112,12 @@ def write(tagger: Tagger, parser: Parser, folder: Path, recipe: str) -> None:
     nlp.add_pipe("sentencizer")
     component = nlp.add_pipe("incparse", config={"set_tags": True})
     component.model.set_weights(tagger, parser.with_search(**SEARCH))
-    nlp.meta.update(META | {"notes": f"{recipe}. GUM's trees are another parser's output on gold tags."})
+    nlp.meta.update(META | {"notes": f"{recipe}. {SILVER}"})
+    save_with_card(nlp, folder)
+
+
+def save_with_card(nlp: Language, folder: Path) -> None:
+    """Save a pipeline in place of the one that is there, whose card stays."""
     card = folder / "README.md"
     kept = card.read_text(encoding="utf8") if card.exists() else None
     save_pipeline(nlp, folder)

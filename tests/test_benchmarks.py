@@ -9,11 +9,14 @@ from unittest.mock import patch
 
 import pytest
 import spacy
+from typer.testing import CliRunner
+
+from spacy_incparse.cli import app
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
-    "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed",
+    "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
 )  # fmt: skip
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
 
@@ -137,6 +140,24 @@ def test_search_speed(run):
     assert rows["search-sample-2"]["pattern"] == "`VP << NP`"
     assert int(rows["search-sample-2"]["hits"]) > 0
     assert {row["trees"] for row in rows.values()} == {"30"}
+
+
+@pytest.fixture(scope="module")
+def generative_model(tmp_path_factory) -> Path:
+    from spacy_incparse.cli.train import BEST
+
+    folder, assets = tmp_path_factory.mktemp("generative"), FOLDER.parent / "assets"
+    words = ["train", assets / "sample-train.mrg", assets / "sample-dev.mrg", folder, "--config", "generative"]
+    assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
+    return folder / BEST
+
+
+def test_measures(run, generative_model):
+    rows = run("measures", "sample", "--model", generative_model, "--sentences", 2, "--grammars", 2)
+    assert list(rows) == ["measures-sample-model-best", "measures-twin"]
+    assert float(rows["measures-twin"]["largest difference"]) < 1e-6
+    assert 0 <= float(rows["measures-sample-model-best"]["mean difference"]) < 1
+    assert int(rows["measures-sample-model-best"]["words"]) > 5
 
 
 def test_grammar_tables(run):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,9 +63,11 @@ def measures_command(
     \b
     Examples:
       spacy-incparse measures stimuli.txt > measures.tsv
-      spacy-incparse measures items.tsv --beam 500,1500 --lags 2 --output measures.tsv
+      spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
     beams = _read_beams(beam)
+    if output is not None and output.absolute() == stimuli.absolute():
+        raise IncparseError(f"{output} holds the stimuli: name another file for the table")
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
     table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
@@ -82,10 +83,10 @@ def measures_command(
 
 @dataclass(frozen=True)
 class Stimulus:
-    """A sentence with what the input says of it beside the text."""
+    """A sentence, and the cells of its row in the input."""
 
     text: str
-    other: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 @dataclass
@@ -99,28 +100,59 @@ class Displayed:
 
 
 def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
-    """Read sentences, and the names of the other columns of a .tsv. Raises IncparseError naming file and line."""
-    if path.suffix not in (".txt", ".tsv"):
+    """Read sentences, and the columns of a .tsv. Raises IncparseError naming file and line."""
+    kind = path.suffix.lower()
+    if kind not in (".txt", ".tsv"):
         raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise IncparseError(f"{path}: byte 0x{error.object[error.start]:02x} is not UTF-8: convert it first") from None
-    if path.suffix == ".txt":
-        return [Stimulus(line) for line in text.splitlines() if line.strip()], ()
-    rows = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
-    if not rows or TEXT not in rows[0]:
-        raise IncparseError(f"{path}:1: there is no column {TEXT!r} in the header")
-    header = rows[0]
+    if kind == ".tsv":
+        stimuli, header = _read_table(lines, str(path))
+    else:
+        stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
+    if not stimuli:
+        raise IncparseError(f"{path}: there is no sentence in it")
+    return stimuli, header
+
+
+def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
+    is_quoted = lines[0].startswith('"')
+    header = _split_row(lines[0], is_quoted)
+    if TEXT not in header:
+        found = ", ".join(header) if lines[0].strip() else "nothing"
+        raise IncparseError(f"{name}:1: there is no column {TEXT!r} in the header, which has {found}")
     place = header.index(TEXT)
     stimuli = []
-    for number, row in enumerate(rows[1:], start=2):
-        if not row or not any(row):
+    for number, line in enumerate(lines[1:], start=2):
+        if not line.strip():
             continue
+        row = _split_row(line, is_quoted)
         if len(row) != len(header):
-            raise IncparseError(f"{path}:{number}: {len(row)} cells in a table of {len(header)} columns")
-        stimuli.append(Stimulus(row[place], tuple(cell for k, cell in enumerate(row) if k != place)))
-    return stimuli, tuple(name for k, name in enumerate(header) if k != place)
+            raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns")
+        if not row[place].strip():
+            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: give a sentence, or leave the row out")
+        stimuli.append(Stimulus(row[place], row))
+    return stimuli, header
+
+
+def _split_row(line: str, is_quoted: bool) -> tuple[str, ...]:
+    return tuple(_unquoted(cell, is_quoted) for cell in line.split("\t"))
+
+
+def _unquoted(cell: str, is_quoted: bool) -> str:
+    """Take away the quotes that belong to the table, not to the sentence.
+
+    Those around a cell do where the header has them (as R writes tables), else where all inside are doubled (as Excel
+    and pandas write what has quotes in it).
+    """
+    inside = cell[1:-1]
+    if len(cell) < 2 or not cell[0] == cell[-1] == '"':
+        return cell
+    if is_quoted:
+        return re.sub(r'["\\]"', '"', inside)
+    return inside.replace('""', '"') if '""' in inside and '"' not in inside.replace('""', "") else cell
 
 
 def measure_table(
@@ -133,7 +165,7 @@ def measure_table(
     lags: int = 0,
     trees: bool = False,
 ) -> Iterator[list[str]]:
-    """Yield the header and the rows of the table; `extra` names the cells that sentences have beside their text."""
+    """Yield the header and the rows of the table; `extra` names the cells of the sentences."""
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
     own = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
     yield [*own, *_input_names(extra, own)]
@@ -148,14 +180,14 @@ def measure_table(
                     *_cells(measures[k], before),
                     *([_tree(word.session)] if trees else []),
                     *([str(beam)] if len(beams) > 1 else []),
-                    *sentence.other,
+                    *sentence.cells,
                 ]  # fmt: skip
 
 
 def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
     """Measure the tokens of a sentence, and gather them in words as they are written, between blanks."""
     words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
-    session = parser.start(**_filter(parser, beam))
+    session = parser.start(beam_size=beam)
     k = 0
     for token in nlp.make_doc(text):
         if token.is_space:
@@ -166,14 +198,6 @@ def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: in
         words[k].parts.append(session.measures())
         words[k].session = session
     return [word for word in words if word.parts]
-
-
-def _filter(parser: GenerativeParser, beam: int | None) -> dict[str, Any]:
-    """The settings of a beam: the n-th of a times as many hypotheses has to meet what the n-th has in the default."""
-    if beam is None:
-        return {}
-    default, gamma = parser.config.measures_beam_size, parser.config.measures_gamma
-    return {"beam_size": beam, "gamma": gamma and min(gamma * (default / beam) ** 3, 0.1)}
 
 
 def _cells(measures: WordMeasures, before: Iterable[WordMeasures | None]) -> list[str]:
@@ -215,7 +239,7 @@ def _read_beams(text: str | None) -> list[int]:
         return []
     beams = text.split(",")
     if not all(beam.strip().isdecimal() and int(beam) > 0 for beam in beams):
-        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,1500")
+        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,2000")
     return list(dict.fromkeys(map(int, beams)))
 
 
@@ -230,15 +254,16 @@ def _settings(
     nlp: Language, parser: GenerativeParser, model: str, stimuli: Path, beams: Sequence[int]
 ) -> dict[str, Any]:
     meta = {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")}
-    filters = [{"beam_size": beam, **_filter(parser, beam)} for beam in beams] or [
-        {"beam_size": parser.config.measures_beam_size, "gamma": parser.config.measures_gamma}
-    ]
+    filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
     return {
         "program": f"spacy-incparse {__version__}",
         "stimuli": str(stimuli),
         "model": model,
         "meta": meta,
-        "beams": filters,
+        "beams": [
+            {"beam_size": beam_size, "log10_gamma": round(log10(gamma), 6) if gamma else None}
+            for beam_size, gamma in filters
+        ],
         "settings": parser.config.to_dict(),
         "columns": list(COLUMNS),
     }

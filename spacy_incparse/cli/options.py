@@ -64,7 +64,9 @@ def open_pipeline(name: str) -> tuple[Language, IncParser]:
         raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
     # The limit of spaCy is there for components that need much memory for a long text; the parser does not.
     nlp.max_length = sys.maxsize
-    return nlp, find_parser(nlp, name)
+    parser = find_parser(nlp, name)
+    parser.measures = False  # no command reads them off Docs, and they take longer than the trees
+    return nlp, parser
 
 
 def find_parser(nlp: Language, name: str) -> IncParser:

@@ -41,8 +41,8 @@ class GenerativeConfig:
     context_min_count: int = 1
     beam_size: int = 100
     gamma: float | None = 1e-10
-    measures_beam_size: int = 1500
-    measures_log10_gamma: float | None = -16.0
+    measures_beam_size: int = 2000
+    measures_log10_gamma: float | None = -16.5
     risk_trees: int = 50
     risk_temperature: float = 3.0
 
@@ -66,10 +66,18 @@ class GenerativeConfig:
                 raise ConfigError(f"{name!r} is no setting of the search: choose among {', '.join(SEARCH_SETTINGS)}")
         return replace(self, **settings)
 
-    @property
-    def measures_gamma(self) -> float:
-        """The filter where measures are taken, in the unit of `gamma`."""
-        return 0.0 if self.measures_log10_gamma is None else 10.0**self.measures_log10_gamma
+    def measures_filter(self, beam_size: int | None = None) -> tuple[int, float]:
+        """Give beam_size and gamma where measures are taken.
+
+        With another beam_size than the setting gamma changes as well, so that the last hypothesis of a full beam has to
+        meet what it does by default; 0, which keeps everything, goes without.
+        """
+        default = self.measures_beam_size
+        beam_size = default if beam_size is None else beam_size
+        if not beam_size or self.measures_log10_gamma is None:
+            return beam_size, 0.0
+        gamma = 10.0**self.measures_log10_gamma
+        return beam_size, min(gamma * (default / beam_size) ** 3, 0.1) if default else gamma
 
     def to_dict(self) -> dict[str, Any]:
         """Give all settings as a dict, fit for JSON."""

@@ -126,11 +126,13 @@ class GenerativeParser:
         return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
 
     def start(self, *, beam_size: int | None = None, gamma: float | None = None) -> PrefixSession:
-        """Begin a sentence that comes word by word; the defaults of the filter are those of measures."""
-        if beam_size is None:
-            beam_size, gamma = self.config.measures_beam_size, self.config.measures_gamma
-        trees = self.new_beam(self.config.beam_size, self.config.gamma)
-        return PrefixSession(self, self.new_beam(beam_size, gamma, merges=True), trees)
+        """Begin a sentence that comes word by word.
+
+        beam_size, gamma: the filter of its measures; the defaults are `GenerativeConfig.measures_filter`.
+        """
+        beam_size, own_gamma = self.config.measures_filter(beam_size)
+        sums = self.new_beam(beam_size, own_gamma if gamma is None else gamma, merges=True)
+        return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
 
     def measures(
         self,

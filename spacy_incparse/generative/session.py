@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.generative.measures import WordMeasures, word_measures
+from spacy_incparse.search.session import NO_WORDS
 
 if TYPE_CHECKING:
     from spacy_incparse.generative.model import Tag
@@ -42,6 +43,11 @@ class PrefixSession:
         self._node: tuple[int, tuple[int, ...]] = (0, ())
 
     def __len__(self) -> int:
+        return self._n_words
+
+    @property
+    def answered(self) -> int:
+        """For how many of the words there is an answer: for all."""
         return self._n_words
 
     @property
@@ -113,7 +119,7 @@ class PrefixSession:
     def _level(self, name: str) -> int:
         """Let a beam absorb the words that it has not seen yet; give its level."""
         if not self._n_words:
-            raise ValueError("there are no words yet: push one")
+            raise ValueError(NO_WORDS)
         waiting, here = [], self
         while name not in here._levels and here.previous is not None:
             waiting.append(here)

@@ -35,7 +35,9 @@ from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gol
 from spacy_incparse.pipeline.word_measures import clear_measures, measure_sentence, write_measures
 
 if TYPE_CHECKING:
+    from spacy_incparse.generative.session import PrefixSession
     from spacy_incparse.search.parser import Tags
+    from spacy_incparse.search.session import LateSession
 
 register_extensions()
 
@@ -168,6 +170,15 @@ class IncParser(TrainablePipe):
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags that a sentence is parsed under, given its words and the tags that its Doc has."""
         return sentence_tags([sentence], self.model.tagger, self.decoder, self.tags == "doc")[0]
+
+    def start(self) -> PrefixSession | LateSession:
+        """Begin a sentence that comes word by word: `session = session.push(word)`, then `session.best()`.
+
+        A perceptron answers as late as its features look ahead, and takes its own tagger's tags for words that are
+        pushed without one. Raises IncparseError where there are no weights.
+        """
+        parser: Any = self.decoder.parser
+        return parser.start(self.model.tagger) if parser.needs_tags else parser.start()
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""

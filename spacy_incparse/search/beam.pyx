@@ -61,6 +61,22 @@ cdef class Beam:
                 results.append((self.final[rank].score, list(n_closings), list(leaves)))
             return results, self.n_relaxed
 
+    def prefix(self, Sentence sentence, int n_words, int k):
+        """Give the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""
+        cdef vector[int32_t] n_closings, leaves
+        cdef int here
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
+            with nogil:
+                self.start(&sentence.c)
+                while <int>self.levels.size() < n_words + 2:
+                    self.advance()
+            results = []
+            for here in range(self.levels[n_words], min(self.levels[n_words + 1], self.levels[n_words] + k)):
+                self.moves_to(here, &n_closings, &leaves)
+                results.append((self.hypotheses[here].score, list(n_closings), list(leaves)))
+            return results, self.n_relaxed
+
     cdef void run(self, const SentenceC* sentence) noexcept nogil:
         self.start(sentence)
         while <int>self.levels.size() < sentence.n + 2:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import srsly
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.features.templates import look_ahead
 from spacy_incparse.grammar.chains import Grammar
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
@@ -19,6 +21,7 @@ from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
+from spacy_incparse.search.session import LateSession, TaggerAhead
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
@@ -26,6 +29,7 @@ from spacy_incparse.trees.tree import Tree
 
 ROOT_LABEL = "TOP"
 
+Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
 Tags = Sequence[str | Sequence[tuple[str, float]]]
 """One entry a word: its tag, or several tags, each with its gap to the best, which comes first."""
 
@@ -166,6 +170,27 @@ class Parser:
         if k < 1:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
         results, n_relaxed = self._beam.parse(self.model.sentence(words, tags), k)
+        return self._to_parses(results, n_relaxed, words, tags)
+
+    @cached_property
+    def look_ahead(self) -> int | None:
+        """How many words behind the one that is absorbed its features look at; None: at the end of the sentence."""
+        return look_ahead(self.config.templates)
+
+    def start(self, tagger: TaggerAhead | None = None) -> LateSession:
+        """Begin a sentence that comes word by word; words without a tag get the tagger's."""
+        return LateSession(self, tagger)
+
+    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
+        """Give up to k analyses of the first words of a sentence, with what is open behind them closed.
+
+        They are those of the sentence's beam after these words, the best first.
+        """
+        results, n_relaxed = self._beam.prefix(self.model.sentence(words, tags), n_words, k)
+        return self._to_parses(results, n_relaxed, words[:n_words], tags[:n_words])
+
+    def _to_parses(self, results: Sequence[Analysis], n_relaxed: int, words: Sequence[str], tags: Tags) -> list[Parse]:
+        """Give the trees of analyses, different ones; a flat tree where there are none."""
         if not results:
             return [Parse(flat_tree(words, [tag if isinstance(tag, str) else tag[0][0] for tag in tags]), 0.0, "flat")]
         source = "relaxed" if n_relaxed else "beam"

@@ -7,7 +7,7 @@ import threading
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from ..errors import ConfigError, IncparseError, ModelError
@@ -114,6 +114,11 @@ class Tagger:
             trainer.add_example(orient_quotes(words), [tag_ids[tag] for tag in row])
         _run_epochs(trainer, len(sentences), n_epochs, seed, progress)
         return cls(settings, _quantise(trainer), clusters)
+
+    @cached_property
+    def look_ahead(self) -> int:
+        """How many words behind a word it looks at."""
+        return max(0, *(atom.offset for text in self.settings.templates for atom in parse_template(text)))
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """One tag a word; no words, no tags."""

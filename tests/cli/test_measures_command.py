@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.measures import COLUMNS
+from spacy_incparse.cli.measures import COLUMNS, read_stimuli
 from spacy_incparse.generative.measures import MEASURES
 
 ASSETS = "assets"
@@ -52,7 +52,8 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     assert run("measures", stimuli, "-m", model, "--beam", "5,50", "--lags", 2, "--trees", "-o", output).exit_code == 0
     rows = table(output.read_text(encoding="utf8"))
     assert [row["beam"] for row in rows] == ["5", "5", "5", "50", "50", "50"]
-    assert {(row["item"], row["in_word"], row["in_flag"]) for row in rows} == {("7", "x", "y")}
+    text = 'The train "stopped".'
+    assert {(r["item"], r["in_text"], r["in_word"], r["in_flag"]) for r in rows} == {("7", text, "x", "y")}
     assert rows[2]["surprisal_lag2"] == rows[0]["surprisal"]
     assert rows[1]["surprisal_lag2"] == ""
     assert "lag" in rows[1]["flag"]
@@ -61,6 +62,7 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     assert rows[1]["tree"].count("train") == 1
     settings = json.loads((tmp_path / "out" / "table.tsv.json").read_text(encoding="utf8"))
     assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
+    assert [filter_["log10_gamma"] for filter_ in settings["beams"]] == [-8.693820, -11.693820]
     assert settings["settings"]["sets"] == "paper"
 
 
@@ -90,6 +92,11 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
         ("a.csv", "text\nx\n", "a .txt"),
         ("a.tsv", "item\n1\n", "a.tsv:1: there is no column 'text'"),
         ("a.tsv", "text\titem\nx\t1\t2\n", "a.tsv:2: 3 cells in a table of 2"),
+        ("a.tsv", "text\titem\nx\t1\n \t2\n", "a.tsv:3: the column 'text' is empty"),
+        ("a.tsv", "text,item\nx,1\n", "which has text,item"),
+        ("a.tsv", "", "a.tsv:1: there is no column 'text' in the header, which has nothing"),
+        ("a.tsv", "text\n", "a.tsv: there is no sentence"),
+        ("a.txt", "\n \n", "a.txt: there is no sentence"),
     ],
 )
 def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
@@ -97,6 +104,38 @@ def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
     result = run("measures", tmp_path / name, "--model", model)
     assert result.exit_code == 1
     assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ('text\n"Stop" he said\n', '"Stop" he said'),
+        ('text\n"Stop"\n', '"Stop"'),
+        ('text\n"""Stop"" he said"\n', '"Stop" he said'),  # as Excel and pandas write it
+        ('"text"\n"Stop"\n', "Stop"),  # as R does
+        ('"text"\n"\\"Stop\\" he said"\n', '"Stop" he said'),
+        ('"text"\n"""Stop"" he said"\n', '"Stop" he said'),
+        ("\ufefftext\r\nStop\r\n", "Stop"),
+    ],
+)
+def test_quotes_of_a_table_are_told_from_those_of_a_sentence(tmp_path, content, text):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(content.encode())
+    assert [stimulus.text for stimulus in read_stimuli(path)[0]] == [text]
+
+
+def test_a_line_of_text_ends_where_an_editor_ends_it(tmp_path):
+    path = tmp_path / "a.TXT"
+    path.write_bytes("One\x0c two\u2028 three.\r\n\r\nFour.".encode())
+    assert [stimulus.text for stimulus in read_stimuli(path)[0]] == ["One\x0c two\u2028 three.", "Four."]
+
+
+def test_stimuli_are_not_overwritten(model, tmp_path):
+    stimuli = tmp_path / "a.txt"
+    stimuli.write_text("It rained.\n", encoding="utf8")
+    result = run("measures", stimuli, "--model", model, "--output", stimuli)
+    assert result.exit_code == 1
+    assert stimuli.read_text(encoding="utf8") == "It rained.\n"
 
 
 def test_wrong_beams_are_told(model, tmp_path):

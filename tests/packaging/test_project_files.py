@@ -15,7 +15,7 @@ else:
 
 CHECKOUT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-EMBEDDED = CHECKOUT / "spacy_incparse" / "data" / "en"
+EMBEDDED = CHECKOUT / "spacy_incparse" / "data"
 
 
 def entry_points():
@@ -43,9 +43,12 @@ def test_licence_files_exist():
         assert (CHECKOUT / name).read_text(encoding="utf8").strip()
 
 
-def test_embedded_pipeline_is_small_and_states_its_licence():
-    assert sum(path.stat().st_size for path in EMBEDDED.rglob("*") if path.is_file()) <= 10 * 2**20
-    meta = json.loads((EMBEDDED / "meta.json").read_text(encoding="utf8"))
+@pytest.mark.parametrize(("name", "most"), [("en", 10 * 2**20), ("en_generative", 6 * 10**6)])
+def test_embedded_pipelines_are_small_and_state_their_licence(name, most):
+    folder = EMBEDDED / name
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= most
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf8"))
+    assert meta["license"] in (folder / "README.md").read_text(encoding="utf8")
     assert re.sub(r"[ -]", "", meta["license"]).startswith("CCBYNCSA4.0")
     assert "GUM" in json.dumps(meta)
 

@@ -1,4 +1,4 @@
-"""The English pipeline that comes with the package."""
+"""The English pipelines that come with the package."""
 
 import pytest
 import spacy
@@ -42,3 +42,16 @@ def test_it_is_small(english):
 def test_its_meta_states_the_licence(english):
     assert english.meta["license"]
     assert english.meta["sources"]
+
+
+def test_the_generative_one_has_measures():
+    nlp = spacy_incparse.load("en_generative")
+    doc = nlp(TEXT)
+    assert [tree.words[-1] for tree in doc._.trees] == [".", "?"]
+    for sentence in doc.sents:
+        assert sum(token._.incparse.surprisal for token in sentence) == pytest.approx(
+            -sentence[-1]._.incparse.prefix_logprob, abs=1e-4
+        )
+    assert doc[3]._.incparse.flag == ""
+    assert nlp.meta["license"]
+    assert nlp.meta["sources"]

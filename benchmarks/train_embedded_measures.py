@@ -1,0 +1,84 @@
+"""Train the model of measures that the package carries: `python benchmarks/train_embedded_measures.py TRAIN`.
+
+No dev file is opened: how rare a context may be to be kept (`context_min_count`) is chosen on sentences of a held-out
+tenth of the training trees, by the surprisal of their words, among models of at most 6 MB; then all trees are trained
+on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from pathlib import Path
+
+import common
+from train_embedded import META, OUTPUT, SILVER, heads, save_with_card, split
+
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.trees.tree import Tree
+
+MAX_BYTES = 6 * common.MEGABYTE
+MIN_COUNTS = (1, 2, 3)
+N_HELD_OUT = 300  # sentences
+SEARCH = {"measures_beam_size": 200, "measures_log10_gamma": -12.0}  # wide enough for comparing models
+
+
+def main() -> None:
+    """Choose, train on everything, write the pipeline."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
+    arguments.add_argument("--output", type=Path, default=OUTPUT.with_name("en_generative"))
+    arguments.add_argument("--context-min-count", type=int, help="do not choose: take this one")
+    given = arguments.parse_args()
+    trees = read_treebank(given.treebank)
+    config = GenerativeConfig(context_min_count=given.context_min_count or choose(trees))
+    parser = GenerativeParser.train(trees, config, heads())
+    write(parser, given.output, f"{len(trees)} trees, context_min_count {config.context_min_count}. {SILVER}")
+
+
+def choose(trees: list[Tree]) -> int:
+    """Give the setting under which the held-out sentences are least surprising."""
+    rest, tenth = split(trees)
+    held_out = random.Random(0).sample(tenth, min(N_HELD_OUT, len(tenth)))
+    found = {}
+    for least in MIN_COUNTS:
+        parser = GenerativeParser.train(rest, GenerativeConfig(context_min_count=least), heads())
+        n_bytes, bits, f = len(parser.to_bytes()), bits_per_word(parser, held_out), accuracy(parser, held_out)
+        print(f"context_min_count {least}: {n_bytes:,} bytes, {bits:.4f} bits per word, F {100 * f:.2f}", flush=True)
+        if n_bytes <= MAX_BYTES:
+            found[least] = bits
+    return min(found, key=lambda least: found[least])
+
+
+def bits_per_word(parser: GenerativeParser, trees: list[Tree]) -> float:
+    """Give the mean surprisal of the words of trees."""
+    narrow = parser.with_search(**SEARCH)
+    found = [word.surprisal for tree in trees for word in narrow.measures(tree.words)]
+    return sum(bits for bits in found if bits is not None) / len(found)
+
+
+def accuracy(parser: GenerativeParser, trees: list[Tree]) -> float:
+    """Give the F of the parser's own trees."""
+    return score_trees(trees, [parser.parse(tree.words).tree for tree in trees]).to_dict()["const_f"]
+
+
+def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
+    """Save sentencizer and parser, which takes measures of all words."""
+    import spacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    component = nlp.add_pipe(
+        "incparse", config={"set_tags": True, "measures": True, "training": {"features": "generative"}}
+    )
+    component.model.set_weights(None, parser)
+    description = "English generative model for measures word by word, from the train part of the GUM corpus"
+    nlp.meta.update(META | {"name": "incparse_gum_generative", "description": description, "notes": notes})
+    save_with_card(nlp, folder)
+
+
+if __name__ == "__main__":
+    main()
