@@ -23,6 +23,7 @@ class Sentence:
     tags: list[str]  # what the Doc has as tag_ of each word, mostly ""
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
+    constraints: tuple = ()  # on the phrases of its tree, see constraints.py
 
 
 def has_sentence_bounds(doc: Doc) -> bool:
