@@ -43,11 +43,15 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield " ".join(paragraph)
 
 
+def split_words(line: str) -> list[str]:
+    """Part a line at blanks. A no-break space is none, but part of a word, as it is in a treebank."""
+    return [word for word in re.split(r"[ \t\f\v\r]+", line) if word]
+
+
 def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
     """Make a Doc of one sentence of each line that has words; with `ptb` they are in Penn spelling."""
     for line in lines:
-        # Not str.split: a no-break space is part of a word, as it is in a treebank.
-        words = [penn_to_raw(word) if ptb else word for word in re.split(r"[ \t\f\v\r]+", line) if word]
+        words = [penn_to_raw(word) if ptb else word for word in split_words(line)]
         if words:
             starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
             yield Doc(vocab, words=words, sent_starts=starts)

@@ -33,10 +33,13 @@ from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.tree_scores import score_doc_tree
 from spacy_incparse.pipeline.word_measures import clear_measures, measure_sentence, write_measures
+from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.search.parser import Tags
+    from spacy_incparse.search.tree_scores import TreeScore
 
 register_extensions()
 
@@ -295,6 +298,25 @@ class IncParser(TrainablePipe):
             return losses
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
+
+    def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
+        """Return the scores of Examples by the component's scorer, as every component does.
+
+        With a Doc and a tree: what the parser thinks of the tree, see `score_tree`.
+        """
+        if isinstance(examples, Doc):
+            if tree is None:
+                raise TypeError("score(doc) needs a tree: score(doc, tree), or Examples in place of the Doc")
+            return self.score_tree(examples, tree, **kwargs)
+        return super().score(examples, **kwargs)
+
+    def score_tree(self, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+        """Return the score of a tree (or its brackets) of one of the Doc's sentences, and how it is derived.
+
+        It is scored as the component would parse the sentence, or under the tree's own tags with `gold_tags`. Raises
+        IncparseError where no sentence has the tree's words.
+        """
+        return score_doc_tree(self, doc, tree, gold_tags=gold_tags)
 
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature that makes probabilities of scores on examples that the parser has not learned from.

@@ -24,7 +24,7 @@ from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.replay import Replay
 from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
-from spacy_incparse.search.tree_scores import TreeScore, scored_moves
+from spacy_incparse.search.tree_scores import TreeScore, tree_score
 from spacy_incparse.transforms.left_corner import slash_base, transform
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
@@ -216,14 +216,8 @@ class Parser:
         n_known = leaves.index(-1) if -1 in leaves else len(leaves)
         sentence = self.model.sentence(words, tags)
         scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
-        unit = self.weights.scale
-        shares = [(of_closings / unit, of_chain / unit) for of_closings, of_chain in scores]
-        shown_tree = retag(tree, shown)
-        return TreeScore(
-            shown_tree,
-            sum(map(sum, scores)) / unit if n_known == len(leaves) else None,
-            scored_moves(shown_tree, transformed, shares, refusals(transformed, self.model.grammar, self._seen)),
-        )
+        refused = refusals(transformed, self.model.grammar, self._seen)
+        return tree_score(retag(tree, shown), transformed, scores, refused, self.weights.scale)
 
     @cached_property
     def _seen(self) -> dict[Context, frozenset[int]]:

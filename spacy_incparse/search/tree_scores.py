@@ -63,22 +63,27 @@ class TreeScore:
         return ""
 
 
-def scored_moves(
+def tree_score(
     tree: Tree,
     transformed: Tree,
     scores: Sequence[tuple[float, float]],
     refused: Sequence[Refusal | None],
-) -> tuple[ScoredMove, ...]:
+    unit: float = 1,
+) -> TreeScore:
     """Put together what is known of the moves of a tree, word by word and for the end.
 
-    transformed: the tree's left-corner form. scores: of closings and of the chain; they may be fewer.
+    transformed: the tree's left-corner form. scores: of closings and of the chain, in fractions of `unit`; where they
+    are fewer than the moves, the others are not known.
     """
-    pairs = [*scores, *[(None, None)] * (len(refused) - len(scores))]
+    shares = [(of_closings / unit, of_chain / unit) for of_closings, of_chain in scores]
+    pairs = [*shares, *[(None, None)] * (len(refused) - len(scores))]
     words = [*zip(tree.words, tree.tags, strict=True), (None, None)]
-    return tuple(
+    moves = tuple(
         ScoredMove(*word, *labels, *pair, refusal)
         for word, labels, pair, refusal in zip(words, _labels(transformed), pairs, refused, strict=True)
     )
+    # Sums of whole numbers first: they are exact, and so the score is the search's to the last bit.
+    return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(refused) else None, moves)
 
 
 def _labels(transformed: Tree) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

@@ -128,7 +128,11 @@ def test_moves_are_named(parser):
         ),
         ("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (ADJP (DT a))) (. .)))", "an unknown label over DT", False),
         ("(TOP (S (NP (DT a) (NN dog) (NN cat)) (VP (VBD saw)) (. .)))", "word 3 'cat': no NN in NP behind NN", True),
-        ("(TOP (S (NP (DT a) (NN dog)) (VP (VBD saw)) (. .)))", "word 4 '.': no end of VP behind VBD before", True),
+        (
+            "(TOP (S (NP (DT the) (NN cat)) (PP (IN in) (NP (DT a) (NN box))) (VP (VBD slept)) (. .)))",
+            "word 3 'in': no end of NP behind NN before IN (context)",
+            True,
+        ),
     ],
 )
 def test_what_the_grammar_lacks_is_named(parser, text, reason, is_scored):
