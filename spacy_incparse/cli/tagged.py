@@ -59,7 +59,7 @@ def _unescaped(text: str) -> str:
 
 
 def _unknown(word: str, tag: str, tags: Sequence[str]) -> str:
-    near = get_close_matches(tag.upper(), tags, cutoff=0.4) or list(tags[:5])
+    near = get_close_matches(tag.upper(), tags, n=8, cutoff=0.5) or list(tags[:5])
     return (
         f"the word {word!r} has the tag {tag!r}, which the model does not know (it knows {', '.join(near)}, ...); "
         f"an underscore in a word without a tag is written '\\_'"

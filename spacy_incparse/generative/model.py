@@ -167,9 +167,7 @@ def log_arrays(log: EventLog, config: GenerativeConfig) -> tuple[np.ndarray, np.
     )
 
 
-def encode_known(
-    tree: Tree, grammar: Grammar, vocabulary: Vocabulary
-) -> tuple[Lattice, list[int], list[list[int]]]:
+def encode_known(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
     """Give what `encode` does for the words up to the first whose chain has a label that the grammar does not know."""
     known = grammar.labels.nonterminal_ids
     moves = derivation(tree)

@@ -23,9 +23,7 @@ class Refusal(NamedTuple):
     what: str
 
 
-def refusals(
-    tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]
-) -> list[Refusal | None]:
+def refusals(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Refusal | None]:
     """Give for each word of a transformed tree, and for its end, why the search may not do it; None: it may.
 
     seen: the outcomes that contexts allow, see `seen_outcomes`.

@@ -34,9 +34,7 @@ class Analyser:
         constraints = list(constraints)
         return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints)
 
-    def beside(
-        self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()
-    ) -> list[Parse]:
+    def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
         """Give the parser's own analysis of a sentence and, with falling scores, others of at most its score.
 
         What a wider search finds beyond that is left out, so that the tree that one works with is the first. A flat

@@ -42,9 +42,7 @@ def satisfies(spans: Iterable[tuple[str, int, int]], constraint: Constraint) -> 
     root, *below = spans
     label = constraint.label
     among = [root, *below] if constraint.is_required or label is not None else below
-    found = any(
-        (start, end) == constraint[:2] and (label is None or label == own) for own, start, end in among
-    )
+    found = any((start, end) == constraint[:2] and (label is None or label == own) for own, start, end in among)
     return found == constraint.is_required
 
 

@@ -32,6 +32,7 @@ from spacy_incparse.trees.tree import Tree
 
 ROOT_LABEL = "TOP"
 
+
 class TagSource(Protocol):
     """What a parser needs of a tagger: see tagging.Tagger.lattice_batch."""
 

@@ -15,8 +15,8 @@ from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.gold import Tags, encode_moves, reachable_tags, retag
+from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.parser import Model, Parser, root_symbol
 from spacy_incparse.training.cache import CandidateCache, GoldMoves
 from spacy_incparse.training.perceptron import Perceptron

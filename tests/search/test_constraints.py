@@ -149,8 +149,8 @@ def test_what_cannot_be_met_is_left_out_and_named(small):
 
 def test_the_root_is_a_phrase_where_one_is_required(small):
     best = small.parse(WORDS, TAGS)
-    for given in ([(0, 8)], [(0, 8, "TOP")], []):
-        assert small.parse(WORDS, TAGS, given) == best
+    for wanted in ([(0, 8)], [(0, 8, "TOP")], []):
+        assert small.parse(WORDS, TAGS, wanted) == best
     below = small.parse(WORDS, TAGS, [(0, 8, None, False)]).tree
     assert [label for label, start, end in below.spans() if (start, end) == (0, 8)] == ["TOP"]
 

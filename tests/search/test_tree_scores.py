@@ -88,6 +88,7 @@ def parser():
     trees = list(
         parse_bracketed("""
         (TOP (S (NP (NP (DT the) (NN cat)) (PP (IN in) (NP (DT a) (NN box)))) (VP (VBD slept)) (. .)))
+        (TOP (S (NP (NNS cats)) (PP (IN in) (NP (DT a) (NN box))) (VP (VBD slept)) (. .)))
         (TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))) (. .)))""")
     )
     learner = learner_of(trees, features="paper", seen_min_count=1, known_min_count=1)
@@ -112,7 +113,6 @@ def test_moves_are_named(parser):
     ]
     assert scored.is_derived
     assert scored.reason == ""
-    assert scored.score == parser.parse(tree.words, tree.tags).score
 
 
 @pytest.mark.parametrize(
