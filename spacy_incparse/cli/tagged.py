@@ -25,8 +25,8 @@ def tagged_docs(
 ) -> Iterator[Doc]:
     """Make a Doc of one sentence of each line that has words, with token.tag_ where a tag is given.
 
-    tags: those that the model knows. place: where the lines are from. Raises IncparseError, naming place, line and word,
-    for another tag, and for a tag without a word.
+    tags: those that the model knows. place: where the lines are from. Raises IncparseError for another tag, and for a
+    tag without a word, with place, line and word.
     """
     known = frozenset(tags)
     for number, line in enumerate(lines, start=1):

@@ -58,9 +58,9 @@ cdef class Beam:
     """The search of one model over one sentence and its variants.
 
     beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
-    gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. merges: whether analyses are merged
-    that no later word can tell apart; all sums stay exact. A level is a beam after some words, given by its number;
-    level 0 is the one before the first word.
+    gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. merges: whether analyses are
+    merged that no later word can tell apart; all sums stay exact. A level is a beam after some words, given by its
+    number; level 0 is the one before the first word.
     """
 
     def __init__(

@@ -118,8 +118,8 @@ def _analyses(doc: Doc, found: AnchoredTree, component: IncParser | None) -> _An
     if component is not None:
         sentence = component.with_constraints(doc, _sentence(doc, found))
         tags = component.tags_for(sentence)
-        analyses = component.decoder.analyser.analyses(found.tree.words, tags, sentence.constraints)
-        return _parsed(found, component, analyses)
+        own = component.decoder.analyser.analyses(found.tree.words, tags, sentence.constraints)
+        return _parsed(found, component, own)
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         return _Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))

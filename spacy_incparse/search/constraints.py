@@ -53,7 +53,8 @@ def compiled(
 
     symbols: those of the labels that a phrase may have, without the root's. The root is in every tree.
     """
-    required, forbidden = [], []
+    required: list[tuple[int, int, int]] = []
+    forbidden: list[tuple[int, int, int]] = []
     for start, end, label, is_required in constraints:
         is_root = (start, end) == (0, n_words) and label in ((None, root_label) if is_required else (root_label,))
         if is_root and is_required:

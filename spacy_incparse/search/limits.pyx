@@ -1,4 +1,4 @@
-"""Constraints on the brackets of a tree, move by move; tests/search/test_constraints.py has what they have to come to."""
+"""Constraints on the brackets of a tree, move by move (tests/search/test_constraints.py: what they come to)."""
 
 from libc.stdint cimport int32_t
 
@@ -128,7 +128,7 @@ cdef class Limits:
         return True
 
     cdef bint _opens_all(self, const LeafC* chain) noexcept nogil:
-        """Whether a chain has a constituent for each bracket that starts here; as `keeps_begun`, from the outside in."""
+        """Whether a chain has a constituent for each bracket that starts here: `keeps_begun` from the outside in."""
         cdef size_t k
         cdef int32_t here, first = 0, furthest = 0
         for k in range(self.starting.size()):

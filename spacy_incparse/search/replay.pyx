@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.search.beam cimport Beam
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.sentence cimport Sentence
-from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, tag_symbol, with_child
+from spacy_incparse.search.state cimport SentenceC, closed, opened, tag_symbol, with_child
 
 
 cdef class Replay:
@@ -98,7 +98,7 @@ cdef class Replay:
         return total
 
     cdef void _start_word(self, const SentenceC* sentence, int i, const PrefixC* path) noexcept nogil:
-        """Go to the position before a word, under the tag that the path absorbs it under; the sentence's end has one."""
+        """Go to the position before a word, under the tag that the path absorbs it under; the end has one."""
         cdef int k, tag, alternative = sentence.first_alternative[i]
         if i < <int>path.leaves.size():
             tag = self.beam.moves.leaf_table[path.leaves[i]].tag
