@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import exp, log
 from threading import local
 from typing import Any
@@ -19,8 +20,9 @@ from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.grammar.refusals import refusals
-from spacy_incparse.search.constraints import Constraint, Constraints, checked, compiled, search_under
+from spacy_incparse.search.constraints import ConstrainedSearch, Constraints, checked
 from spacy_incparse.search.gold import reachable_tags, retag
+from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
@@ -99,7 +101,7 @@ class GenerativeParser:
         wanted = checked(constraints, len(words))
         n_results = k if are_given(tags) else ALL
         nodes = self.model.nodes_of(words, tags)
-        found, unmet = search_under(wanted, lambda constraints: self._search(nodes, n_results, constraints))
+        found, unmet = self._constrained.run(wanted, len(words), lambda limits: self._search(nodes, n_results, limits))
         parses = self.to_parses(*(found or ([], "flat")), words, tags)
         return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
 
@@ -122,16 +124,14 @@ class GenerativeParser:
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
         return tree_score(shown, transformed, scores, refusals(transformed, grammar, {}))
 
+    @cached_property
+    def _constrained(self) -> ConstrainedSearch:
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
+
     def _search(
-        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, constraints: Sequence[Constraint]
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None
     ) -> tuple[list[Analysis], str] | None:
-        """Give analyses under constraints and what source they have; None where there are none."""
-        limits = None
-        if constraints:
-            symbols = phrase_symbols(self.model.grammar)
-            limits = compiled(constraints, self._moves, symbols, ROOT_LABEL, len(nodes))
-            if limits is None:
-                return None
+        """Give analyses under limits and what source they have; None where there are none."""
         beam = self._own_beam()
         beam.clear(limits)
         level, is_relaxed = 0, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from spacy_incparse.search.limits import Limits
@@ -37,52 +38,61 @@ def checked(constraints: Constraints, n_words: int) -> list[Constraint]:
     return list(dict.fromkeys(found))
 
 
-def satisfies(spans: Iterable[tuple[str, int, int]], constraint: Constraint) -> bool:
-    """Say whether a tree with these phrases, see `Tree.spans`, satisfies a constraint; the root comes first."""
-    root, *below = spans
-    label = constraint.label
-    among = [root, *below] if constraint.is_required or label is not None else below
-    found = any((start, end) == constraint[:2] and (label is None or label == own) for own, start, end in among)
-    return found == constraint.is_required
-
-
-def compiled(
-    constraints: Sequence[Constraint], moves: Moves, symbols: Mapping[str, int], root_label: str, n_words: int
-) -> Limits | None:
-    """Give constraints as the search asks for them; None where no tree at all can satisfy one of them.
+@dataclass(frozen=True)
+class ConstrainedSearch:
+    """What searches under constraints have in common.
 
     symbols: those of the labels that a phrase may have, without the root's. The root is in every tree.
     """
-    required: list[tuple[int, int, int]] = []
-    forbidden: list[tuple[int, int, int]] = []
-    for start, end, label, is_required in constraints:
-        is_root = (start, end) == (0, n_words) and label in ((None, root_label) if is_required else (root_label,))
-        if is_root and is_required:
-            continue
-        if is_root or (is_required and label is not None and label not in symbols):
-            return None
-        if label is None or label in symbols:
-            bracket = start, end, ANY if label is None else symbols[label]
-            (required if is_required else forbidden).append(bracket)
-    return Limits(moves, n_words, required, forbidden)
 
+    moves: Moves
+    symbols: Mapping[str, int]
+    root_label: str
 
-def search_under(
-    constraints: Sequence[Constraint], search: Callable[[Sequence[Constraint]], Results | None]
-) -> tuple[Results | None, tuple[Constraint, ...]]:
-    """Search under constraints; where that finds nothing, under as many of them, in their order, as can be met.
+    def run(
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None], Results | None]
+    ) -> tuple[Results | None, tuple[Constraint, ...]]:
+        """Search under constraints; where that finds nothing, under as many of them, in their order, as can be met.
 
-    search: gives what is found under some constraints, None where that is nothing. Returns what was found, and the
-    constraints that were left out.
-    """
-    found = search(constraints)
-    if found is not None or not constraints:
-        return found, ()
-    kept: list[Constraint] = []
-    unmet = []
-    for constraint in constraints:
-        if search([*kept, constraint]) is not None:
-            kept.append(constraint)
-        else:
-            unmet.append(constraint)
-    return search(kept), tuple(unmet)
+        search: gives what is found under limits, None where that is nothing. Returns what was found, and the
+        constraints that were left out.
+        """
+        kept = [constraint for constraint in constraints if self._is_possible(constraint, n_words)]
+        found = search(self._limits(kept, n_words))
+        if found is None and kept:
+            kept = self._met(kept, n_words, search)
+            found = search(self._limits(kept, n_words))
+        return found, tuple(constraint for constraint in constraints if constraint not in kept)
+
+    def _met(
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None], Results | None]
+    ) -> list[Constraint]:
+        """Give the constraints that can be met together with those before them."""
+        kept: list[Constraint] = []
+        for constraint in constraints:
+            if search(self._limits([*kept, constraint], n_words)) is not None:
+                kept.append(constraint)
+        return kept
+
+    def _is_possible(self, constraint: Constraint, n_words: int) -> bool:
+        """Say whether some tree may satisfy a constraint."""
+        if constraint.label == self.root_label:
+            return self._is_about_root(constraint, n_words) == constraint.is_required
+        return not constraint.is_required or constraint.label is None or constraint.label in self.symbols
+
+    def _is_about_root(self, constraint: Constraint, n_words: int) -> bool:
+        """Say whether the root alone decides on a constraint."""
+        label = constraint.label
+        is_named = label == self.root_label or (label is None and constraint.is_required)
+        return is_named and constraint[:2] == (0, n_words)
+
+    def _limits(self, constraints: Sequence[Constraint], n_words: int) -> Limits | None:
+        """Give possible constraints as the search asks for them; None where there is nothing to ask for."""
+        required: list[tuple[int, int, int]] = []
+        forbidden: list[tuple[int, int, int]] = []
+        for constraint in constraints:
+            start, end, label, is_required = constraint
+            if not self._is_about_root(constraint, n_words) and (label is None or label in self.symbols):
+                bracket = start, end, ANY if label is None else self.symbols[label]
+                (required if is_required else forbidden).append(bracket)
+        return Limits(self.moves, n_words, required, forbidden) if required or forbidden else None

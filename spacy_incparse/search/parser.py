@@ -17,8 +17,9 @@ from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.constraints import Constraint, Constraints, checked, compiled, search_under
+from spacy_incparse.search.constraints import ConstrainedSearch, Constraint, Constraints, checked
 from spacy_incparse.search.gold import Tags, encode_moves, reachable_tags, retag
+from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.replay import Replay
@@ -176,7 +177,7 @@ class Parser:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
         sentence = self.model.sentence(words, tags)
         wanted = checked(constraints, len(words))
-        found, unmet = search_under(wanted, lambda constraints: self._search(sentence, k, constraints))
+        found, unmet = self._constrained.run(wanted, len(words), lambda limits: self._search(sentence, k, limits))
         if found is None:
             first = [tag if isinstance(tag, str) else tag[0][0] for tag in tags]
             return [Parse(flat_tree(words, first), 0.0, "flat", unmet)]
@@ -188,16 +189,14 @@ class Parser:
             parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
         return list(parses.values())
 
-    def _search(self, sentence: Sentence, k: int, constraints: Sequence[Constraint]) -> Any:
-        """Give analyses under constraints and the number of relaxed words, as `Beam.parse` does; None for none."""
-        limits = None
-        if constraints:
-            symbols = phrase_symbols(self.model.grammar)
-            limits = compiled(constraints, self._moves, symbols, ROOT_LABEL, len(sentence))
-            if limits is None:
-                return None
+    def _search(self, sentence: Sentence, k: int, limits: Limits | None) -> Any:
+        """Give analyses under limits and the number of relaxed words, as `Beam.parse` does; None for none."""
         results, n_relaxed = self._beam.parse(sentence, k, limits)
         return (results, n_relaxed) if results else None
+
+    @cached_property
+    def _constrained(self) -> ConstrainedSearch:
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Give the score and the derivation of a normalised tree of the sentence, in the unit of `Parse.score`.

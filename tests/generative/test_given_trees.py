@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
-from spacy_incparse.search.constraints import Constraint, satisfies
+from spacy_incparse.search.constraints import Constraint
 from spacy_incparse.search.gold import retag
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import parse_bracketed
+from tests.reference.constraints import satisfies
 from tests.strategies import normalised_trees
 
 FEW = {"phrases": ("NP", "S", "VP"), "tags": ("NN", "NN", "DT", "CC")}

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.search.constraints import Constraint, satisfies
+from spacy_incparse.search.constraints import Constraint
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.trees.reader import parse_bracketed
+from tests.reference.constraints import satisfies
 from tests.reference.engine import learner_of, random_weights
 from tests.strategies import normalised_trees
 
