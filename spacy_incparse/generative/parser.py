@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp, log
 from threading import local
 from typing import Any
@@ -20,7 +20,7 @@ from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.grammar.refusals import refusals
-from spacy_incparse.search.constraints import ConstrainedSearch, Constraints, checked
+from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraints, checked
 from spacy_incparse.search.gold import reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
@@ -101,7 +101,7 @@ class GenerativeParser:
         wanted = checked(constraints, len(words))
         n_results = k if are_given(tags) else ALL
         nodes = self.model.nodes_of(words, tags)
-        found, unmet = self._constrained.run(wanted, len(words), lambda limits: self._search(nodes, n_results, limits))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
         parses = self.to_parses(*(found or ([], "flat")), words, tags)
         return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
 
@@ -129,10 +129,10 @@ class GenerativeParser:
         return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
 
     def _search(
-        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
     ) -> tuple[list[Analysis], str] | None:
         """Give analyses under limits and what source they have; None where there are none."""
-        beam = self._own_beam()
+        beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
         beam.clear(limits)
         level, is_relaxed = 0, False
         for number, tag_ids in nodes:

@@ -11,6 +11,7 @@ from spacy_incparse.search.moves import Moves
 
 Results = TypeVar("Results")
 ANY = 0  # for the symbol of a label
+WIDE_BEAM = 1000  # hypotheses after a word, where a search with fewer has found nothing
 
 
 class Constraint(NamedTuple):
@@ -50,27 +51,31 @@ class ConstrainedSearch:
     root_label: str
 
     def run(
-        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None], Results | None]
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
     ) -> tuple[Results | None, tuple[Constraint, ...]]:
         """Search under constraints; where that finds nothing, under as many of them, in their order, as can be met.
 
-        search: gives what is found under limits, None where that is nothing. Returns what was found, and the
-        constraints that were left out.
+        search: gives what is found under limits, None where that is nothing; with True it shall keep more hypotheses
+        than else, since those that it kept may all have come to where they could not go on. Returns what was found,
+        and the constraints that were left out.
         """
         kept = [constraint for constraint in constraints if self._is_possible(constraint, n_words)]
-        found = search(self._limits(kept, n_words))
-        if found is None and kept:
+        limits = self._limits(kept, n_words)
+        found = search(limits, False)
+        if found is None and limits is not None:
+            found = search(limits, True)
+        if found is None and limits is not None:
             kept = self._met(kept, n_words, search)
-            found = search(self._limits(kept, n_words))
+            found = search(self._limits(kept, n_words), False)
         return found, tuple(constraint for constraint in constraints if constraint not in kept)
 
     def _met(
-        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None], Results | None]
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
     ) -> list[Constraint]:
         """Give the constraints that can be met together with those before them."""
         kept: list[Constraint] = []
         for constraint in constraints:
-            if search(self._limits([*kept, constraint], n_words)) is not None:
+            if search(self._limits([*kept, constraint], n_words), False) is not None:
                 kept.append(constraint)
         return kept
 

@@ -56,19 +56,24 @@ cdef class Limits:
     cdef bint keeps_begun(self, const FrameC* frame, const FrameC* frames) noexcept nogil:
         """Whether the constituents from a frame upward may become all brackets that have begun.
 
-        From the inside out: a bracket around another one is that constituent or one above it; those over the same words
-        may stand in any order.
+        From the inside out: a bracket around another one is a constituent above that one's, or the same one, where a
+        step on it can make the inner bracket; those over the same words may stand in any order.
         """
         cdef const FrameC* here
         cdef int32_t height, lowest = 0, highest = 0
+        cdef bint has_inner = False
         cdef int k, last = <int>self.begun.size() - 1
         for k in range(last, -1, -1):
             if k < last and (
                 self.begun[k].start != self.begun[k + 1].start or self.begun[k].end != self.begun[k + 1].end
             ):
-                lowest = highest
+                lowest, has_inner = highest, True
             here, height = frame, 0
-            while height < lowest or not self._is(&self.begun[k], here.start, here.label):
+            while (
+                height < lowest
+                or (height == lowest and has_inner and self.moves.slash_of[here.label] == NONE)
+                or not self._is(&self.begun[k], here.start, here.label)
+            ):
                 here, height = &frames[here.parent], height + 1
                 if here.parent == 0 or here.start < self.begun[k].start:
                     return False
@@ -130,14 +135,18 @@ cdef class Limits:
     cdef bint _opens_all(self, const LeafC* chain) noexcept nogil:
         """Whether a chain has a constituent for each bracket that starts here: `keeps_begun` from the outside in."""
         cdef size_t k
-        cdef int32_t here, first = 0, furthest = 0
+        cdef int32_t here, label, first = 0, furthest = 0
+        cdef bint has_outer = False
         for k in range(self.starting.size()):
             if k > 0 and self.starting[k].end != self.starting[k - 1].end:
-                first = furthest
+                first, has_outer = furthest, True
             here = first
-            while here < chain.n and not self._is(
-                &self.starting[k], self.position, self.moves.chain_labels[chain.first + here]
-            ):
+            while here < chain.n:
+                label = self.moves.chain_labels[chain.first + here]
+                if self._is(&self.starting[k], self.position, label) and not (
+                    here == first and has_outer and self.moves.slash_of[label] == NONE
+                ):
+                    break
                 here += 1
             if here == chain.n:
                 return False

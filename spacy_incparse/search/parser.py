@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import srsly
@@ -17,7 +17,7 @@ from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.constraints import ConstrainedSearch, Constraint, Constraints, checked
+from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraint, Constraints, checked
 from spacy_incparse.search.gold import Tags, encode_moves, reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
@@ -134,7 +134,9 @@ class Parser:
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
         root = root_symbol(model.grammar)
-        self._beam = Beam(model.scorer(moves, weights, config), root, config.beam_size, config.gamma)
+        scorer = model.scorer(moves, weights, config)
+        self._beam = Beam(scorer, root, config.beam_size, config.gamma)
+        self._wide_beam = Beam(scorer, root, max(config.beam_size, WIDE_BEAM), None)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
@@ -177,7 +179,7 @@ class Parser:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
         sentence = self.model.sentence(words, tags)
         wanted = checked(constraints, len(words))
-        found, unmet = self._constrained.run(wanted, len(words), lambda limits: self._search(sentence, k, limits))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
         if found is None:
             first = [tag if isinstance(tag, str) else tag[0][0] for tag in tags]
             return [Parse(flat_tree(words, first), 0.0, "flat", unmet)]
@@ -189,9 +191,9 @@ class Parser:
             parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
         return list(parses.values())
 
-    def _search(self, sentence: Sentence, k: int, limits: Limits | None) -> Any:
+    def _search(self, sentence: Sentence, k: int, limits: Limits | None, is_wide: bool) -> Any:
         """Give analyses under limits and the number of relaxed words, as `Beam.parse` does; None for none."""
-        results, n_relaxed = self._beam.parse(sentence, k, limits)
+        results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
         return (results, n_relaxed) if results else None
 
     @cached_property

@@ -44,7 +44,7 @@ def satisfies_all(tree, wanted):
     return all(satisfies(tree.spans(), constraint) for constraint in wanted)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), seen_min_count=st.sampled_from((0, 2)))
 def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, seen_min_count):
     parser = random_parser(treebank, seed, seen_min_count=seen_min_count)
@@ -61,7 +61,7 @@ def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, seen_m
         assert satisfies_all(parse.tree, met)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 3, 20)))
 def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, seed, beam_size):
     """Its chains are known; where triples would be in the way, words are relaxed."""
@@ -83,7 +83,7 @@ def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, see
     assert set(parser.parse(tree.words, tree.tags, whole).tree.spans()) >= set(tree.spans())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), beam_size=st.sampled_from((1, 5, 100)))
 def test_a_forbidden_bracket_of_the_best_tree_is_gone(data, treebank, seed, beam_size):
     parser = random_parser(treebank, seed, beam_size=beam_size)
