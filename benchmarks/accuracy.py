@@ -4,9 +4,9 @@ The number of passes is fixed beforehand and the parser of the last pass is scor
 parser, trained as `spacy-incparse train` does, is scored under its own tagger's tags (`acc-BANK-predicted-CONFIG`) and
 under gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold` the training too has gold tags alone, and there is one
 row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters` the rows end in `-clusters`. A generative parser has no
-tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences; the gold tags are put
-into the finished trees so that every sentence counts. Each seed is trained in a process of its own, whose peak memory
-(when training has ended) and training time (the tagger included) stand in the row.
+tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences;
+the gold tags are put into the finished trees so that every sentence counts. Each seed is trained in a process of its
+own, whose peak memory (when training has ended) and training time (the tagger included) stand in the row.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
             type=_setting,
             default=list(settings.items()),
             metavar="NAME=VALUE",
-            help=f"search settings of the row; default: {' '.join(f'{key}={value:g}' for key, value in settings.items())}",
+            help=f"search settings of the row; default: {' '.join(f'{k}={v:g}' for k, v in settings.items())}",
         )
     return parser.parse_args(argv)
 

@@ -14,6 +14,7 @@ from spacy_incparse.cli.group import CommandGroup
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.score import score_command
+from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.cli.stats import stats_command
 from spacy_incparse.cli.train import train_command
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train": train_command,
     "evaluate": evaluate_command,
     "score": score_command,
+    "score-trees": score_trees_command,
     "search": search_command,
     "measures": measures_command,
     "convert": convert_command,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, SkipBad, open_pipeline, open_treebank, write_json
+from spacy_incparse.cli.options import OutputFile, SkipBad, given, open_pipeline, open_treebank, write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.characters import TextScores, score_texts
 from spacy_incparse.trees.tree import Tree
@@ -122,7 +121,7 @@ def evaluate(
     gold = list(trees_to_docs(trees, nlp.vocab))
     docs = [_without_trees(nlp, doc, gold_tags) for doc in gold]
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    with _given(nlp, parser, found, "doc" if gold_tags else parser.tags):
+    with given(nlp, parser, found, "doc" if gold_tags else parser.tags):
         parsed, seconds = _timed(nlp, docs, _without_trees(nlp, gold[0], gold_tags))
     confidence = score_confidence(trees, parsed) if with_confidence else None
     return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)
@@ -143,19 +142,6 @@ def _without_trees(nlp: Language, gold: Doc, with_tags: bool) -> Doc:
     starts: list[bool | int | None] = [token.is_sent_start for token in gold]
     tags = [token.tag_ for token in gold] if with_tags else None
     return Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts, tags=tags)
-
-
-@contextmanager
-def _given(nlp: Language, parser: IncParser, given: set[str], tags: str) -> Iterator[None]:
-    """Disable the components that would find out what the Docs have already; let the parser use these tags."""
-    givers = [name for name in nlp.pipe_names if given.intersection(nlp.get_pipe_meta(name).assigns)]
-    used = parser.tags
-    parser.tags = tags
-    try:
-        with nlp.select_pipes(disable=givers):
-            yield
-    finally:
-        parser.tags = used
 
 
 def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc], float]:

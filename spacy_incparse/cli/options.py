@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,6 +79,19 @@ def find_parser(nlp: Language, name: str) -> IncParser:
             return component
     has = ", ".join(nlp.pipe_names) or "no components"
     raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}): it gives no trees")
+
+
+@contextmanager
+def given(nlp: Language, parser: IncParser, annotations: set[str], tags: str | None = None) -> Iterator[None]:
+    """Disable the components that would find out what the Docs have already; let the parser use these tags."""
+    givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
+    used = parser.tags
+    parser.tags = used if tags is None else tags
+    try:
+        with nlp.select_pipes(disable=givers):
+            yield
+    finally:
+        parser.tags = used
 
 
 def check_output(path: Path | None) -> Path | None:

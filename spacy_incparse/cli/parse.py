@@ -8,13 +8,13 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import Enum
 from typing import IO, Annotated, Any, cast
 
 import typer
 
-from spacy_incparse.cli.options import open_pipeline
+from spacy_incparse.cli.options import given, open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.files import GZIP_MAGIC
@@ -45,6 +45,9 @@ def parse_command(
     tokenized: Annotated[
         bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens separated by spaces.")
     ] = False,
+    tagged: Annotated[
+        bool, typer.Option("--tagged", help="As --tokenized, with tags: word_TAG; a word alone gets the parser's.")
+    ] = False,
     format_: Annotated[
         Format | None, typer.Option("--format", "-f", help="Default: pretty on a terminal, otherwise penn.")
     ] = None,
@@ -68,12 +71,13 @@ def parse_command(
       spacy-incparse parse --input book.txt --format json > book.jsonl
       spacy-incparse parse --input letter.txt --format html > letter.html
       echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
+      echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
     writer = find_writer((format_ or _default_format()).value)
     with _open(text, source) as lines:
         for line in parse(
-            _decoded(lines, source), model, writer, tokenized=tokenized, ptb=ptb, nbest=nbest, n_process=n_process,
-            batch_size=_batch_size(lines, n_process),
+            _decoded(lines, source), model, writer, tokenized=tokenized, tagged=tagged, ptb=ptb, nbest=nbest,
+            n_process=n_process, batch_size=_batch_size(lines, n_process), place=source or "the text",
         ):  # fmt: skip
             typer.echo(line)
 
@@ -84,18 +88,29 @@ def parse(
     writer: Writer,
     *,
     tokenized: bool = False,
+    tagged: bool = False,
     ptb: bool = False,
     nbest: int = 1,
     n_process: int = 1,
     batch_size: int | None = None,
+    place: str = "the text",
 ) -> Iterator[str]:
-    """Yield what `writer` makes of the sentences in lines of text; the other arguments are those of the command."""
+    """Yield what `writer` makes of the sentences in lines of text; the other arguments are those of the command.
+
+    place: where the lines are from, for messages.
+    """
     from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
+    from spacy_incparse.cli.tagged import tagged_docs
 
     nlp, parser = open_pipeline(model)
-    texts: Iterable[Any] = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
-    sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
-    yield from writer(sentences, nbest > 1, ptb)
+    texts: Iterable[Any]
+    if tagged:
+        texts = tagged_docs(lines, nlp.vocab, parser.decoder.parser.tags, place, ptb=ptb)
+    else:
+        texts = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
+    with given(nlp, parser, {"token.tag"}, "doc") if tagged else nullcontext():
+        sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
+        yield from writer(sentences, nbest > 1, ptb)
 
 
 def _batch_size(lines: IO[bytes], n_process: int) -> int | None:

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
 from spacy_incparse.pipeline.parser_pipe import IncParser
-from spacy_incparse.pipeline.sentences import Sentence, split_sentences
+from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
 from spacy_incparse.search.parser import Parse
 from spacy_incparse.tokens import penn_to_raw
@@ -43,11 +43,15 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield " ".join(paragraph)
 
 
+def split_words(line: str) -> list[str]:
+    """Part a line at blanks. A no-break space is none, but part of a word, as it is in a treebank."""
+    return [word for word in re.split(r"[ \t\f\v\r]+", line) if word]
+
+
 def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
     """Make a Doc of one sentence of each line that has words; with `ptb` they are in Penn spelling."""
     for line in lines:
-        # Not str.split: a no-break space is part of a word, as it is in a treebank.
-        words = [penn_to_raw(word) if ptb else word for word in re.split(r"[ \t\f\v\r]+", line) if word]
+        words = [penn_to_raw(word) if ptb else word for word in split_words(line)]
         if words:
             starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
             yield Doc(vocab, words=words, sent_starts=starts)
@@ -72,7 +76,7 @@ def parse_texts(
     with nlp.select_pipes(disable=[parser.name]):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
-            yield from (_analysed(number, text, parser, sentence, nbest) for sentence in split_sentences(doc))
+            yield from (_analysed(number, text, parser, sentence, nbest) for sentence in parser.sentences_of(doc))
 
 
 def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
@@ -95,5 +99,5 @@ def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, 
         text[start : sentence.end_char],
         [offset - start for offset in sentence.char_starts],
         [offset - start for offset in sentence.char_ends],
-        parser.nbest(sentence.words, tags, k),
+        parser.nbest(sentence.words, tags, k, sentence.constraints),
     )

@@ -5,6 +5,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.memo cimport MemoC
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.state cimport FrameC
@@ -35,6 +36,7 @@ cdef struct LevelC:
     int32_t last
     int32_t previous
     int32_t best         # the hypothesis with the best analysis
+    int32_t n_words
     double word
     double before
     bint relaxed
@@ -53,8 +55,9 @@ cdef class Beam:
     cdef int beam_size
     cdef int n_candidates            # most hypotheses built for a word, before merging
     cdef bint merges
+    cdef Limits limits               # of the sentence
+    cdef bint is_limited
     cdef double log_gamma            # -infinity: plain top N
-    cdef vector[char] is_slash       # by symbol
     cdef vector[FrameC] frames
     cdef vector[uint64_t] keys       # by frame: a hash of all that later decisions can read of it and of those above
     cdef MemoC merge_memo
@@ -75,12 +78,14 @@ cdef class Beam:
     cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
     cdef double _expand_beam(self, int32_t level) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil
-    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, double total) noexcept nogil
+    cdef void _add_chains(
+        self, HypothesisC candidate, const SiteC* site, double total, const FrameC* frame
+    ) noexcept nogil
     cdef void _note(self, double score) noexcept nogil
     cdef void _raise_cut(self) noexcept nogil
     cdef void _filter(self) noexcept nogil
     cdef void _build(self, HypothesisC hypothesis, const LevelC* before) noexcept nogil
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis) noexcept nogil
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) noexcept nogil
     cdef void _merge(self, int32_t first) noexcept nogil
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
     cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil

@@ -8,9 +8,10 @@ from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.search.context cimport ContextC
 from spacy_incparse.lexicon.hashing cimport mix64
+from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves
-from spacy_incparse.search.state cimport FrameC, closed, opened, sign, tag_symbol, with_child
+from spacy_incparse.search.state cimport FrameC, SentenceC, SymbolsC, opened, sign, tag_symbol, with_child
 
 cdef enum:
     SENTINEL = 0  # the frame above the root, its own parent
@@ -46,25 +47,28 @@ cdef void join(HypothesisC* a, const HypothesisC* b) noexcept nogil:
         a.n_closings, a.leaf, a.node = b.n_closings, b.leaf, b.node
 
 
+cdef FrameC ended(
+    const FrameC* parent, const FrameC* child, const SentenceC* lattice, const SymbolsC* symbols
+) noexcept nogil:
+    """`parent` after its open child has ended; where it started matters to limits alone."""
+    return with_child(parent, child.label, 0, child.head, lattice, symbols)
+
+
 cdef class Beam:
     """The search of one model over one sentence and its variants.
 
     beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
-    gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. slashes: symbols of slash labels.
-    merges: whether analyses are merged that no later word can tell apart; all sums stay exact. A level is a beam after
-    some words, given by its number; level 0 is the one before the first word.
+    gamma n^3 times that of the best, n the number of better ones; 0 for plain top N. merges: whether analyses are
+    merged that no later word can tell apart; all sums stay exact. A level is a beam after some words, given by its
+    number; level 0 is the one before the first word.
     """
 
     def __init__(
-        self, Moves moves, Probabilities probabilities, int root, slashes, int beam_size, double gamma,
-        bint merges=False
+        self, Moves moves, Probabilities probabilities, int root, int beam_size, double gamma, bint merges=False
     ):
         self.moves, self.probabilities = moves, probabilities
         self.scorer = Scorer(moves, probabilities)
         self.root = root
-        self.is_slash.resize(moves.symbols.n_symbols, 0)
-        for symbol in slashes:
-            self.is_slash[<int>symbol] = 1
         self.beam_size = beam_size if beam_size else MAX_INT
         self.n_candidates = min(self.beam_size, MAX_INT // 3) * 3 if merges else self.beam_size
         self.merges = merges
@@ -72,9 +76,10 @@ cdef class Beam:
         self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
         self.clear()
 
-    def clear(self):
-        """Forget all words."""
+    def clear(self, Limits limits=None):
+        """Forget all words; the next ones are searched under limits, and their sums are then of no use."""
         self.lattice = Lattice()
+        self.limits, self.is_limited = limits, limits is not None
         self.start()
 
     def push(self, int level, word, tags):
@@ -147,7 +152,7 @@ cdef class Beam:
         n_open[0] = n_phrases[0] = 0
         while self.frames[frame].parent != SENTINEL:  # the root is copied when it gets a child
             n_open[0] += 1
-            n_phrases[0] += not self.is_slash[self.frames[frame].label]
+            n_phrases[0] += not self.moves.is_slash[self.frames[frame].label]
             frame = self.frames[frame].parent
 
     cdef void start(self) noexcept nogil:
@@ -171,7 +176,7 @@ cdef class Beam:
         hypothesis.frame, hypothesis.previous = ROOT, -1
         hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
         self.hypotheses.push_back(hypothesis)
-        level.first, level.last, level.previous, level.best = 0, 1, -1, 0
+        level.first, level.last, level.previous, level.best, level.n_words = 0, 1, -1, 0, 0
         level.word, level.before, level.relaxed = 0.0, 0.0, False
         self.levels.push_back(level)
 
@@ -204,6 +209,9 @@ cdef class Beam:
         cdef LevelC result
         cdef double beam
         result.previous, result.relaxed = level, False
+        result.n_words = self.levels[level].n_words + (first_node < last_node)
+        if self.is_limited:
+            self.limits.start_word(self.levels[level].n_words)
         self.scorer.start_word(&self.lattice.c, first_node, last_node, False)
         beam = self._expand_beam(level)
         if self.candidates.empty():
@@ -220,6 +228,8 @@ cdef class Beam:
         self.candidates.clear()
         self.best = self.cut = -INFINITY
         self.mass = self.mass_before = 0.0
+        if self.levels[level].first == self.levels[level].last:
+            return beam  # under limits nothing may be left
         self.top = self.hypotheses[self.levels[level].first].score
         for k in range(N_BINS):
             self.bins[k] = 0
@@ -239,27 +249,34 @@ cdef class Beam:
         cdef bint at_end = self.scorer.first_node == self.scorer.last_node
         candidate.previous, candidate.frame, candidate.n_closings = number, -1, 0
         candidate.leaf, candidate.node = -1, -1
+        if self.is_limited:
+            self.limits.start_hypothesis()
         while total >= self.cut:
+            if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
+                return
             context = self.context(&frame)
             site = self.scorer.site(&context, self.cut - total)
-            self._add_chains(candidate, &site, total)
-            if not site.can_stop:
+            if not (self.is_limited and self.limits.is_doomed(&frame, self.frames.data())):
+                self._add_chains(candidate, &site, total, &frame)
+            if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
                 return
             total += site.stop
             if frame.parent == SENTINEL:
                 break
             if candidate.n_closings == MAX_CLOSINGS and not at_end:
                 return
-            frame = closed(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
+            frame = ended(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
             candidate.n_closings += 1
-        if at_end and frame.parent == SENTINEL:
+        if at_end and frame.parent == SENTINEL and not (self.is_limited and self.limits.n_missing):
             candidate.score = total
             self.mass += exp(total - self.top)
             self.mass_before = self.mass
             self.candidates.push_back(candidate)
 
-    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, double total) noexcept nogil:
-        """Add a candidate for each chain that the filter may keep; all of them count for the sums."""
+    cdef void _add_chains(
+        self, HypothesisC candidate, const SiteC* site, double total, const FrameC* frame
+    ) noexcept nogil:
+        """Add a candidate for each chain that the filter may keep on a frame; all of them count for the sums."""
         cdef int32_t k
         cdef double share = exp(total - self.top)
         self.mass += share * site.mass
@@ -269,6 +286,8 @@ cdef class Beam:
             if candidate.score < self.cut:
                 return  # the list is sorted
             candidate.leaf, candidate.node = self.scorer.chains[k].leaf, self.scorer.chains[k].node
+            if self.is_limited and not self.limits.allows_chain(frame, &self.moves.leaf_table[candidate.leaf]):
+                continue
             self._note(candidate.score)
             self.candidates.push_back(candidate)
 
@@ -311,21 +330,22 @@ cdef class Beam:
         hypothesis.entropy = previous.entropy
         hypothesis.steps = hypothesis.n_closings + self.moves.leaf_table[hypothesis.leaf].n + 2
         hypothesis.survivors = exp(previous.best - previous.score) if hypothesis.previous == before.best else 0.0
-        hypothesis.frame = self._build_frames(&hypothesis)
+        hypothesis.frame = self._build_frames(&hypothesis, before.n_words)
         self.hypotheses.push_back(hypothesis)
 
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis) noexcept nogil:
-        """Append what a move opens and changes; give the lowest frame."""
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) noexcept nogil:
+        """Append what a move behind so many words opens and changes; give the lowest frame."""
         cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
         cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
         cdef FrameC frame = self.frames[parent]
         cdef int k, _
         for _ in range(hypothesis.n_closings):
-            frame = closed(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
+            frame = ended(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
         if hypothesis.n_closings and chain.n:
             parent = self._append_frame(frame)
         for k in range(chain.n):
             frame = opened(self.moves.chain_labels[chain.first + k], 0, parent, &frame)
+            frame.start = n_words
             sign(&frame, &self.lattice.c, &self.moves.symbols)
             if k < chain.n - 1:
                 parent = self._append_frame(frame)

@@ -23,7 +23,7 @@ from spacy_incparse.generative.scorer import Probabilities
 from spacy_incparse.generative.templates import field_numbers, nested_sets
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.grammar.chains import Grammar
-from spacy_incparse.grammar.derivation import derivation
+from spacy_incparse.grammar.derivation import Move, derivation
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.parser import root_symbol
 from spacy_incparse.transforms.left_corner import transform
@@ -167,12 +167,25 @@ def log_arrays(log: EventLog, config: GenerativeConfig) -> tuple[np.ndarray, np.
     )
 
 
+def encode_known(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
+    """Give what `encode` does for the words up to the first whose chain has a label that the grammar does not know."""
+    known = grammar.labels.nonterminal_ids
+    moves = derivation(tree)
+    n_known = next((k for k, move in enumerate(moves) if not known.keys() >= set(move.chain)), len(moves))
+    return _encode(moves[:n_known], tree, grammar, vocabulary)
+
+
 def encode(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
     """Give a transformed tree as what an `EventLog` adds: words with one tag each, closings, chains of symbols."""
+    return _encode(derivation(tree), tree, grammar, vocabulary)
+
+
+def _encode(
+    moves: Sequence[Move], tree: Tree, grammar: Grammar, vocabulary: Vocabulary
+) -> tuple[Lattice, list[int], list[list[int]]]:
     labels = grammar.labels
-    moves = derivation(tree)
     lattice = Lattice()
-    for number, tag in zip(vocabulary.encode(tree.words), tree.tags, strict=True):
+    for number, tag, _ in zip(vocabulary.encode(tree.words), tree.tags, moves, strict=False):
         lattice.push(number, (labels.tag_ids[tag],))
     chains = [[FIRST_SYMBOL + labels.nonterminal_ids[label] for label in move.chain] for move in moves]
     return lattice, [move.n_closings for move in moves], chains

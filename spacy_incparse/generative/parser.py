@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from math import exp, log
 from threading import local
 from typing import Any
@@ -13,12 +15,18 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.beam import Beam
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures
-from spacy_incparse.generative.model import GenerativeModel, Tags
+from spacy_incparse.generative.model import GenerativeModel, Tags, encode_known
+from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
+from spacy_incparse.grammar.refusals import refusals
+from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraints, checked
+from spacy_incparse.search.gold import reachable_tags, retag
+from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
-from spacy_incparse.search.parser import Parse, flat_tree, root_symbol
-from spacy_incparse.transforms.left_corner import slash_base
+from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
+from spacy_incparse.search.tree_scores import TreeScore, tree_score
+from spacy_incparse.transforms.left_corner import slash_base, transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -68,37 +76,73 @@ class GenerativeParser:
         """The head rules of the treebank that it was trained on."""
         return self.model.heads
 
-    def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
+    def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with its own.
 
         The tree is the one with the best expected F; the most probable one is the first of `nbest`.
         """
-        parses = self.nbest(words, tags, self.config.risk_trees)
+        parses = self.nbest(words, tags, self.config.risk_trees, constraints)
         return least_risk(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
 
-    def nbest(self, words: Sequence[str], tags: Tags | None = None, k: int = 1) -> list[Parse]:
+    def nbest(
+        self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
+    ) -> list[Parse]:
         """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
 
         Where a word has no tag given, a tree's probability is the sum over all its taggings in the beam, and its tags
-        are the best of these. Raises ValueError where there are no words, tags are more or fewer, or k is below 1.
+        are the best of these. constraints: as of `search.parser.Parser.nbest`. Raises ValueError where there are no
+        words, tags are more or fewer, k is below 1, or constraints are on other words.
         """
         if not words or (tags is not None and len(words) != len(tags)):
             n_tags = 0 if tags is None else len(tags)
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")
         if k < 1:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
-        beam = self._own_beam()
-        beam.clear()
+        wanted = checked(constraints, len(words))
+        n_results = k if are_given(tags) else ALL
+        nodes = self.model.nodes_of(words, tags)
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
+        parses = self.to_parses(*(found or ([], "flat")), words, tags)
+        return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Give the natural log probability and the derivation of a normalised tree of the sentence.
+
+        tags: what the sentence would be parsed under; None, or None for a word: the tree's own. Of several tags of a
+        word the tree's is taken where it is among them, else the first. Words and tags have their part in the score,
+        which is that of this one tagging. Raises ValueError for a tree of other words.
+        """
+        if tuple(words) != tree.words:
+            raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
+        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
+        shown = retag(tree, reachable_tags(tree, given))
+        grammar = self.model.grammar
+        known = grammar.labels.tag_ids
+        transformed = transform(retag(tree, [tag if tag in known else self.tags[0] for tag in shown.tags]))
+        arguments = encode_known(transformed, grammar, self.model.vocabulary)
+        complete = len(arguments[0]) == len(words)
+        scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
+        return tree_score(shown, transformed, scores, refusals(transformed, grammar, {}))
+
+    @cached_property
+    def _constrained(self) -> ConstrainedSearch:
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
+
+    def _search(
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
+    ) -> tuple[list[Analysis], str] | None:
+        """Give analyses under limits and what source they have; None where there are none."""
+        beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
+        beam.clear(limits)
         level, is_relaxed = 0, False
-        for number, tag_ids in self.model.nodes_of(words, tags):
+        for number, tag_ids in nodes:
             level = beam.push(level, number, tag_ids)
             is_relaxed |= beam.is_relaxed(level)
-        results, end_relaxed = beam.complete(level, k if are_given(tags) else ALL)
-        source = "relaxed" if is_relaxed or end_relaxed else "beam"
-        return self.to_parses(results, words, tags, source)[:k]
+        results, end_relaxed = beam.complete(level, k)
+        return (results, "relaxed" if is_relaxed or end_relaxed else "beam") if results else None
 
     def to_parses(
-        self, results: Sequence[Analysis], words: Sequence[str], tags: Tags | None, source: str
+        self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
     ) -> list[Parse]:
         """Give the trees of analyses, best first; what is open at the end is closed."""
         if not are_given(tags):
@@ -116,9 +160,9 @@ class GenerativeParser:
         """Give the tags that sentences are to be parsed under: none, it finds its own."""
         return [[None] * len(words) for words in sentences]
 
-    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Tags | None]]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags."""
-        return [self.parse(words, tags) for words, tags in sentences]
+    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
+        """Parse sentences, each given by its words and tags, and constraints if there are any."""
+        return [self.parse(*sentence) for sentence in sentences]
 
     def with_search(self, **settings: Any) -> GenerativeParser:
         """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
@@ -152,9 +196,7 @@ class GenerativeParser:
 
     def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
         """Give a search of its own; one that merges is for sums, the other for trees (see beam.pyx)."""
-        nonterminals = self.model.grammar.nonterminals
-        slashes = [2 + number for number, label in enumerate(nonterminals) if slash_base(label) is not None]
-        return Beam(self._moves, self._probabilities, self._root, slashes, beam_size, float(gamma or 0.0), merges)
+        return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
 
     def to_bytes(self) -> bytes:
         """Give the whole parser."""

@@ -84,7 +84,7 @@ class PrefixSession:
         words, tags = zip(*self._pushed(), strict=True)
         results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)
         source = "relaxed" if is_relaxed or self._any_relaxed() else "beam"
-        return self._parser.to_parses(results, words, tags, source)[:k]
+        return self._parser.to_parses(results, source, words, tags)[:k]
 
     def measures(self) -> WordMeasures:
         """Give the measures of the last word. Raises ValueError before the first one."""

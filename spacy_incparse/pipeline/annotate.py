@@ -27,6 +27,7 @@ class ParsedSentence:
     tags: Sequence[str]
     stored: str
     measures: str | None = None  # the string that stores what each word costs
+    unmet: Sequence[tuple] = ()  # constraints that were left out
 
 
 def annotate(
@@ -34,13 +35,15 @@ def annotate(
     tagger: Tagger | None,
     decoder: Decoder,
     on_error: Callable[[Sentence, Exception], None],
+    on_unmet: Callable[[Sentence, Sequence[tuple]], None] = lambda sentence, constraints: None,
     *,
     use_given_tags: bool = False,
 ) -> list[ParsedSentence]:
     """Tag and parse sentences of any Docs; every one of them gets a tree.
 
     A sentence in which something fails gets a flat tree, and `on_error` is told; the others do not suffer from it.
-    With `use_given_tags` the tagger is asked only where a word has no tag.
+    `on_unmet` is told of constraints that a tree could not meet. With `use_given_tags` the tagger is asked only where a
+    word has no tag.
     """
     parsed: list[ParsedSentence] = []
     for batch in _batches(sentences):
@@ -48,6 +51,9 @@ def annotate(
             parsed += _annotate_batch(batch, tagger, decoder, use_given_tags)
         except Exception:
             parsed += [_annotate_one(sentence, tagger, decoder, on_error, use_given_tags) for sentence in batch]
+    for item in parsed:
+        if item.unmet:
+            on_unmet(item.sentence, item.unmet)
     return parsed
 
 
@@ -68,10 +74,15 @@ def _annotate_batch(
     batch: list[Sentence], tagger: Tagger | None, decoder: Decoder, use_given_tags: bool
 ) -> list[ParsedSentence]:
     tags = sentence_tags(batch, tagger, decoder, use_given_tags)
-    parses = decoder.parser.parse_batch([(s.words, t) for s, t in zip(batch, tags, strict=True)])
+    given = [(s.words, t, s.constraints) if s.constraints else (s.words, t) for s, t in zip(batch, tags, strict=True)]
+    parses = decoder.parser.parse_batch(given)
+    stored = [
+        _encode(p.tree, s, p.score, p.source, decoder.fields(p, *sentence))
+        for s, p, sentence in zip(batch, parses, given, strict=True)
+    ]
     return [
-        ParsedSentence(s, p.tree.tags, _encode(p.tree, s, p.score, p.source, decoder.fields(p, s.words, t)))
-        for s, t, p in zip(batch, tags, parses, strict=True)
+        ParsedSentence(s, p.tree.tags, string, unmet=p.unmet)
+        for s, p, string in zip(batch, parses, stored, strict=True)
     ]
 
 

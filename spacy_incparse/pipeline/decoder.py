@@ -44,12 +44,12 @@ class Decoder:
         """Return the field for the heads of a tree."""
         return self._heads(tree.arrays)
 
-    def fields(self, parse: Parse, words: Sequence[str], tags: Tags) -> list[str]:
+    def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Sequence[tuple] = ()) -> list[str]:
         """Return all fields for the parser's own analysis of a sentence."""
         heads = self.heads_field(parse.tree)
         if self.nbest < 2 or parse.source == "flat":
             return [heads]
-        others = self.analyser.beside(parse, words, tags)[1 : self.nbest]
+        others = self.analyser.beside(parse, words, tags, constraints)[1 : self.nbest]
         return [
             heads,
             *temperature_field(self.temperature),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, sentence_tags
 from spacy_incparse.pipeline.components import register
+from spacy_incparse.pipeline.constraints import constrained, shown
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
 from spacy_incparse.pipeline.generative import check_search, is_generative, train_generative
@@ -32,12 +33,15 @@ from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
 from spacy_incparse.pipeline.tags import write_tags
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.tree_scores import score_doc_tree
 from spacy_incparse.pipeline.word_measures import clear_measures, measure_sentence, write_measures
+from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.generative.session import PrefixSession
     from spacy_incparse.search.parser import Tags
     from spacy_incparse.search.session import LateSession
+    from spacy_incparse.search.tree_scores import TreeScore
 
 register_extensions()
 
@@ -46,6 +50,8 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "tags": "own",
     "set_tags": False,
     "spans_key": None,
+    "required_key": None,
+    "forbidden_key": None,
     "nbest": 0,
     "measures": False,
     "search": {},
@@ -68,6 +74,8 @@ def make_incparse(
     tags: str,
     set_tags: bool,
     spans_key: str | None,
+    required_key: str | None,
+    forbidden_key: str | None,
     nbest: int,
     measures: bool,
     search: dict[str, Any],
@@ -82,6 +90,8 @@ def make_incparse(
     tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
     set_tags: whether to write the tags that were used to token.tag_.
     spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
+    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must have, and must
+        not have; a span's label is the phrase's, an empty one stands for any.
     nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
         pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
     measures: whether to store what each word costs, for `token._.incparse`; only with a generative model.
@@ -97,6 +107,8 @@ def make_incparse(
         tags=tags,
         set_tags=set_tags,
         spans_key=spans_key,
+        required_key=required_key,
+        forbidden_key=forbidden_key,
         nbest=nbest,
         measures=measures,
         search=search,
@@ -120,6 +132,8 @@ class IncParser(TrainablePipe):
         tags: str = "own",
         set_tags: bool = False,
         spans_key: str | None = None,
+        required_key: str | None = None,
+        forbidden_key: str | None = None,
         nbest: int = 0,
         measures: bool = False,
         search: dict[str, Any] | None = None,
@@ -131,8 +145,12 @@ class IncParser(TrainablePipe):
             raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
         if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
             raise ConfigError(f"{name}: nbest = {nbest!r} must be a whole number of 0 or more")
+        keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
+        if len(set(keys)) < len(keys):
+            raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key, self.nbest = tags, set_tags, spans_key, nbest
+        self.required_key, self.forbidden_key = required_key, forbidden_key
         self.measures = measures
         self.search = dict(search or {})
         check_search(self.search)  # complains of a wrong one here and not at the first text
@@ -167,6 +185,21 @@ class IncParser(TrainablePipe):
             self._decoder = Decoder(parser, self.search, self.nbest)
         return self._decoder
 
+    def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
+        """Return the sentences of a Doc with the constraints in its span groups; `texts` as in `split_sentences`."""
+        sentences = split_sentences(doc, texts)
+        if self.required_key is None and self.forbidden_key is None:
+            return sentences
+        sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
+        if outside:
+            text = outside[0].text
+            self._warn_once("outside", f"spans that are not within one sentence are no constraints, such as {text!r}")
+        return sentences
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the constraints that are on its Doc now."""
+        return constrained(doc, [sentence], self.required_key, self.forbidden_key)[0][0]
+
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags that a sentence is parsed under, given its words and the tags that its Doc has."""
         return sentence_tags([sentence], self.model.tagger, self.decoder, self.tags == "doc")[0]
@@ -199,12 +232,14 @@ class IncParser(TrainablePipe):
         if not all(has_sentence_bounds(doc) for doc in docs):
             self._warn_once("bounds", "a Doc without sentence bounds is parsed as one sentence: add a sentencizer")
         texts = Texts(self.vocab.strings)
-        by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+        by_doc = [self.sentences_of(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
         if self.tags == "doc":
             self._check_tags(sentences, decoder.parser)
         own = self.model.tagger
-        parsed = iter(annotate(sentences, own, decoder, self._on_error, use_given_tags=self.tags == "doc"))
+        parsed = iter(
+            annotate(sentences, own, decoder, self._on_error, self._on_unmet, use_given_tags=self.tags == "doc")
+        )
         if self.measures:
             parsed = map(self._with_measures, parsed)
         return [list(islice(parsed, len(group))) for group in by_doc]
@@ -275,6 +310,25 @@ class IncParser(TrainablePipe):
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
 
+    def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
+        """Return the scores of Examples by the component's scorer, as every component does.
+
+        With a Doc and a tree: what the parser thinks of the tree, see `score_tree`.
+        """
+        if isinstance(examples, Doc):
+            if tree is None:
+                raise TypeError("score(doc) needs a tree: score(doc, tree), or Examples in place of the Doc")
+            return self.score_tree(examples, tree, **kwargs)
+        return super().score(examples, **kwargs)
+
+    def score_tree(self, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+        """Return the score of a tree (or its brackets) of one of the Doc's sentences, and how it is derived.
+
+        It is scored as the component would parse the sentence, or under the tree's own tags with `gold_tags`. Raises
+        IncparseError where no sentence has the tree's words.
+        """
+        return score_doc_tree(self, doc, tree, gold_tags=gold_tags)
+
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature that makes probabilities of scores on examples that the parser has not learned from.
 
@@ -340,6 +394,10 @@ class IncParser(TrainablePipe):
     def _on_error(self, sentence: Sentence, error: Exception) -> None:
         start = " ".join(sentence.words[:8])
         self._warn_once("error", f"a sentence got a flat tree, as parsing it failed ({error!r}): {start!r}")
+
+    def _on_unmet(self, sentence: Sentence, constraints: Sequence[tuple]) -> None:
+        what = f"no tree was found with {shown(constraints, sentence.words)}"
+        warnings.warn(f"{self.name}: {what}: left out in {' '.join(sentence.words[:8])!r}", stacklevel=3)
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._warned:

@@ -116,15 +116,18 @@ def _confidence(analyses: _Analyses) -> list[Confidence]:
 
 def _analyses(doc: Doc, found: AnchoredTree, component: IncParser | None) -> _Analyses:
     if component is not None:
-        tags = component.tags_for(_sentence(doc, found))
-        return _parsed(found, component, component.decoder.analyser.analyses(found.tree.words, tags))
+        sentence = component.with_constraints(doc, _sentence(doc, found))
+        tags = component.tags_for(sentence)
+        own = component.decoder.analyser.analyses(found.tree.words, tags, sentence.constraints)
+        return _parsed(found, component, own)
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         return _Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))
     if found.source == "flat":
         return _Analyses([found], None)
     component, tags, best = _origin(doc, found)
-    parses = component.decoder.analyser.beside(best, found.tree.words, tags)
+    constraints = component.with_constraints(doc, _sentence(doc, found)).constraints
+    parses = component.decoder.analyser.beside(best, found.tree.words, tags, constraints)
     analyses = _parsed(found, component, parses)
     return _Analyses([found, *analyses.trees[1:]], analyses.temperature)
 
@@ -158,7 +161,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[IncParser, Tags, Parse]:
     without_temperature = None
     sentence = _sentence(doc, found)
     for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
-        for tags, best in _own_parses(component, sentence, found):
+        for tags, best in _own_parses(component, component.with_constraints(doc, sentence), found):
             if _is_same(best, found):
                 if component.decoder.temperature is not None:
                     return component, tags, best
@@ -177,9 +180,9 @@ def _own_parses(component: IncParser, sentence: Sentence, found: AnchoredTree) -
     try:
         parser = component.decoder.parser
         own = component.tags_for(sentence)
-        yield own, parser.parse(sentence.words, own)
+        yield own, parser.parse(sentence.words, own, sentence.constraints)
         if own != list(found.tree.tags):
-            yield found.tree.tags, parser.parse(sentence.words, found.tree.tags)
+            yield found.tree.tags, parser.parse(sentence.words, found.tree.tags, sentence.constraints)
     except IncparseError:  # no weights, or none that can be read
         return
 

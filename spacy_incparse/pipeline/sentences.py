@@ -23,6 +23,7 @@ class Sentence:
     tags: list[str]  # what the Doc has as tag_ of each word, mostly ""
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
+    constraints: tuple = ()  # on the phrases of its tree, see constraints.py
 
 
 def has_sentence_bounds(doc: Doc) -> bool:
@@ -74,6 +75,8 @@ class _TokenTable:
         span = self.char_starts[first], self.char_ends[behind - 1]
         columns: tuple[list, ...] = (self.words, self.tags, self.char_starts, self.char_ends)
         if self.spaces is None or not any(self.spaces[first:behind]):
-            return Sentence(*span, range(first, behind), *(column[first:behind] for column in columns))
+            words, tags, starts, ends = [column[first:behind] for column in columns]
+            return Sentence(*span, range(first, behind), words, tags, starts, ends)
         tokens = [i for i in range(first, behind) if not self.spaces[i]]
-        return Sentence(*span, tokens, *([column[i] for i in tokens] for column in columns))
+        words, tags, starts, ends = [[column[i] for i in tokens] for column in columns]
+        return Sentence(*span, tokens, words, tags, starts, ends)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp
 
-from spacy_incparse.search.parser import Parse, Parser, Tags
+from spacy_incparse.search.constraints import Constraints
+from spacy_incparse.search.gold import Tags
+from spacy_incparse.search.parser import Parse, Parser
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # at most so many of a sentence are looked at
@@ -27,11 +29,12 @@ class Analyser:
         self.parser = parser
         self._wide = parser.with_search(gamma=None, beam_size=max(N_ANALYSES, parser.config.beam_size))
 
-    def analyses(self, words: Sequence[str], tags: Tags) -> list[Parse]:
+    def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
         """Give the analyses of a sentence, the best first, which is the parser's own."""
-        return self.beside(self.parser.parse(words, tags), words, tags)
+        constraints = list(constraints)
+        return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints)
 
-    def beside(self, best: Parse, words: Sequence[str], tags: Tags) -> list[Parse]:
+    def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
         """Give the parser's own analysis of a sentence and, with falling scores, others of at most its score.
 
         What a wider search finds beyond that is left out, so that the tree that one works with is the first. A flat
@@ -39,7 +42,7 @@ class Analyser:
         """
         if best.source == "flat":
             return [best]
-        found = self._wide.nbest(words, tags, N_ANALYSES)
+        found = self._wide.nbest(words, tags, N_ANALYSES, constraints)
         others = (parse for parse in found if parse.score <= best.score and parse.source != "flat")
         return [best, *(parse for parse in others if parse.tree != best.tree)][:N_ANALYSES]
 

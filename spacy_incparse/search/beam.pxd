@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.scorer cimport Scorer
 from spacy_incparse.search.sentence cimport Sentence
@@ -25,6 +26,8 @@ cdef class Beam:
     cdef const SentenceC* sentence
     cdef int beam_size
     cdef double gamma            # in units of the weight table; infinity: plain top N
+    cdef Limits limits           # of the sentence
+    cdef bint is_limited
     cdef vector[FrameC] frames
     cdef vector[HypothesisC] hypotheses
     cdef vector[int32_t] levels  # the hypotheses after k words are hypotheses[levels[k]:levels[k + 1]]

@@ -6,6 +6,7 @@ from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.scorer cimport Scorer, SiteC
 from spacy_incparse.search.sentence cimport Sentence
@@ -44,17 +45,20 @@ cdef class Beam:
         self.beam_size = beam_size
         self.gamma = INFINITY if gamma is None else gamma * scorer.weights.scale
 
-    def parse(self, Sentence sentence, int k=1):
+    def parse(self, Sentence sentence, int k=1, Limits limits=None):
         """Give the k best analyses, best first, and how many words were done again without triples.
 
-        An analysis is (score in table units, closings by word, leaves by word). Threads take turns.
+        An analysis is (score in table units, closings by word, leaves by word). Under limits there may be none. Threads
+        take turns.
         """
         cdef vector[int32_t] n_closings, leaves
         cdef int rank
         with self.scorer.lock:
             self.scorer.begin(sentence)
+            self.limits, self.is_limited = limits, limits is not None
             with nogil:
                 self.run(&sentence.c)
+            self.limits, self.is_limited = None, False
             results = []
             for rank in range(min(k, <int>self.final.size())):
                 self.moves_to(self.final[rank].previous, &n_closings, &leaves)
@@ -130,6 +134,8 @@ cdef class Beam:
         cdef int k, alternative
         self.candidates.clear()
         self.best_candidate = INT64_MIN // 2
+        if self.is_limited:
+            self.limits.start_word(level)
         for alternative in range(self.sentence.first_alternative[level], self.sentence.first_alternative[level + 1]):
             self.scorer.start_word(self.sentence, level, alternative, relaxed)
             for k in range(self.levels[level], self.levels[level + 1]):
@@ -144,17 +150,25 @@ cdef class Beam:
         cdef int64_t total = self.hypotheses[number].score
         cdef int k
         candidate.frame, candidate.previous, candidate.n_closings, candidate.leaf = -1, number, 0, -1
+        if self.is_limited:
+            self.limits.start_hypothesis()
         while True:
+            if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
+                return
             context = self.context(&frame)
             site = self.scorer.site(&context)
+            if self.is_limited and self.limits.is_doomed(&frame, self.frames.data()):
+                site.n = 0
             for k in range(site.first, site.first + site.n):
                 candidate.score = total + self.scorer.chains[k].score
                 if candidate.score < self.best_candidate - self.gamma:
                     break  # the list is sorted, and the filter would not let the rest pass either
                 candidate.leaf = self.scorer.chains[k].leaf
+                if self.is_limited and not self.limits.allows_chain(&frame, &self.moves.leaf_table[candidate.leaf]):
+                    continue
                 self.best_candidate = max(self.best_candidate, candidate.score)
                 self.candidates.push_back(candidate)
-            if not site.can_stop:
+            if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
                 return
             total += site.stop_score + self.scorer.close_score(&context)
             if frame.parent == SENTINEL:
@@ -163,7 +177,7 @@ cdef class Beam:
                 return
             frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
             candidate.n_closings += 1
-        if self.scorer.position == self.sentence.n:
+        if self.scorer.position == self.sentence.n and not (self.is_limited and self.limits.n_missing):
             candidate.score = total
             self.candidates.push_back(candidate)
 

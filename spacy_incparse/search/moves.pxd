@@ -30,6 +30,8 @@ cdef class Moves:
     cdef readonly dict leaf_numbers
     cdef int n_words                     # 64-bit words in a set of symbols
     cdef vector[uint8_t] head_rule, is_punctuation, is_conjunction
+    cdef vector[uint8_t] is_slash        # by symbol
+    cdef vector[int32_t] slash_of        # from a nonterminal to its slash label's symbol; NONE where there is none
     cdef vector[uint64_t] sets           # sets of symbols, n_words each
     cdef vector[int32_t] triples         # [parent * n_symbols + left sibling] -> set, -1 where none is allowed
     cdef unordered_map[uint64_t, int32_t] seen   # (parent, left sibling, tag) -> set

@@ -6,6 +6,7 @@ from spacy_incparse.grammar.labels import END as GRAMMAR_END
 from spacy_incparse.grammar.labels import NO_SIBLING as GRAMMAR_NO_SIBLING
 from spacy_incparse.grammar.labels import SHIFT as GRAMMAR_SHIFT
 from spacy_incparse.grammar.labels import STOP as GRAMMAR_STOP
+from spacy_incparse.transforms.left_corner import slash_base
 
 from spacy_incparse.search.state cimport FIRST_NONTERMINAL, NONE, NO_RANK, SHIFT, STOP
 
@@ -30,6 +31,7 @@ cdef class Moves:
         self.symbols.n_symbols = FIRST_NONTERMINAL + n_nonterminals + n_tags
         self.n_words = (self.symbols.n_symbols + 63) // 64
         self._read_symbols(grammar, heads, punctuation, conjunctions)
+        self._read_slashes(grammar)
         self._read_triples(grammar)
         self._read_seen(grammar, seen_min_count, seen_min_share)
         self._read_chains(grammar)
@@ -51,6 +53,18 @@ cdef class Moves:
         self.symbols.head_rule = self.head_rule.data()
         self.symbols.is_punctuation = self.is_punctuation.data()
         self.symbols.is_conjunction = self.is_conjunction.data()
+
+    def _read_slashes(self, grammar):
+        cdef int symbol
+        self.is_slash.resize(self.symbols.n_symbols, 0)
+        self.slash_of.resize(self.symbols.n_symbols, NONE)
+        symbols = {name: _symbol(number) for number, name in enumerate(grammar.nonterminals)}
+        for name, symbol in symbols.items():
+            base = slash_base(name)
+            if base is not None:
+                self.is_slash[symbol] = 1
+                if base in symbols:
+                    self.slash_of[<int>symbols[base]] = symbol
 
     def _read_triples(self, grammar):
         cdef int n = self.symbols.n_symbols, k

@@ -7,7 +7,6 @@ twins: first the transformed tree in pre-order, then each phrase written anew, t
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.tree import TreeArrays
 
 from spacy_incparse.search.moves cimport LeafC, Moves
@@ -31,23 +30,10 @@ cdef class TreeWriter:
     cdef Moves moves
     cdef int root
     cdef list names
-    cdef vector[int32_t] slash_of  # from a symbol to the symbol of its slash label; NONE where there is none
-    cdef vector[char] is_slash
 
     def __init__(self, Moves moves, names, int root):
-        cdef int k
         self.moves, self.root = moves, root
         self.names = [""] * FIRST_NONTERMINAL + list(names)
-        numbers = {name: k + FIRST_NONTERMINAL for k, name in enumerate(names)}
-        self.slash_of.assign(len(self.names), NONE)
-        self.is_slash.assign(len(self.names), 0)
-        for name, number in numbers.items():
-            base = slash_base(name)
-            if base is not None:
-                k = number
-                self.is_slash[k] = True
-                if base in numbers:
-                    self.slash_of[<int>numbers[base]] = k
 
     def write(self, n_closings, leaves, words, tags):
         """Give the `TreeArrays` of the tree that the moves build, one move, word and tag a word."""
@@ -117,9 +103,9 @@ cdef class TreeWriter:
     cdef void _rewrite(self, const NodesC* source, int32_t node, vector[int32_t]* pieces) noexcept nogil:
         """Fold the slash children of a phrase from the left; a slash node itself leaves its children in its place."""
         cdef int32_t label = source.labels[node], end = node + source.sizes[node]
-        cdef int32_t step = self.slash_of[label], child, k, _, n_steps = 0
+        cdef int32_t step = self.moves.slash_of[label], child, k, _, n_steps = 0
         cdef bint is_step
-        if not self.is_slash[label]:
+        if not self.moves.is_slash[label]:
             child = node + 1 + source.sizes[node + 1]
             while child < end and step != NONE:
                 n_steps += source.labels[child] == step
@@ -138,7 +124,7 @@ cdef class TreeWriter:
             else:
                 pieces.push_back(child)
             child += source.sizes[child]
-        if not self.is_slash[label]:
+        if not self.moves.is_slash[label]:
             pieces.push_back(CLOSE)
 
 

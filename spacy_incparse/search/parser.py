@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import look_ahead
-from spacy_incparse.grammar.chains import Grammar
+from spacy_incparse.grammar.chains import Context, Grammar
+from spacy_incparse.grammar.refusals import refusals, seen_outcomes
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraint, Constraints, checked
+from spacy_incparse.search.gold import Tags, encode_moves, reachable_tags, retag
+from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
+from spacy_incparse.search.replay import Replay
 from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.search.session import LateSession, TaggerAhead
-from spacy_incparse.transforms.left_corner import slash_base
+from spacy_incparse.search.tree_scores import TreeScore, tree_score
+from spacy_incparse.transforms.left_corner import slash_base, transform
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -30,8 +36,6 @@ from spacy_incparse.trees.tree import Tree
 ROOT_LABEL = "TOP"
 
 Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
-Tags = Sequence[str | Sequence[tuple[str, float]]]
-"""One entry a word: its tag, or several tags, each with its gap to the best, which comes first."""
 
 
 class TagSource(Protocol):
@@ -46,12 +50,13 @@ class Parse:
     """A tree over all words of a sentence, its score in averaged weights, and where it came from.
 
     source: "beam"; "relaxed" where some word was done again without the grammar's triples; "flat" where the search gave
-    nothing, and all words hang from the root.
+    nothing, and all words hang from the root. unmet: constraints that were left out, since no tree could meet them.
     """
 
     tree: Tree
     score: float
     source: str
+    unmet: tuple[Constraint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,9 @@ class Parser:
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
         root = root_symbol(model.grammar)
-        self._beam = Beam(model.scorer(moves, weights, config), root, config.beam_size, config.gamma)
+        scorer = model.scorer(moves, weights, config)
+        self._beam = Beam(scorer, root, config.beam_size, config.gamma)
+        self._wide_beam = Beam(scorer, root, max(config.beam_size, WIDE_BEAM), None)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
@@ -156,21 +163,29 @@ class Parser:
         """The word clusters that its features read."""
         return self.model.lexicon.clusters
 
-    def parse(self, words: Sequence[str], tags: Tags) -> Parse:
-        """Parse one sentence: the best tree, whose tags are among the given ones.
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+        """Parse one sentence: the best tree, whose tags are among the given ones, under constraints (see `nbest`).
 
         Raises ValueError without words, or where tags are more or fewer.
         """
-        return self.nbest(words, tags, 1)[0]
+        return self.nbest(words, tags, 1, constraints)[0]
 
-    def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
-        """Give up to k analyses of one sentence, different trees, the best first. Raises ValueError for k below 1."""
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+        """Give up to k analyses of one sentence, different trees, the best first.
+
+        constraints: phrases that must be there, or must not (`search.constraints.Constraint`). Those that the search
+        cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for k below 1, and
+        for constraints on other words.
+        """
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
         if k < 1:
             raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
-        results, n_relaxed = self._beam.parse(self.model.sentence(words, tags), k)
-        return self._to_parses(results, n_relaxed, words, tags)
+        sentence = self.model.sentence(words, tags)
+        wanted = checked(constraints, len(words))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
+        results, n_relaxed = found or ([], 0)
+        return self._to_parses(results, n_relaxed, words, tags, unmet)
 
     @cached_property
     def look_ahead(self) -> int | None:
@@ -189,16 +204,59 @@ class Parser:
         results, n_relaxed = self._beam.prefix(self.model.sentence(words, tags), n_words, k)
         return self._to_parses(results, n_relaxed, words[:n_words], tags[:n_words])
 
-    def _to_parses(self, results: Sequence[Analysis], n_relaxed: int, words: Sequence[str], tags: Tags) -> list[Parse]:
+    def _to_parses(
+        self,
+        results: Sequence[Analysis],
+        n_relaxed: int,
+        words: Sequence[str],
+        tags: Tags,
+        unmet: tuple[Constraint, ...] = (),
+    ) -> list[Parse]:
         """Give the trees of analyses, different ones; a flat tree where there are none."""
         if not results:
-            return [Parse(flat_tree(words, [tag if isinstance(tag, str) else tag[0][0] for tag in tags]), 0.0, "flat")]
+            first = [tag if isinstance(tag, str) else tag[0][0] for tag in tags]
+            return [Parse(flat_tree(words, first), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
             tree = Tree(self._writer.write(n_closings, leaves, words, self._chosen_tags(tags, leaves)))
-            parses.setdefault(tree, Parse(tree, score / self.weights.scale, source))
+            parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
         return list(parses.values())
+
+    def _search(self, sentence: Sentence, k: int, limits: Limits | None, is_wide: bool) -> Any:
+        """Give analyses under limits and the number of relaxed words, as `Beam.parse` does; None for none."""
+        results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
+        return (results, n_relaxed) if results else None
+
+    @cached_property
+    def _constrained(self) -> ConstrainedSearch:
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Give the score and the derivation of a normalised tree of the sentence, in the unit of `Parse.score`.
+
+        tags: what the sentence would be parsed under; None: the tree's own. Of several tags of a word the tree's is
+        taken where it is among them, else the first. The derivation is that of the tree's left-corner form. What the
+        search gives has the score that it has there, unless the search was relaxed and came to the tree in another way.
+        Raises ValueError for a tree of other words.
+        """
+        if tuple(words) != tree.words:
+            raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
+        tags = tree.tags if tags is None else tags
+        labels = self.model.grammar.labels
+        shown = reachable_tags(tree, tags)
+        transformed = transform(retag(tree, [tag if tag in labels.tag_ids else labels.tags[0] for tag in shown]))
+        n_closings, leaves = encode_moves(transformed, labels, self._moves.leaf_numbers)
+        n_known = leaves.index(-1) if -1 in leaves else len(leaves)
+        sentence = self.model.sentence(words, tags)
+        scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
+        refused = refusals(transformed, self.model.grammar, self._seen)
+        return tree_score(retag(tree, shown), transformed, scores, refused, self.weights.scale)
+
+    @cached_property
+    def _seen(self) -> dict[Context, frozenset[int]]:
+        """The outcomes that contexts allow."""
+        return seen_outcomes(self.model.grammar, self.config.seen_min_count, self.config.seen_min_share)
 
     def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
         """The tags as given, and where several were given the one that a derivation has."""
@@ -209,9 +267,9 @@ class Parser:
         """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""
         return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
 
-    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Tags]]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags."""
-        return [self.parse(words, tags) for words, tags in sentences]
+    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
+        """Parse sentences, each given by its words and tags, and constraints if there are any."""
+        return [self.parse(*sentence) for sentence in sentences]
 
     def with_search(self, **settings: Any) -> Parser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
@@ -277,6 +335,12 @@ def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[
 def root_symbol(grammar: Grammar) -> int:
     """Give the search's symbol of the root label."""
     return 2 + grammar.labels.nonterminal_ids[ROOT_LABEL]
+
+
+def phrase_symbols(grammar: Grammar) -> dict[str, int]:
+    """Give the search's symbols of the labels that a phrase below the root may have."""
+    labels = grammar.labels.nonterminal_ids
+    return {label: 2 + k for label, k in labels.items() if label != ROOT_LABEL and slash_base(label) is None}
 
 
 def flat_tree(words: Sequence[str], tags: Sequence[str]) -> Tree:

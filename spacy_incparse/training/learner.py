@@ -9,20 +9,20 @@ import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.grammar.chains import Grammar
-from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.hybrid.model import HybridModel, HybridParser
 from spacy_incparse.learning.weights import AveragedWeights, averaged_over
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.gold import Tags, encode_moves, reachable_tags, retag
 from spacy_incparse.search.moves import Moves
-from spacy_incparse.search.parser import Model, Parser, Tags, root_symbol
+from spacy_incparse.search.parser import Model, Parser, root_symbol
 from spacy_incparse.training.cache import CandidateCache, GoldMoves
 from spacy_incparse.training.perceptron import Perceptron
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.tree import Tree, TreeArrays
+from spacy_incparse.trees.tree import Tree
 
 PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
 
@@ -120,11 +120,7 @@ class ParserLearner:
         """
         known = self.model.grammar.labels
         reached = [tag if tag in known.tag_ids else known.tags[0] for tag in reachable_tags(tree, tags)]
-        n_closings, leaves = [], []
-        for move, tag in zip(derivation(transform(retag(tree, reached))), reached, strict=True):
-            chain = tuple(known.nonterminal_ids.get(label, -1) for label in move.chain)
-            n_closings.append(move.n_closings)
-            leaves.append(self._moves.leaf_numbers.get((known.tag_ids[tag], chain), -1))
+        n_closings, leaves = encode_moves(transform(retag(tree, reached)), known, self._moves.leaf_numbers)
         return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 
     def parser(self) -> Parser:
@@ -149,22 +145,6 @@ class ParserLearner:
         except Exception as error:
             raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
-
-
-def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
-    """Give of each word the tree's tag where it is among the given ones, else the first of these."""
-    return [
-        given if isinstance(given, str) else next((tag for tag, _ in given if tag == own), given[0][0])
-        for own, given in zip(tree.tags, tags, strict=True)
-    ]
-
-
-def retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Give a whole tree with other tags, one a word."""
-    arrays = tree.root.arrays
-    given = iter(tags)
-    labels = [next(given) if size == 1 else label for label, size in zip(arrays.labels, arrays.sizes, strict=True)]
-    return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
 
 
 def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:

@@ -8,9 +8,9 @@ from spacy_incparse.search.config import UPDATES
 
 from spacy_incparse.learning.weights cimport AveragedWeights
 from spacy_incparse.search.beam cimport Beam
-from spacy_incparse.search.moves cimport LeafC
+from spacy_incparse.search.replay cimport PrefixC, Replay, fill
 from spacy_incparse.search.sentence cimport Sentence
-from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, tag_symbol, with_child
+from spacy_incparse.search.state cimport SentenceC
 
 cdef enum:  # in the order of UPDATES
     EARLY, MAX_VIOLATION, FULL
@@ -26,7 +26,7 @@ cdef class Perceptron:
     """
 
     def __init__(self, Beam beam, AveragedWeights weights, update="early", double margin=0.0):
-        self.beam, self.weights = beam, weights
+        self.beam, self.weights, self.replay = beam, weights, Replay(beam)
         self.rule = UPDATES.index(update)
         self.margin = <int64_t>(margin * weights.scale)
 
@@ -41,7 +41,7 @@ cdef class Perceptron:
         cdef int point, n
         cdef int32_t best
         cdef bint updated = False
-        _fill(&gold, n_closings, leaves)
+        fill(&gold, n_closings, leaves)
         self.beam.scorer.begin(sentence)
         with nogil:
             point = self.search_gold(&sentence.c, &gold)
@@ -84,29 +84,23 @@ cdef class Perceptron:
         self.beam.scorer.begin(sentence)
         self.beam.start(&sentence.c)  # there are no frames before the first search
         for candidate in candidates:
-            _fill(&guess, candidate[0], candidate[1])
+            fill(&guess, candidate[0], candidate[1])
             self.features.clear()
-            self.replay(&sentence.c, &guess, 0, n, complete, &self.features)
-            score = self.score(&self.features)
+            self.replay.append(&sentence.c, &guess, 0, n, complete, &self.features)
+            score = self.replay.score(&self.features)
             if score > best_score:
                 best_score, best = score, candidate
-        _fill(&gold, gold_moves[0], gold_moves[1])
+        fill(&gold, gold_moves[0], gold_moves[1])
         self.features.clear()
-        self.replay(&sentence.c, &gold, 0, n, complete, &self.features)
-        if self.score(&self.features) > best_score:
+        self.replay.append(&sentence.c, &gold, 0, n, complete, &self.features)
+        if self.replay.score(&self.features) > best_score:
             return False
-        _fill(&guess, best[0], best[1])
+        fill(&guess, best[0], best[1])
         return self.update(&sentence.c, &gold, &guess, n, complete)
 
     def features_of(self, Sentence sentence, n_closings, leaves):
         """Give the features, as indices of the weight table, of a whole derivation."""
-        cdef PrefixC path
-        _fill(&path, n_closings, leaves)
-        self.beam.scorer.begin(sentence)
-        self.beam.start(&sentence.c)
-        self.features.clear()
-        self.replay(&sentence.c, &path, 0, sentence.c.n, True, &self.features)
-        return list(self.features)
+        return self.replay.features_of(sentence, n_closings, leaves)
 
     cdef int search_gold(self, const SentenceC* sentence, const PrefixC* gold) noexcept nogil:
         """Search while following the gold moves, and give the point of the update.
@@ -168,8 +162,10 @@ cdef class Perceptron:
         cdef int64_t gold_score = 0, lead, most = -1
         for n in range(1, last + 1):
             self.features.clear()
-            self.replay(sentence, gold, min(n - 1, sentence.n), min(n, sentence.n), n > sentence.n, &self.features)
-            gold_score += self.score(&self.features)
+            self.replay.append(
+                sentence, gold, min(n - 1, sentence.n), min(n, sentence.n), n > sentence.n, &self.features
+            )
+            gold_score += self.replay.score(&self.features)
             if n <= sentence.n:
                 lead = self.beam.hypotheses[self.beam.levels[n]].score - gold_score
                 if self.beam.levels[n] == gold_at[0][n]:
@@ -181,75 +177,6 @@ cdef class Perceptron:
             if lead > most:
                 most, point = lead, n
         return point
-
-    cdef void replay(
-        self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete,
-        vector[uint32_t]* features
-    ) noexcept nogil:
-        """Append the features of the moves at words first..last - 1, and of the closings at the end if complete.
-
-        What of their score is no feature is left in the scorer's `emitted`.
-        """
-        cdef vector[FrameC]* frames = &self.beam.frames
-        cdef size_t mark = frames.size()
-        cdef int32_t parent
-        cdef FrameC frame = frames[0][1]
-        cdef const LeafC* chain
-        cdef int i, k, _
-        cdef int end = last + 1 if complete else last
-        self.beam.scorer.emitted = 0
-        for i in range(end):
-            if i >= first:
-                self.beam.scorer.start_word(sentence, i, self._alternative(sentence, i, path), False)
-            if i == last:
-                while True:
-                    self._emit_stop(&frame, features)
-                    if frame.parent == 0:
-                        break
-                    frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
-                break
-            for _ in range(path.n_closings[i]):
-                if i >= first:
-                    self._emit_stop(&frame, features)
-                frame = closed(&frames[0][frame.parent], &frame, sentence, &self.beam.moves.symbols)
-            if i >= first:
-                self._emit_chain(&frame, path.leaves[i], features)
-            chain = &self.beam.moves.leaf_table[path.leaves[i]]
-            for k in range(chain.n):
-                parent = frames.size()
-                frames.push_back(frame)
-                frame = opened(self.beam.moves.chain_labels[chain.first + k], i, parent, &frame)
-            frame = with_child(
-                &frame, tag_symbol(&self.beam.moves.symbols, chain.tag), i, i, sentence, &self.beam.moves.symbols
-            )
-        frames.resize(mark)
-
-    cdef int _alternative(self, const SentenceC* sentence, int i, const PrefixC* path) noexcept nogil:
-        """Which of a word's tags the path absorbs it under; the sentence's end has one."""
-        cdef int k, tag
-        if i == <int>path.leaves.size():
-            return sentence.first_alternative[i]
-        tag = self.beam.moves.leaf_table[path.leaves[i]].tag
-        for k in range(sentence.first_alternative[i], sentence.first_alternative[i + 1]):
-            if sentence.alternative_tags[k] == tag:
-                return k
-        return sentence.first_alternative[i]
-
-    cdef void _emit_stop(self, const FrameC* frame, vector[uint32_t]* features) noexcept nogil:
-        context = self.beam.context(frame)
-        self.beam.scorer.emit_stop(&context, features)
-
-    cdef void _emit_chain(self, const FrameC* frame, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
-        context = self.beam.context(frame)
-        self.beam.scorer.emit_chain(&context, leaf, features)
-
-    cdef int64_t score(self, const vector[uint32_t]* features) noexcept nogil:
-        """The score of what was replayed last, whose features these are."""
-        cdef int64_t total = self.beam.scorer.emitted
-        cdef size_t k
-        for k in range(features.size()):
-            total += self.weights.table[features[0][k]]
-        return total
 
     cdef bint update(
         self, const SentenceC* sentence, const PrefixC* gold, const PrefixC* guess, int n, bint complete
@@ -266,8 +193,8 @@ cdef class Perceptron:
             return False
         self.features.clear()
         self.other_features.clear()
-        self.replay(sentence, gold, first, n, complete, &self.features)
-        self.replay(sentence, guess, first, n, complete, &self.other_features)
+        self.replay.append(sentence, gold, first, n, complete, &self.features)
+        self.replay.append(sentence, guess, first, n, complete, &self.other_features)
         self._add_difference()
         return True
 
@@ -293,8 +220,3 @@ cdef class Perceptron:
                 other += 1
             if change:
                 self.weights.add(feature, change)
-
-
-cdef void _fill(PrefixC* path, n_closings, leaves):
-    path.n_closings = n_closings
-    path.leaves = leaves

@@ -21,6 +21,23 @@ WEIGHTS = {"generative_weight": WEIGHT, "train_generative_weight": WEIGHT}
 ALL = 10**6
 
 
+@settings(deadline=None, max_examples=20)
+@given(st.data(), TREEBANKS, st.integers(0, 99))
+def test_given_trees_and_constraints(data, trees, seed):
+    """A tree has the score that the search gives it, and the search keeps to brackets, as with a perceptron alone."""
+    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL)
+    weights, _ = random_weights(learner.model.moves(learner.config, 0).n_columns, seed, 5)
+    parser = HybridParser(learner.model.trained(), weights, learner.config)
+    tree = data.draw(st.sampled_from(trees))
+    parses = parser.nbest(tree.words, tree.tags, 50)
+    for parse in parses:
+        if parse.source == "beam":
+            scored = parser.score(tree.words, tree.tags, parse.tree)
+            assert (scored.score, scored.is_derived) == (parse.score, True)
+    label, start, end = data.draw(st.sampled_from(tree.spans()))
+    assert (label, start, end) in parser.parse(tree.words, tree.tags, [(start, end, label)]).tree.spans()
+
+
 def slow_scores(model, config, trees, values, scale, words, tags):
     """All derivations with the sum of both scores: {moves: score in units of the table}, by the slow twins."""
     beam = SlowBeam(model, config, values, bits=BITS, beam_size=ALL, gamma=None, seen_min_count=0)

@@ -13,6 +13,7 @@ class FakeParse:
     tree: Tree
     score: float = -1.5
     source: str = "beam"
+    unmet: tuple = ()
 
 
 class FakeParser:

@@ -68,7 +68,7 @@ class Engines:
     def __init__(self, trees, *, beam_size=4, gamma=None, seen_min_count=0, seed=0, largest=3, **settings):
         self.learner = learner_of(trees, **settings)
         self.model, self.config = self.learner.model, self.learner.config
-        self.moves = self.model.moves(self.config, seen_min_count)
+        self.moves = self.model.moves(self.config, seen_min_count, self.config.seen_min_share)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
         scorer = self.model.scorer(self.moves, weights, self.config)
         self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)

@@ -5,7 +5,8 @@ import pytest
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.training.learner import ParserLearner, reachable_tags, retag
+from spacy_incparse.search.gold import reachable_tags, retag
+from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
 from tests.reference.engine import learner_of

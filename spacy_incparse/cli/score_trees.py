@@ -1,0 +1,248 @@
+"""`score-trees`: what a parser thinks of given trees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import srsly
+import typer
+
+from spacy_incparse.cli.options import SkipBad, check_output, given, open_pipeline
+from spacy_incparse.cli.progress import Progress
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.normalize import normalize
+from spacy_incparse.trees.reader import SkipLog, read_trees
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.search.parser import Parse
+    from spacy_incparse.search.tree_scores import ScoredMove, TreeScore
+
+COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
+MOVE_COLUMNS = (
+    "tree", "word", "text", "tag", "closings", "chain", "closing_score", "chain_score", "score", "missing",
+)  # fmt: skip
+
+
+class TagSource(str, Enum):
+    """Which tags the trees are scored under."""
+
+    own = "own"
+    gold = "gold"
+
+
+class Format(str, Enum):
+    """The formats of the output."""
+
+    tsv = "tsv"
+    json = "json"
+
+
+def score_trees_command(
+    trees: Annotated[list[str], typer.Argument(metavar="TREES", help="Bracket files, folders or globs.")],
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
+    ] = "en",
+    tags: Annotated[
+        TagSource, typer.Option("--tags", help="Score under the tags of the parser's own tagger, or of the trees.")
+    ] = TagSource.own,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="A table, or a JSON object a tree.")] = Format.tsv,
+    derivation: Annotated[
+        bool, typer.Option("--derivation", help="Word by word: how each is absorbed, and the score of that.")
+    ] = False,
+    skip_bad: SkipBad = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write here instead of to standard output.",
+            callback=lambda path: check_output(path),
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """Score given trees with a parser.
+
+    The score of a tree is what the parser itself would give it, so that trees of one sentence can be compared: gold
+    trees, those of other parsers, or variants of one's own. A row a tree says how it scores, whether the parser's
+    grammar derives it at all and what is missing, how the parser's own best tree scores, and whether it is that one.
+    Words and tags have their part in the scores of a generative model, which are natural log probabilities.
+
+    \b
+    Examples:
+      spacy-incparse score-trees dev.mrg > scores.tsv
+      spacy-incparse score-trees variants.mrg --tags gold --derivation
+      spacy-incparse score-trees dev.mrg --format json --output scores.jsonl
+    """
+    log = SkipLog() if skip_bad else None
+    numbered = read_numbered(trees, log)
+    nlp, parser = open_pipeline(model)
+    scored = score_trees(nlp, parser, numbered, gold_tags=tags is TagSource.gold)
+    writer = _WRITERS[format_, derivation]
+    _write(writer(_with_progress(scored, is_shown=output is not None)), output)
+    if log:
+        typer.echo(str(log), err=True)
+
+
+@dataclass(frozen=True)
+class ScoredTree:
+    """A tree of the input, by its number from 1, and the parser's own best tree of the sentence.
+
+    scored is None where some word is nothing but whitespace, which a Doc has no word for.
+    """
+
+    number: int
+    tree: Tree
+    scored: TreeScore | None
+    best: Parse | None
+
+    @property
+    def is_best(self) -> bool:
+        """Whether it is the parser's own tree, tags included."""
+        return self.scored is not None and self.best is not None and self.scored.tree == self.best.tree
+
+    @property
+    def missing(self) -> str:
+        """What the grammar lacks first; "" where it derives the tree."""
+        return "a word is whitespace" if self.scored is None else self.scored.reason
+
+
+def read_numbered(paths: Sequence[str], skip_bad: SkipLog | None = None) -> Iterator[tuple[int, Tree]]:
+    """Yield the normalised trees of bracket files with their numbers in the input; trees of nothing are left out.
+
+    Raises IncparseError where there is none.
+    """
+    n_found = 0
+    for number, tree in enumerate(read_trees(list(paths), skip_bad=skip_bad), start=1):
+        normalised = normalize(tree)
+        if normalised is not None:
+            n_found += 1
+            yield number, normalised
+    if not n_found:
+        raise IncparseError(f"{' '.join(paths)}: no trees with words were found")
+
+
+def score_trees(
+    nlp: Language, component: IncParser, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
+) -> Iterator[ScoredTree]:
+    """Score normalised trees one after the other, each with the sentence parsed under the same tags."""
+    mine, others = tee(trees)
+    docs = (_doc(nlp, tree) for _, tree in others)
+    with given(nlp, component, {"token.is_sent_start", "doc.sents"}), nlp.select_pipes(disable=[component.name]):
+        for (number, tree), doc in zip(mine, nlp.pipe(docs), strict=True):
+            yield _scored(number, tree, doc, component, gold_tags)
+
+
+def _doc(nlp: Language, tree: Tree) -> Doc:
+    from spacy.tokens import Doc
+
+    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
+    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts)
+
+
+def _scored(number: int, tree: Tree, doc: Doc, component: IncParser, gold_tags: bool) -> ScoredTree:
+    sentences = component.sentences_of(doc)
+    if [sentence.words for sentence in sentences] != [list(tree.words)]:
+        return ScoredTree(number, tree, None, None)
+    parser, (sentence,) = component.decoder.parser, sentences
+    tags = tree.tags if gold_tags else component.tags_for(sentence)
+    best = parser.parse(tree.words, tags, sentence.constraints)
+    return ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
+
+
+def _with_progress(scored: Iterable[ScoredTree], *, is_shown: bool) -> Iterator[ScoredTree]:
+    progress = Progress(is_shown=is_shown or not sys.stdout.isatty())
+    for item in scored:
+        yield item
+        progress.show(f"{item.number:,} trees")
+    progress.clear()
+
+
+def _tree_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+    yield "\t".join(COLUMNS)
+    for item in scored:
+        score, n_words = item.scored.score if item.scored else None, len(item.tree.words)
+        cells = [
+            str(item.number), str(n_words), _cell(score), _cell(None if score is None else score / n_words),
+            _yes(not item.missing), _cell(item.best.score if item.best else None), _yes(item.is_best), item.missing,
+        ]  # fmt: skip
+        yield "\t".join(cells)
+
+
+def _move_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+    yield "\t".join(MOVE_COLUMNS)
+    for item in scored:
+        for number, move in enumerate(item.scored.moves if item.scored else (), start=1):
+            cells = [
+                str(item.number), str(number), move.word or "", move.tag or "", " ".join(move.closings),
+                " ".join(move.chain), _cell(move.closing_score), _cell(move.chain_score), _cell(move.score),
+                f"{move.refusal.what} ({move.refusal.kind})" if move.refusal else "",
+            ]  # fmt: skip
+            yield "\t".join(cells)
+
+
+def _objects(scored: Iterable[ScoredTree], *, with_moves: bool) -> Iterator[str]:
+    for item in scored:
+        score, n_words = item.scored.score if item.scored else None, len(item.tree.words)
+        content: dict[str, Any] = {
+            "number": item.number,
+            "tree": str(item.scored.tree if item.scored else item.tree),
+            "words": n_words,
+            "score": score,
+            "per_word": None if score is None else score / n_words,
+            "derived": not item.missing,
+            "missing": item.missing,
+            "is_best": item.is_best,
+            "best": None,
+        }
+        if item.best is not None:
+            content["best"] = {"tree": str(item.best.tree), "score": item.best.score, "source": item.best.source}
+        if with_moves:
+            content["moves"] = [_move(move) for move in (item.scored.moves if item.scored else ())]
+        yield srsly.json_dumps(content)
+
+
+def _move(move: ScoredMove) -> dict[str, Any]:
+    return {
+        "text": move.word,
+        "tag": move.tag,
+        "closings": list(move.closings),
+        "chain": list(move.chain),
+        "closing_score": move.closing_score,
+        "chain_score": move.chain_score,
+        "missing": move.refusal._asdict() if move.refusal else None,
+    }
+
+
+_WRITERS: dict[tuple[Format, bool], Callable[[Iterable[ScoredTree]], Iterator[str]]] = {
+    (Format.tsv, False): _tree_table,
+    (Format.tsv, True): _move_table,
+    (Format.json, False): lambda scored: _objects(scored, with_moves=False),
+    (Format.json, True): lambda scored: _objects(scored, with_moves=True),
+}
+
+
+def _write(lines: Iterable[str], output: Path | None) -> None:
+    if output is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", encoding="utf8", newline="") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _cell(score: float | None) -> str:
+    return "" if score is None else f"{score:.6f}"
+
+
+def _yes(condition: bool) -> str:
+    return "yes" if condition else "no"

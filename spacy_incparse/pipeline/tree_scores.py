@@ -1,0 +1,30 @@
+"""The score of a given tree of a Doc's sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spacy.tokens import Doc
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.normalize import normalize
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.search.tree_scores import TreeScore
+
+
+def score_doc_tree(component: IncParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+    """Return what the component's parser thinks of a tree, a `Tree` or its brackets, of one of the Doc's sentences.
+
+    It is the first sentence with the words of the normalised tree. The tags are those that the component would parse
+    it under, with `gold_tags` the tree's. Raises IncparseError where there is no such sentence.
+    """
+    given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
+    words = [] if given is None else list(given.words)
+    sentence = next((sentence for sentence in component.sentences_of(doc) if sentence.words == words), None)
+    if given is None or sentence is None:
+        raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
+    tags = None if gold_tags else component.tags_for(sentence)
+    return component.decoder.parser.score(given.words, tags, given)

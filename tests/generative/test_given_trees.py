@@ -1,0 +1,99 @@
+"""Scores of given trees, and constraints on brackets, under the generative model."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import ALL, GenerativeParser
+from spacy_incparse.search.constraints import Constraint
+from spacy_incparse.search.gold import retag
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.reader import parse_bracketed
+from tests.reference.constraints import satisfies
+from tests.strategies import normalised_trees
+
+FEW = {"phrases": ("NP", "S", "VP"), "tags": ("NN", "NN", "DT", "CC")}
+TREEBANKS = st.lists(normalised_trees(max_words=5, **FEW), min_size=2, max_size=5)
+HEADS = HeadRules.from_name("en")
+
+
+def train(trees, *, beam_size=0, gamma=0.0, **more):
+    config = GenerativeConfig(beam_size=beam_size, gamma=gamma, class_min_count=2, **more)
+    return GenerativeParser.train(trees, config, HEADS)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS)
+def test_trees_have_the_probabilities_that_the_search_gives(data, treebank):
+    parser = train(treebank)
+    tree = data.draw(st.sampled_from(treebank))
+    parses = parser.nbest(tree.words, tree.tags, 200)
+    for parse in parses:
+        if parse.source == "beam":
+            scored = parser.score(tree.words, tree.tags, parse.tree)
+            assert scored.score == pytest.approx(parse.score, abs=1e-9)
+            assert scored.is_derived
+            assert sum(move.score for move in scored.moves) == pytest.approx(parse.score, abs=1e-9)
+    assert parser.score(tree.words, None, tree) == parser.score(tree.words, tree.tags, tree)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS, chain_min_count=st.integers(1, 2), triple_min_count=st.integers(1, 2))
+def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
+    parser = train(treebank, **grammar)
+    tree = data.draw(st.one_of(normalised_trees(max_words=4, **FEW), st.sampled_from(treebank)))
+    tree = retag(tree, [tag if tag in parser.tags else parser.tags[0] for tag in tree.tags])
+    found = {parse.tree for parse in parser.nbest(tree.words, tree.tags, ALL) if parse.source == "beam"}
+    scored = parser.score(tree.words, None, tree)
+    if found or scored.is_derived:
+        assert scored.is_derived == (tree in found)
+    known = set(parser.model.grammar.nonterminals)
+    unknown = [k for k, move in enumerate(scored.moves) if not known >= set(move.chain)]
+    assert (scored.score is None) == bool(unknown)
+    assert not unknown or scored.moves[unknown[0]].refusal.kind == "chain"
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS, has_tags=st.booleans())
+def test_the_best_of_all_analyses_that_satisfy_constraints(data, treebank, has_tags):
+    parser = train(treebank)
+    tree = data.draw(st.sampled_from(treebank))
+    words, tags = tree.words[:4], tree.tags[:4] if has_tags else None
+    everything = parser.nbest(words, tags, ALL)
+    spans = st.sampled_from(sorted({span for parse in everything[:5] for span in parse.tree.spans()}))
+    wanted = [
+        Constraint(start, end, data.draw(st.sampled_from((label, None))), data.draw(st.booleans()))
+        for label, start, end in data.draw(st.lists(spans, min_size=1, max_size=3))
+    ]
+    expected = [
+        parse for parse in everything if all(satisfies(parse.tree.spans(), constraint) for constraint in wanted)
+    ]
+    found = parser.nbest(words, tags, ALL, wanted)
+    if expected:
+        assert sorted(str(parse.tree) for parse in found) == sorted(str(parse.tree) for parse in expected)
+        assert [parse.score for parse in found] == pytest.approx([parse.score for parse in expected], abs=1e-9)
+    for parse in found:
+        met = [constraint for constraint in dict.fromkeys(wanted) if constraint not in parse.unmet]
+        assert all(satisfies(parse.tree.spans(), constraint) for constraint in met)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS, beam_size=st.sampled_from((1, 3, 20)))
+def test_a_narrow_beam_meets_all_brackets_of_a_training_tree(data, treebank, beam_size):
+    parser = train(treebank, beam_size=beam_size, gamma=1e-4)
+    tree = data.draw(st.sampled_from(treebank))
+    wanted = [Constraint(start, end, label) for label, start, end in tree.spans()]
+    parse = parser.parse(tree.words, tree.tags, wanted)
+    assert parse.unmet == ()
+    assert set(parse.tree.spans()) >= set(tree.spans())
+
+
+def test_measures_do_not_see_constraints():
+    trees = list(parse_bracketed("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog)))))"))
+    parser = train(trees)
+    words = trees[0].words
+    before = parser.measures(words), parser.nbest(words, None, 10)
+    assert parser.parse(words, None, [(0, 2, "XX")]).unmet == (Constraint(0, 2, "XX"),)
+    parser.parse(words, None, [(2, 5, "VP", False)])
+    assert (parser.measures(words), parser.nbest(words, None, 10)) == before

@@ -1,0 +1,110 @@
+"""Spans of a Doc's groups as constraints on its trees."""
+
+import pickle
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+import spacy_incparse
+from spacy_incparse.errors import ConfigError
+
+TEXT = "They watched the ship with binoculars. It rained."
+KEYS = {"required_key": "must", "forbidden_key": "not"}
+HIGH = "(VP (VBD watched) (NP (DT the) (NN ship)) (PP (IN with) (NP (NNS binoculars))))"
+LOW = "(VP (VBD watched) (NP (NP (DT the) (NN ship)) (PP (IN with) (NP (NNS binoculars)))))"
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": "en", **KEYS})
+    return nlp
+
+
+def doc_with(nlp, text=TEXT, **groups):
+    """Make a Doc with spans as (first token, one behind the last, label) by group."""
+    doc = nlp.make_doc(text)
+    for key, spans in groups.items():
+        doc.spans[key.rstrip("_")] = [Span(doc, *span) for span in spans]
+    return doc
+
+
+def test_required_and_forbidden_phrases(nlp):
+    assert HIGH in str(nlp(doc_with(nlp))._.trees[0])
+    for groups in ({"must": [(2, 6, "NP")]}, {"must": [(2, 6, "")]}, {"must": [(2, 4, ""), (2, 6, "NP")]}):
+        doc = nlp(doc_with(nlp, **groups))
+        assert LOW in str(doc._.trees[0])
+        assert str(doc._.trees[1]) == "(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))"
+        for span in doc.spans["must"]:
+            assert span._.is_constituent
+    doc = nlp(doc_with(nlp, not_=[(2, 4, "NP")]))
+    assert doc[2:4]._.tree is None
+    assert nlp(doc_with(nlp, not_=[(4, 6, "NP")]))._.trees == nlp(doc_with(nlp))._.trees  # it is no NP anyway
+
+
+def test_whitespace_at_the_borders_does_not_count(nlp):
+    doc = doc_with(nlp, "They watched  the ship with binoculars \n .")
+    spans = [token.i for token in doc if not token.is_space]
+    doc.spans["must"] = [Span(doc, spans[2] - 1, spans[6], "NP")]
+    doc = nlp(doc)
+    assert LOW in str(doc._.trees[0])
+
+
+@pytest.mark.parametrize("n_process", [1, 2])
+def test_streams(nlp, n_process):
+    docs = [doc_with(nlp, must=[(2, 6, "NP")]), doc_with(nlp), doc_with(nlp, must=[])]
+    found = [str(doc._.trees[0]) for doc in nlp.pipe(docs, n_process=n_process)]
+    assert [LOW in tree for tree in found] == [True, False, False]
+
+
+def test_settings_are_saved_with_the_pipeline(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    for other in (spacy.load(tmp_path), spacy.blank("en").from_config(nlp.config), pickle.loads(pickle.dumps(nlp))):
+        component = other.get_pipe("incparse")
+        assert (component.required_key, component.forbidden_key) == ("must", "not")
+    loaded = spacy.load(tmp_path)
+    assert LOW in str(loaded(doc_with(loaded, must=[(2, 6, "NP")]))._.trees[0])
+
+
+def test_other_analyses_satisfy_them_too(nlp):
+    doc = nlp(doc_with(nlp, must=[(2, 6, "NP")]))
+    (analyses, _) = doc._.parses(10)
+    assert analyses[0].tree == doc._.trees[0]
+    assert all(("NP", 2, 6) in parse.tree.spans() for parse in analyses)
+    assert [parse.tree for parse in doc._.parses(10, nlp=nlp)[0]] == [parse.tree for parse in analyses]
+    assert 0 < doc._.trees[0].confidence <= 1
+    stored = spacy_incparse.load("en", config={"components": {"incparse": {"required_key": "must", "nbest": 5}}})
+    doc = stored(doc_with(stored, must=[(2, 6, "NP")]))
+    assert all(("NP", 2, 6) in parse.tree.spans() for parse in doc._.parses(10)[0])
+
+
+def test_spans_across_sentences_are_warned_of_once(nlp):
+    component = nlp.get_pipe("incparse")
+    component._warned.clear()
+    docs = [doc_with(nlp, must=[(5, 8, "NP")]) for _ in range(2)]
+    with pytest.warns(UserWarning, match="not within one sentence are no constraints, such as 'binoculars. It'"):
+        nlp(docs[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert HIGH in str(nlp(docs[1])._.trees[0])
+
+
+def test_what_cannot_be_met_is_warned_of_by_name(nlp):
+    doc = doc_with(nlp, must=[(2, 6, "NP"), (1, 3, "VP"), (0, 1, "XX")])
+    with pytest.warns(UserWarning, match="no tree was found with VP over 'watched the', XX over 'They': left out"):
+        doc = nlp(doc)
+    assert LOW in str(doc._.trees[0])
+
+
+def test_groups_must_differ(nlp):
+    for keys in ({"required_key": "a", "forbidden_key": "a"}, {"required_key": "a", "spans_key": "a"}):
+        with pytest.raises(ConfigError, match="must name different groups"):
+            nlp.create_pipe("incparse", config={"model": "en", **keys})
+
+
+def test_a_group_that_is_not_there_constrains_nothing(nlp):
+    doc = Doc(nlp.vocab, words=["It", "rained", "."])
+    assert str(nlp(doc)._.trees[0]) == "(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))"
