@@ -15,7 +15,7 @@ from spacy_incparse.search.parser import Parser, Tags
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.cache import GoldMoves
 from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.preparation import Preparation, Progress, pass_order, prepare, uses_gold_tags
+from spacy_incparse.training.preparation import Progress, pass_order, prepare, uses_gold_tags
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.trees.heads import HeadRules
@@ -78,10 +78,10 @@ def train_parser(
     learner = preparation.learner
     n_passes, best = state.load_learner(learner) if state and resume else (0, -1.0)
     dev_tags = preparation.tagger.lattice_batch([tree.words for tree in dev], config.n_tags, config.tag_margin)
-    schedule = TagSchedule(train, preparation, config.gold_tag_interval)
+    schedule = TagSchedule(train, preparation.tags, learner)
     for number in range(n_passes + 1, max_epochs + 1):
         started = time.perf_counter()
-        n_updates = _run_pass(schedule, learner, seed, number, progress)
+        n_updates = run_pass(schedule, learner, seed, number, progress)
         parser = learner.parser()
         scores = score_parser(parser, dev, dev_tags) if dev else None
         is_best = scores is None or scores["const_f"] > best
@@ -104,11 +104,10 @@ def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> 
 class TagSchedule:
     """The training sentences with the tags that they have in each pass: a tagger's, and now and then their own."""
 
-    def __init__(self, trees: Sequence[Tree], preparation: Preparation, gold_tag_interval: int):
-        encode = preparation.learner.encode
-        self._tagged = [encode(tree.words, row, tree) for tree, row in zip(trees, preparation.tags, strict=True)]
-        self._gold = [encode(tree.words, tree.tags, tree) for tree in trees] if gold_tag_interval else []
-        self._interval = gold_tag_interval
+    def __init__(self, trees: Sequence[Tree], tags: Sequence[Tags], learner: ParserLearner):
+        encode, self._interval = learner.encode, learner.config.gold_tag_interval
+        self._tagged = [encode(tree.words, row, tree) for tree, row in zip(trees, tags, strict=True)]
+        self._gold = [encode(tree.words, tree.tags, tree) for tree in trees] if self._interval else []
 
     def __len__(self) -> int:
         return len(self._tagged)
@@ -118,7 +117,9 @@ class TagSchedule:
         return (self._gold if uses_gold_tags(index, number, self._interval) else self._tagged)[index]
 
 
-def _run_pass(schedule: TagSchedule, learner: ParserLearner, seed: int, number: int, progress: Progress | None) -> int:
+def run_pass(
+    schedule: TagSchedule, learner: ParserLearner, seed: int, number: int, progress: Progress | None = None
+) -> int:
     """Let each model learn from all trees once, in an order that depends on seed, pass and model; count the updates."""
     n_models, n_updates, done = learner.config.n_models, 0, 0
     n_sentences = len(schedule) * n_models

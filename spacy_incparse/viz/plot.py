@@ -23,7 +23,7 @@ _HEIGHT, _TOP, _AXIS = 150, 18, 46  # pixels: of the plot, of what is above it a
 _FONT, _SMALL, _LEGEND = 15, 11, 13  # sizes of letters
 _CELL, _SPACE = 30, 10  # least width of a word's place; between words
 _N_TICKS = 5
-_SMALLEST = 1e-9  # figures that differ less are all drawn as 0
+_SMALLEST = 1e-9  # figures that differ less, or by a smaller share of themselves, are drawn as the same
 
 
 def plot(
@@ -33,24 +33,27 @@ def plot(
     style: str = "bars",
     title: str = "",
     unit: str = "",
+    from_zero: bool = True,
     **options: Any,
 ) -> str:
     """Return an SVG document with a bar or a point over each word.
 
     `values` has one figure a word, in `unit`, or several such series by name. None and NaN are missing: there is a
     question mark in place of a bar, and a gap in a line. All lines of a long sentence have the same scale, with 0 on
-    it. `options` are those of `viz.options.Options`; `width` says where the words go on in the next line. Raises
-    ConfigError for an option or style that does not exist, IncparseError for a series that has not one finite value, or
-    None, for each word.
+    it; without `from_zero`, which is for lines only, it begins near the lowest figure. `options` are those of
+    `viz.options.Options`; `width` says where the words go on in the next line. Raises ConfigError for an option or
+    style that does not exist, IncparseError for a series that has not one finite value, or None, for each word.
     """
     if style not in PLOT_STYLES:
         raise ConfigError(f"there is no style {style!r} for plots: there are {', '.join(map(repr, PLOT_STYLES))}")
+    if style == "bars" and not from_zero:
+        raise ConfigError("bars begin at 0, as their length is the figure: from_zero=False is for lines")
     if not words:
         raise IncparseError("there are no words to plot")
     series = values if isinstance(values, Mapping) else {"": values}
     figures = {name: _checked(name, column, words) for name, column in series.items()}
     settings = read_options(options)
-    painter = _Painter(list(map(visible, words)), figures, style, unit, settings)
+    painter = _Painter(list(map(visible, words)), _Scale.over(figures, from_zero), figures, style, unit, settings)
     picture = stack([*painter.legend(), *painter.lines()])
     sheet = captioned(picture, title, mirrored=painter.mirrored, size=18)
     return document(sheet, settings, f"{title or 'plot'}: {' '.join(words)}")
@@ -65,11 +68,12 @@ class _Scale:
     step: float
 
     @classmethod
-    def over(cls, figures: Mapping[str, Values]) -> _Scale:
-        """Return a scale that has 0 and all figures on it."""
-        known = [0.0, *(value for column in figures.values() for value in column if value is not None)]
-        extent = max(known) - min(known)
-        extent = extent if extent > _SMALLEST else 1.0
+    def over(cls, figures: Mapping[str, Values], from_zero: bool) -> _Scale:
+        """Return a scale that has all figures on it, and 0 if it is to be there or there are none."""
+        known = [value for column in figures.values() for value in column if value is not None]
+        known = known if known and not from_zero else [0.0, *known]
+        extent, largest = max(known) - min(known), max(map(abs, known))
+        extent = extent if extent > _SMALLEST * max(1.0, largest) else max(1.0, largest / 1000)
         power = 10.0 ** math.floor(math.log10(extent / _N_TICKS))
         step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * _N_TICKS >= extent)
         low, high = math.floor(min(known) / step) * step, math.ceil(max(known) / step) * step
@@ -84,9 +88,17 @@ class _Scale:
 
 
 class _Painter:
-    def __init__(self, words: Sequence[str], figures: Mapping[str, Values], style: str, unit: str, options: Options):
-        self.words, self.figures, self.style, self.unit, self.options = words, figures, style, unit, options
-        self.scale = _Scale.over(figures)
+    def __init__(
+        self,
+        words: Sequence[str],
+        scale: _Scale,
+        figures: Mapping[str, Values],
+        style: str,
+        unit: str,
+        options: Options,
+    ):
+        self.words, self.scale, self.figures = words, scale, figures
+        self.style, self.unit, self.options = style, unit, options
         self.cells = [max(advance(word, _FONT) + _SPACE, _CELL, 8 * len(figures) + _SPACE) for word in words]
         self.mirrored = is_right_to_left(words) if options.direction is None else options.direction == "rtl"
 
@@ -156,7 +168,7 @@ class _Painter:
         points, path, was_known = [], "", False
         for value, word, x in zip(column, words, middles, strict=True):
             if value is None:
-                points.append(_missing(x, self.scale.y(0.0), word))
+                points.append(_missing(x, self.scale.y(max(self.scale.low, min(0.0, self.scale.high))), word))
             else:
                 y = self.scale.y(value)
                 path += f"{'L' if was_known else 'M'}{x},{y}"

@@ -54,11 +54,25 @@ def test_right_to_left():
     assert heights(picture) == [150, 75]
 
 
-@example([5e-324, None], "bars")
-@given(st.lists(st.one_of(st.none(), st.floats(-1e12, 1e12)), min_size=1, max_size=8), st.sampled_from(PLOT_STYLES))
+def test_lines_need_not_begin_at_zero():
+    picture = plot(["1", "2", "3"], [81.0, 84.0, None], style="line", unit="F", from_zero=False)
+    assert {"81", "82", "83", "84"} <= set(texts(picture))
+    assert "0" not in texts(picture)
+    assert re.findall(r'cy="(\d+)"', picture) == ["150", "0"]
+    with pytest.raises(ConfigError, match="bars begin at 0"):
+        plot(["1"], [81.0], from_zero=False)
+
+
+@example([5e-324, None], "bars", True)
+@example([1e12, 1e12 + 1e-3], "line", False)
+@given(
+    st.lists(st.one_of(st.none(), st.floats(-1e12, 1e12)), min_size=1, max_size=8),
+    st.sampled_from(PLOT_STYLES),
+    st.booleans(),
+)
 @settings(max_examples=60, deadline=None)
-def test_any_figures_stay_on_the_scale(values, style):
-    picture = plot(["w"] * len(values), values, style=style)
+def test_any_figures_stay_on_the_scale(values, style, from_zero):
+    picture = plot(["w"] * len(values), values, style=style, from_zero=from_zero or style == "bars")
     ElementTree.fromstring(picture)
     assert all(0 < height <= 150 for height in heights(picture))
     assert all(0 <= int(y) <= 150 for y in re.findall(r'cy="(-?\d+)"', picture))
