@@ -33,15 +33,23 @@ def publish(
     argv: Sequence[str] | None = None,
 ) -> None:
     """Print rows, given by name, and write them to a file where one is given; a row of the same name is replaced."""
-    shared = [seed, f"`{common.command(argv)}`", common.commit(), common.machine()]
+    shared = _common_cells(seed, argv)
     if path:
-        lines = {name: table_line([f"`{name}`", *cells, *shared]) for name, cells in rows.items()}
-        text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
-        path.write_text(updated(text, table, lines), encoding="utf8")
+        write(table, rows, path, seed=seed, argv=argv)
     for name, cells in rows.items():
         print(name)
         for column, cell in zip((*table.columns, *COMMON_COLUMNS), (*cells, *shared), strict=True):
             print(f"    {column:<24} {cell}", flush=True)
+
+
+def write(
+    table: Table, rows: Mapping[str, Sequence[str]], path: Path, *, seed: str = "-", argv: Sequence[str] | None = None
+) -> None:
+    """Write rows, given by name, to a file; a row of the same name is replaced."""
+    shared = _common_cells(seed, argv)
+    lines = {name: table_line([f"`{name}`", *cells, *shared]) for name, cells in rows.items()}
+    text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
+    path.write_text(updated(text, table, lines), encoding="utf8")
 
 
 def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
@@ -69,6 +77,10 @@ def row_name(line: str) -> str:
 def table_line(cells: Sequence[str]) -> str:
     """Give a line of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _common_cells(seed: str, argv: Sequence[str] | None) -> list[str]:
+    return [seed, f"`{common.command(argv)}`", common.commit(), common.machine()]
 
 
 def percent(fraction: float) -> str:

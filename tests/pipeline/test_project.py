@@ -10,6 +10,8 @@ import pytest
 import spacy
 import srsly
 
+from spacy_incparse.trees.reader import read_treebank
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -18,7 +20,7 @@ def project(tmp_path_factory):
     """A copy of the project after a run with few passes."""
     folder = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", folder)
-    for name in ("assets", "configs"):
+    for name in ("assets", "configs", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name)
     run(folder, "all", ".", "--vars.max_epochs", "2")
     return folder
@@ -54,9 +56,23 @@ def test_a_second_run_does_nothing_anew(project):
     assert run(project, "all", ".", "--vars.max_epochs", "2").count("Skipping") == 4
 
 
+def test_the_paper_s_results_are_made_for_any_treebank(project):
+    trees = read_treebank(project / "assets" / "sample-train.mrg")
+    for name, part in (("train", trees[:40]), ("dev", trees[40:60])):
+        (project / f"own-{name}.mrg").write_text("\n".join(map(str, part)), encoding="utf-8")
+    variables = {"train": "own-train.mrg", "dev": "own-dev.mrg", "lang": "de", "max_epochs": 1}
+    options = [word for name, value in variables.items() for word in (f"--vars.{name}", str(value))]
+    printed = run(project, "reproduce", ".", *options)
+    for table in ("Table 1", "Table 3", "Table 4", "Figure 5"):
+        assert f"{table}: " in printed
+    assert printed.count("Here: trained on 40 sentences, scored on 20.") == 4
+    assert "<svg" in (project / "metrics" / "paper" / "figure5.svg").read_text(encoding="utf-8")
+
+
 def test_the_files_of_another_treebank_are_variables():
     settings = srsly.read_yaml(ROOT / "project.yml")
     assert {"train", "dev", "held_out", "lang"} <= set(settings["vars"])
     scripts = " ".join(line for command in settings["commands"] for line in command["script"])
     assert "sample" not in scripts
     assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
+    assert settings["workflows"]["reproduce"] == ["table1", "table3", "table4", "figure5"]

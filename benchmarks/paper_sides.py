@@ -1,0 +1,194 @@
+"""The sides that the paper compares: how each is trained, what is chosen for it on held-out trees, what it reaches.
+
+All sides have the same grid: every number of passes up to the recipe's, a narrower and a wider search than the
+recipe's, and for the hybrid, besides, some weights of the generative score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from training_run import parse_and_score
+
+from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.parser import Parser
+from spacy_incparse.training.learner import ParserLearner, retag
+from spacy_incparse.training.loop import TagSchedule, run_pass
+from spacy_incparse.training.preparation import Progress
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+Config = ParserConfig | GenerativeConfig
+AnyParser = Parser | GenerativeParser
+GetParser = Callable[[], AnyParser]
+
+GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagger's, those that the parser finds itself
+TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, of at most so many sentences
+WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried
+SWEEPS = 5  # over the cache in a pass; the paper has one after each sentence, which takes the square of the time
+SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "relaxed", "n_sents")
+
+
+@dataclass(frozen=True)
+class Side:
+    """A parser of the paper: a recipe with some settings changed.
+
+    repeats: whether it makes repeated use of hypotheses, of all sentences. curve: its name in figure 5, if it is there.
+    """
+
+    name: str
+    title: str
+    recipe: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    repeats: bool = False
+    curve: str = ""
+
+    def settings(self, lang: str, n_sentences: int) -> tuple[Config, int, HeadRules]:
+        """Give the settings for so many training sentences, the most passes, and the head rules."""
+        recipe = read_recipe(self.recipe, lang=lang)
+        config = recipe.generative_config or recipe.parser_config
+        cache = {"cache_size": n_sentences, "cache_interval": max(1, n_sentences // SWEEPS)} if self.repeats else {}
+        return replace(config, **self.changes, **cache), recipe.max_epochs, recipe.heads
+
+
+GENERATIVE = Side("generative", "Generative", "generative")
+PERCEPTRON = Side("perceptron", "Perceptron (baseline)", "paper", curve="early update")
+PUNCTUATION = Side("punctuation", "Perceptron (w/ punctuation features)", "paper+punct")
+HYBRID = Side("hybrid", "Generative + Perceptron (w/ punct)", "hybrid")
+# The same as PUNCTUATION unless the recipe of the hybrid learns in another way.
+HYBRID_ALONE = Side("hybrid-alone", "Perceptron of the hybrid's recipe", "hybrid", {"generative_weight": 0.0})
+FULL = Side("full", "Perceptron, no early update", "paper", {"update": "full"}, curve="neither refinement")
+REPEATED = Side("repeated", "Perceptron, repeated use of hypotheses", "paper", repeats=True, curve="both refinements")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Trees, one row of tags for each to learn from, and one to parse it under."""
+
+    trees: Sequence[Tree]
+    tags: Sequence[Any]
+    given: Sequence[Any]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], kind: str, predicted: Sequence[Any]) -> Corpus:
+        """Give the trees with tags of a kind, where those of a tagger are `predicted`."""
+        gold = [tree.tags for tree in trees]
+        if kind == OWN:
+            return cls(trees, gold, [[None] * len(tree.words) for tree in trees])
+        tags = predicted if kind == PREDICTED else gold
+        return cls(trees, tags, tags)
+
+    def where(self, is_chosen: Callable[[int], bool]) -> Corpus:
+        """Give a part of it, by the numbers of sentences."""
+        chosen = [number for number in range(len(self.trees)) if is_chosen(number)]
+        return Corpus(*([column[number] for number in chosen] for column in (self.trees, self.tags, self.given)))
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A treebank under one kind of tags; the train part is once more in two, one to fit and one to choose settings."""
+
+    train: Corpus
+    dev: Corpus
+
+    def __post_init__(self) -> None:
+        if len(self.train.trees) < TENTH:
+            raise IncparseError(f"{len(self.train.trees)} sentences to train on: there must be {TENTH} or more")
+
+    @cached_property
+    def fit(self) -> Corpus:
+        """What parsers are trained on while settings are chosen."""
+        return self.train.where(lambda number: not self._is_held_out(number))
+
+    @cached_property
+    def held_out(self) -> Corpus:
+        """What settings are chosen on: stretches, as sentences of one text are alike."""
+        return self.train.where(self._is_held_out)
+
+    def _is_held_out(self, number: int) -> bool:
+        stretch = max(1, min(LONGEST_STRETCH, len(self.train.trees) // (5 * TENTH)))
+        return number // stretch % TENTH == TENTH - 1
+
+
+def variants(config: Config, weights: Sequence[float] | None = None) -> list[Config]:
+    """Give the settings that are each trained with, which differ in the weight of the generative score."""
+    if isinstance(config, GenerativeConfig) or not config.generative_weight:
+        return [config]
+    weights = weights or [factor * config.generative_weight for factor in WEIGHT_FACTORS]
+    return [replace(config, generative_weight=weight) for weight in weights]
+
+
+def searches(config: Config) -> list[dict[str, Any]]:
+    """Give the search settings that are tried, the config's own first."""
+    gamma, wider = config.gamma or 0.0, 2 * config.beam_size
+    if isinstance(config, ParserConfig):
+        return [{}, {"gamma": gamma / 3}, {"gamma": 3 * gamma, "beam_size": wider}]
+    filters = [{}, {"gamma": min(100 * gamma, 1.0)}, {"gamma": gamma / 100, "beam_size": wider}]
+    return [one | answer for answer in ({}, {"risk_trees": 1}) for one in filters]
+
+
+def train_passes(
+    config: Config, corpus: Corpus, heads: HeadRules, n_passes: int, seed: int, progress: Progress
+) -> Iterator[GetParser]:
+    """Train, and after each pass yield what gives its parser; a generative model has one pass."""
+    if isinstance(config, GenerativeConfig):
+        trees = [retag(tree, row) for tree, row in zip(corpus.trees, corpus.tags, strict=True)]
+        generative = GenerativeParser.train(trees, config, heads)
+        yield lambda: generative
+        return
+    learner = ParserLearner.from_treebank(corpus.trees, corpus.tags, config, heads)
+    schedule = TagSchedule(corpus.trees, corpus.tags, learner)
+    for number in range(1, n_passes + 1):
+        run_pass(schedule, learner, seed, number, progress)
+        yield learner.parser
+
+
+def try_settings(
+    config: Config, parted: Parted, heads: HeadRules, n_passes: int, progress: Progress
+) -> dict[str, list[float]]:
+    """Give F on the held-out part after each pass, and after the best of these under each of `searches`."""
+    by_pass: list[float] = []
+    best: AnyParser | None = None
+    for get_parser in train_passes(config, parted.fit, heads, n_passes, 0, progress):
+        parser = get_parser()
+        by_pass.append(_score(parser, parted.held_out)["const_f"])
+        best = parser if by_pass[-1] > max([-1.0, *by_pass[:-1]]) else best
+    assert best is not None
+    others = [_score(best.with_search(**search), parted.held_out)["const_f"] for search in searches(config)[1:]]
+    return {"by_pass": by_pass, "by_search": [max(by_pass), *others]}
+
+
+def measure(
+    config: Config,
+    parted: Parted,
+    heads: HeadRules,
+    n_passes: int,
+    n_last: int,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Train on the whole train part, and give the scores on the dev part after `n_passes`.
+
+    n_last: for so many passes training goes on, and F after each is in "by_pass"; 0: it ends with `n_passes`.
+    """
+    scores: dict[str, Any] = {}
+    by_pass: list[float] = []
+    for number, get_parser in enumerate(
+        train_passes(config, parted.train, heads, max(n_passes, n_last), seed, progress), 1
+    ):
+        if number == n_passes or n_last:
+            here = _score(get_parser(), parted.dev)
+            by_pass.append(here["const_f"])
+            scores = here if number == n_passes else scores
+    return {key: scores[key] for key in SCORES} | {"by_pass": by_pass if n_last else []}
+
+
+def _score(parser: AnyParser, corpus: Corpus) -> dict[str, Any]:
+    return parse_and_score(parser, corpus.trees, corpus.given)

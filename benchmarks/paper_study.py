@@ -1,0 +1,207 @@
+"""What is measured for the paper's tables: settings chosen for each side, then scores on the dev part by seed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import mean
+from typing import Any
+
+from paper_sides import (
+    GOLD,
+    PREDICTED,
+    Config,
+    Corpus,
+    Parted,
+    Side,
+    measure,
+    searches,
+    try_settings,
+    variants,
+)
+from parts import Figures, Parts
+
+from spacy_incparse.cli.progress import Progress as TerminalLine
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.grammar.tables import GrammarTable, grammar_table
+from spacy_incparse.tagging.jackknife import jackknife_tags
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.preparation import Progress
+from spacy_incparse.training.state import fingerprint
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is best for a side on the held-out part; the search is part of the settings."""
+
+    config: Config
+    n_passes: int
+    held_out_f: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """A side under one kind of tags: the chosen settings, and the scores on the dev part.
+
+    runs: one for each of the seeds; there are no seeds where nothing depends on them, and one run.
+    """
+
+    side: Side
+    kind: str
+    choice: Choice
+    seeds: Sequence[int]
+    runs: Sequence[dict[str, Any]]
+
+    @property
+    def f(self) -> float:
+        """The mean F."""
+        return self.mean("const_f")
+
+    def mean(self, key: str) -> float:
+        """Give the mean of a score."""
+        return mean(run[key] for run in self.runs)
+
+    @property
+    def curve(self) -> list[float]:
+        """The mean F after each pass."""
+        return [mean(column) for column in zip(*(run["by_pass"] for run in self.runs), strict=True)]
+
+    def gains(self, other: Result) -> list[float]:
+        """Give by seed how much higher F is than another side's."""
+        return [
+            run["const_f"] - other.runs[number % len(other.runs)]["const_f"] for number, run in enumerate(self.runs)
+        ]
+
+
+class Study:
+    """All measurements on one treebank; each is made once, and those that `parts` has kept are not made again."""
+
+    def __init__(
+        self,
+        train: Sequence[Tree],
+        dev: Sequence[Tree],
+        parts: Parts,
+        *,
+        lang: str = "en",
+        seeds: Sequence[int] = (0,),
+        epochs: int | None = None,
+        weights: Sequence[float] | None = None,
+    ):
+        self.train, self.dev, self.lang, self.seeds = train, dev, lang, seeds
+        self._parts, self._epochs, self._weights = parts, epochs, weights
+        self._parted: dict[str, Parted] = {}
+
+    def result(self, side: Side, kind: str) -> Result:
+        """Choose a side's settings, train it with each seed and score it."""
+        choice = self._choose(side, kind)
+        seeds = () if isinstance(choice.config, GenerativeConfig) else self.seeds
+        return Result(side, kind, choice, seeds, [self._run(side, kind, choice, seed) for seed in seeds or (0,)])
+
+    def differ(self, one: Side, other: Side) -> bool:
+        """Say whether two sides are trained in different ways."""
+        return self._settings(one)[:2] != self._settings(other)[:2]
+
+    def chains(self, *, tagged: bool) -> GrammarTable:
+        """Count table 1; `tagged` also under the tagger's tags."""
+        tags = self._tags if tagged else None
+        return grammar_table(
+            self.train, self.dev,
+            train_tags=tags and tags["train"], held_out_tags=tags and tags["dev"], with_top=True,
+        )  # fmt: skip
+
+    @cached_property
+    def _checksum(self) -> str:
+        return fingerprint([*self.train, *self.dev], {"n_train": len(self.train), "lang": self.lang})
+
+    @cached_property
+    def _tags(self) -> dict[str, list[tuple[str, ...]]]:
+        """The tagger's tags of the dev part, and of each tenth of the train part those of a tagger of the others.
+
+        A tree's tags are the same while settings are chosen and afterwards, and the same for all sides.
+        """
+
+        def tag() -> Figures:
+            with _Line("the tagger, jackknifed") as line:
+                words, tags = [tree.words for tree in self.train], [tree.tags for tree in self.train]
+                tagger = Tagger.train(words, tags, seed=0)
+                train = jackknife_tags(words, tags, seed=0, progress=lambda done, n: line.show("folds", done, n))
+                dev = tagger.lattice_batch([tree.words for tree in self.dev], 1, 0.0)
+                return {"train": list(map(" ".join, train)), "dev": list(map(" ".join, dev))}
+
+        kept = self._parts.get("tags", self._checksum, tag)
+        return {part: [tuple(row.split(" ")) for row in rows] for part, rows in kept.items()}
+
+    def parted(self, kind: str) -> Parted:
+        """Give the treebank under one kind of tags."""
+        if kind not in self._parted:
+            tags = self._tags if kind == PREDICTED else {"train": (), "dev": ()}
+            self._parted[kind] = Parted(
+                Corpus.of(self.train, kind, tags["train"]), Corpus.of(self.dev, kind, tags["dev"])
+            )
+        return self._parted[kind]
+
+    def _choose(self, side: Side, kind: str) -> Choice:
+        config, n_passes, heads = self._settings(side)
+        found = []
+        for variant in variants(config, self._weights):
+            name = f"{kind} tags, {side.name}{_weight(variant)}: settings"
+
+            def attempt(progress: Progress, variant: Config = variant) -> Figures:
+                return try_settings(variant, self.parted(kind), heads, n_passes, progress)
+
+            tried = self._part(name, {"config": variant.to_dict(), "passes": n_passes}, attempt)
+            f, search = max(zip(tried["by_search"], searches(variant), strict=True), key=lambda pair: pair[0])
+            best_pass = 1 + tried["by_pass"].index(max(tried["by_pass"]))
+            found.append(Choice(variant.with_search(**search), best_pass, f))
+        return max(found, key=lambda choice: choice.held_out_f)
+
+    def _run(self, side: Side, kind: str, choice: Choice, seed: int) -> Figures:
+        _, n_passes, heads = self._settings(side)
+        n_last = n_passes if side.curve and kind == GOLD else 0
+        settings = {"config": choice.config.to_dict(), "passes": choice.n_passes, "last": n_last, "seed": seed}
+
+        def score(progress: Progress) -> Figures:
+            return measure(choice.config, self.parted(kind), heads, choice.n_passes, n_last, seed, progress)
+
+        return self._part(f"{kind} tags, {side.name}: seed {seed}", settings, score)
+
+    def _settings(self, side: Side) -> tuple[Config, int, HeadRules]:
+        config, n_passes, heads = side.settings(self.lang, len(self.train))
+        is_generative = isinstance(config, GenerativeConfig)
+        return config, 1 if is_generative else self._epochs or n_passes, heads
+
+    def _part(self, name: str, settings: Figures, make: Callable[[Progress], Figures]) -> Figures:
+        def shown() -> Figures:
+            with _Line(name) as line:
+                return make(line.show)
+
+        return self._parts.get(name, fingerprint([], {"trees": self._checksum, **settings}), shown)
+
+
+class _Line:
+    """How far a part is, on a terminal, and in the end a line with its time."""
+
+    def __init__(self, name: str):
+        self._name, self._line, self._started = name, TerminalLine(), time.perf_counter()
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Say how much of the part is done."""
+        self._line.show(f"{self._name}: {what}, {done:,}/{total:,}")
+
+    def __enter__(self) -> _Line:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._line.clear()
+        if kind is None:
+            print(f"{self._name}  {time.perf_counter() - self._started:.1f} s", file=sys.stderr, flush=True)
+
+
+def _weight(config: Config) -> str:
+    weight = getattr(config, "generative_weight", 0)
+    return f", weight {weight:g}" if weight else ""

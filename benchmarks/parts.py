@@ -1,0 +1,63 @@
+"""Finished parts of a long measurement, kept in a file: they are not made again as long as nothing has changed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import srsly
+
+import spacy_incparse
+from spacy_incparse.errors import IncparseError
+
+Figures = dict[str, Any]
+
+# The packages that decide what a parser learns and how it parses.
+PACKAGES = (
+    "trees", "transforms", "grammar", "evaluation", "lexicon", "features", "learning", "search", "tagging",
+    "generative", "hybrid", "training",
+)  # fmt: skip
+
+
+class Parts:
+    """Figures by the names of their parts, each with a checksum of all that it depends on but for the package."""
+
+    def __init__(self, path: Path):
+        self._path, self._package = path, package_checksum()
+        self._kept: dict[str, Figures] = _read(path, self._package) if path.exists() else {}
+
+    def get(self, name: str, checksum: str, measure: Callable[[], Figures]) -> Figures:
+        """Give a part's figures, measured now unless they are there already."""
+        kept = self._kept.get(name)
+        if kept is None or kept["checksum"] != checksum:
+            self._kept[name] = kept = {"checksum": checksum, "figures": measure()}
+            self._write()
+        return kept["figures"]
+
+    def _write(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self._path.with_suffix(".tmp")
+        srsly.write_json(unfinished, {"package": self._package, "parts": self._kept})
+        unfinished.replace(self._path)
+
+
+def package_checksum() -> str:
+    """Give a checksum of the modules of `PACKAGES`, the compiled ones among them."""
+    digest = hashlib.sha256()
+    for name in PACKAGES:
+        folder = Path(spacy_incparse.__file__).parent / name
+        for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".so", ".pyd")):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path, package: str) -> dict[str, Figures]:
+    """Read what an earlier run has left; figures of another package are forgotten."""
+    try:
+        content = srsly.read_json(path)
+        parts = {name: {key: part[key] for key in ("checksum", "figures")} for name, part in content["parts"].items()}
+        return parts if content["package"] == package else {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IncparseError(f"{path} is damaged ({error!r}): delete it") from error
