@@ -157,9 +157,10 @@ def search_text(config: Config) -> str:
 
 
 def weight_text(config: Config) -> str:
-    """Give the weight of the generative score, where there is one."""
-    weight = getattr(config, "generative_weight", 0.0)
-    return f"{weight:g}" if weight else "-"
+    """Give the weight of the generative score in training and in the search, where there is one."""
+    if isinstance(config, ParserConfig) and config.is_hybrid:
+        return f"{config.train_generative_weight:g}/{config.generative_weight:g}"
+    return "-"
 
 
 def _table(title: str, lines: Sequence[Sequence[str]], *, n_names: int) -> str:

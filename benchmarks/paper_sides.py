@@ -1,7 +1,7 @@
 """The sides that the paper compares: how each is trained, what is chosen for it on held-out trees, what it reaches.
 
 All sides have the same grid: every number of passes up to the recipe's, a narrower and a wider search than the
-recipe's, and for the hybrid, besides, some weights of the generative score.
+recipe's; and for the hybrid, besides, some weights of the generative score, in training and in the search.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ GetParser = Callable[[], AnyParser]
 
 GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagger's, those that the parser finds itself
 TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, of at most so many sentences
-WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried
+WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried in training
+SEARCH_FACTORS = (0.7, 1.4)  # times that: what is tried in the search
 SWEEPS = 5  # over the cache in a pass; the paper has one after each sentence, which takes the square of the time
 SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "relaxed", "n_sents")
 
@@ -63,7 +64,12 @@ PERCEPTRON = Side("perceptron", "Perceptron (baseline)", "paper", curve="early u
 PUNCTUATION = Side("punctuation", "Perceptron (w/ punctuation features)", "paper+punct")
 HYBRID = Side("hybrid", "Generative + Perceptron (w/ punct)", "hybrid")
 # The same as PUNCTUATION unless the recipe of the hybrid learns in another way.
-HYBRID_ALONE = Side("hybrid-alone", "Perceptron of the hybrid's recipe", "hybrid", {"generative_weight": 0.0})
+HYBRID_ALONE = Side(
+    "hybrid-alone",
+    "Perceptron of the hybrid's recipe",
+    "hybrid",
+    {"generative_weight": 0.0, "train_generative_weight": 0.0},
+)
 FULL = Side("full", "Perceptron, no early update", "paper", {"update": "full"}, curve="neither refinement")
 REPEATED = Side("repeated", "Perceptron, repeated use of hypotheses", "paper", repeats=True, curve="both refinements")
 
@@ -118,18 +124,27 @@ class Parted:
 
 
 def variants(config: Config, weights: Sequence[float] | None = None) -> list[Config]:
-    """Give the settings that are each trained with, which differ in the weight of the generative score."""
-    if isinstance(config, GenerativeConfig) or not config.generative_weight:
+    """Give the settings that are each trained with: those of a hybrid differ in the weight of the generative score.
+
+    weights: those in training; the weight in the search keeps its ratio to it.
+    """
+    if isinstance(config, GenerativeConfig) or not config.is_hybrid:
         return [config]
-    weights = weights or [factor * config.generative_weight for factor in WEIGHT_FACTORS]
-    return [replace(config, generative_weight=weight) for weight in weights]
+    own = config.train_generative_weight
+    factors = [weight / own for weight in weights] if weights else WEIGHT_FACTORS
+    return [
+        replace(config, train_generative_weight=factor * own, generative_weight=factor * config.generative_weight)
+        for factor in factors
+    ]
 
 
 def searches(config: Config) -> list[dict[str, Any]]:
     """Give the search settings that are tried, the config's own first."""
     gamma, wider = config.gamma or 0.0, 2 * config.beam_size
     if isinstance(config, ParserConfig):
-        return [{}, {"gamma": gamma / 3}, {"gamma": 3 * gamma, "beam_size": wider}]
+        factors = SEARCH_FACTORS if config.is_hybrid else ()
+        weights = [{"generative_weight": factor * config.generative_weight} for factor in factors]
+        return [{}, {"gamma": gamma / 3}, {"gamma": 3 * gamma, "beam_size": wider}, *weights]
     filters = [{}, {"gamma": min(100 * gamma, 1.0)}, {"gamma": gamma / 100, "beam_size": wider}]
     return [one | answer for answer in ({}, {"risk_trees": 1}) for one in filters]
 

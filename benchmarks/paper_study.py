@@ -203,5 +203,5 @@ class _Line:
 
 
 def _weight(config: Config) -> str:
-    weight = getattr(config, "generative_weight", 0)
+    weight = getattr(config, "train_generative_weight", 0)
     return f", weight {weight:g}" if weight else ""

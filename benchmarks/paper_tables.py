@@ -183,7 +183,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, help="the most passes; default: the recipes'")
     parser.add_argument(
         "--weights", type=lambda text: [float(weight) for weight in text.split(",")],
-        help="of the generative score, to choose among; default: half, once and twice the recipe's",
+        help="of the generative score in training, to choose among; default: half, once and twice the recipe's",
     )  # fmt: skip
     parser.add_argument("--output", type=Path, help="folder for report, figure and finished parts")
     arguments = parser.parse_args(argv)
