@@ -1,7 +1,16 @@
-"""RESULTS.md: a table for each benchmark, in it a row for each measurement, found again by its name."""
+"""RESULTS.md: a table for each benchmark, in it a row for each measurement, found again by its name.
+
+    python benchmarks/results.py docs/paper_to_code.md     # writes the figures of the rows into a document
+
+A document has figures in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column names the
+row; where the heading of the column before it names columns of RESULTS.md (`precision / recall / F`), their figures are
+written there.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +18,8 @@ from pathlib import Path
 import common
 
 COMMON_COLUMNS = ("seed", "command", "commit", "machine")
+BETWEEN = " / "  # figures of a row in one cell of a document
+MISSING = "not measured yet"
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,43 @@ def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
     return start + new + following + rest if heading else start + new
 
 
+def read_rows(text: str) -> dict[str, dict[str, str]]:
+    """Give the cells of all rows of RESULTS.md, by name and by column."""
+    rows: dict[str, dict[str, str]] = {}
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        header, _, *lines = map(_cells, table.splitlines())
+        rows |= {cells[0].strip("`"): dict(zip(header, cells, strict=True)) for cells in lines}
+    return rows
+
+
+def with_figures(document: str, rows: Mapping[str, Mapping[str, str]]) -> str:
+    """Give a document with the figures of the rows in its tables of results."""
+    return re.sub(
+        r"(?<=<!-- results -->)(.*?)(?=<!-- /results -->)",
+        lambda block: re.sub(r"(?:^\|.*\n)+", lambda table: _filled(table[0], rows), block[0], flags=re.MULTILINE),
+        document,
+        flags=re.DOTALL,
+    )
+
+
+def _filled(table: str, rows: Mapping[str, Mapping[str, str]]) -> str:
+    header, *others = table.splitlines()
+    columns = _cells(header)[-2].split(BETWEEN)
+    if not any(set(columns) <= set(row) for row in rows.values()):
+        return table
+    lines = [header]
+    for line in others:
+        *cells, _, name = _cells(line)
+        row = rows.get(name.strip("`"))
+        figures = MISSING if row is None else BETWEEN.join(row[column] for column in columns)
+        lines.append(table_line([*cells, figures, name]) if name.startswith("`") else line)
+    return "\n".join(lines) + "\n"
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
 def row_name(line: str) -> str:
     """Give the name of a row of a table."""
     return line.split("|")[1].strip(" `")
@@ -91,3 +139,9 @@ def percent(fraction: float) -> str:
 def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
     """Give the lowest and the highest value."""
     return f"{form.format(min(values))} - {form.format(max(values))}"
+
+
+if __name__ == "__main__":
+    for document in map(Path, sys.argv[1:]):
+        found = read_rows(common.RESULTS.read_text(encoding="utf8"))
+        document.write_text(with_figures(document.read_text(encoding="utf8"), found), encoding="utf8")

@@ -279,6 +279,21 @@ def test_a_row_is_replaced_and_all_else_stays(load):
     assert "A note." in changed
 
 
+def test_figures_of_rows_are_written_into_documents(load):
+    results = load("results")
+    text = results.updated(
+        "# Results\n", results.Table("Mine", ("F", "share")), {"x": "| `x` | 1.50 | 2 | - | c | d | e |"}
+    )
+    rows = results.read_rows(text)
+    assert rows["x"]["F"] == "1.50"
+    table = "| what | share / F | row |\n|---|---|---|\n| one | | `x` |\n| other | | `y` |\n"
+    filled = "| what | share / F | row |\n|---|---|---|\n| one | 2 / 1.50 | `x` |\n| other | not measured yet | `y` |\n"
+    by_hand = "| what | figure | row |\n|---|---|---|\n| one | F 1.50 | `x` |\n"
+    document = f"{table}<!-- results -->\n{table}\n{by_hand}<!-- /results -->\n"
+    assert results.with_figures(document, rows) == f"{table}<!-- results -->\n{filled}\n{by_hand}<!-- /results -->\n"
+    assert results.with_figures(document, {}) == document
+
+
 def test_commands_name_no_folder_of_the_machine(load):
     arguments = ["sample", "--treebanks", "/a/b", "--results=/c/d.md", "--model", "/e/f/model-best", "--limit", "3"]
     assert load("common").command(arguments).endswith(" sample --model model-best --limit 3")
