@@ -98,7 +98,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Parted:
+class Treebank:
     """A treebank under one kind of tags; the train part is once more in two, one to fit and one to choose settings."""
 
     train: Corpus
@@ -166,23 +166,23 @@ def train_passes(
 
 
 def try_settings(
-    config: Config, parted: Parted, heads: HeadRules, n_passes: int, progress: Progress
+    config: Config, treebank: Treebank, heads: HeadRules, n_passes: int, progress: Progress
 ) -> dict[str, list[float]]:
     """Give F on the held-out part after each pass, and after the best of these under each of `searches`."""
     by_pass: list[float] = []
     best: AnyParser | None = None
-    for get_parser in train_passes(config, parted.fit, heads, n_passes, 0, progress):
+    for get_parser in train_passes(config, treebank.fit, heads, n_passes, 0, progress):
         parser = get_parser()
-        by_pass.append(_score(parser, parted.held_out)["const_f"])
+        by_pass.append(_score(parser, treebank.held_out)["const_f"])
         best = parser if by_pass[-1] > max([-1.0, *by_pass[:-1]]) else best
     assert best is not None
-    others = [_score(best.with_search(**search), parted.held_out)["const_f"] for search in searches(config)[1:]]
+    others = [_score(best.with_search(**search), treebank.held_out)["const_f"] for search in searches(config)[1:]]
     return {"by_pass": by_pass, "by_search": [max(by_pass), *others]}
 
 
 def measure(
     config: Config,
-    parted: Parted,
+    treebank: Treebank,
     heads: HeadRules,
     n_passes: int,
     n_last: int,
@@ -195,11 +195,10 @@ def measure(
     """
     scores: dict[str, Any] = {}
     by_pass: list[float] = []
-    for number, get_parser in enumerate(
-        train_passes(config, parted.train, heads, max(n_passes, n_last), seed, progress), 1
-    ):
+    passes = train_passes(config, treebank.train, heads, max(n_passes, n_last), seed, progress)
+    for number, get_parser in enumerate(passes, 1):
         if number == n_passes or n_last:
-            here = _score(get_parser(), parted.dev)
+            here = _score(get_parser(), treebank.dev)
             by_pass.append(here["const_f"])
             scores = here if number == n_passes else scores
     return {key: scores[key] for key in SCORES} | {"by_pass": by_pass if n_last else []}

@@ -15,7 +15,7 @@ from paper_sides import (
     PREDICTED,
     Config,
     Corpus,
-    Parted,
+    Treebank,
     Side,
     measure,
     searches,
@@ -94,7 +94,7 @@ class Study:
     ):
         self.train, self.dev, self.lang, self.seeds = train, dev, lang, seeds
         self._parts, self._epochs, self._weights = parts, epochs, weights
-        self._parted: dict[str, Parted] = {}
+        self._treebanks: dict[str, Treebank] = {}
 
     def result(self, side: Side, kind: str) -> Result:
         """Choose a side's settings, train it with each seed and score it."""
@@ -136,14 +136,14 @@ class Study:
         kept = self._parts.get("tags", self._checksum, tag)
         return {part: [tuple(row.split(" ")) for row in rows] for part, rows in kept.items()}
 
-    def parted(self, kind: str) -> Parted:
+    def _treebank(self, kind: str) -> Treebank:
         """Give the treebank under one kind of tags."""
-        if kind not in self._parted:
+        if kind not in self._treebanks:
             tags = self._tags if kind == PREDICTED else {"train": (), "dev": ()}
-            self._parted[kind] = Parted(
+            self._treebanks[kind] = Treebank(
                 Corpus.of(self.train, kind, tags["train"]), Corpus.of(self.dev, kind, tags["dev"])
             )
-        return self._parted[kind]
+        return self._treebanks[kind]
 
     def _choose(self, side: Side, kind: str) -> Choice:
         config, n_passes, heads = self._settings(side)
@@ -152,9 +152,10 @@ class Study:
             name = f"{kind} tags, {side.name}{_weight(variant)}: settings"
 
             def attempt(progress: Progress, variant: Config = variant) -> Figures:
-                return try_settings(variant, self.parted(kind), heads, n_passes, progress)
+                return try_settings(variant, self._treebank(kind), heads, n_passes, progress)
 
-            tried = self._part(name, {"config": variant.to_dict(), "passes": n_passes}, attempt)
+            settings = {"config": variant.to_dict(), "passes": n_passes, "searches": searches(variant)}
+            tried = self._part(name, settings, attempt)
             f, search = max(zip(tried["by_search"], searches(variant), strict=True), key=lambda pair: pair[0])
             best_pass = 1 + tried["by_pass"].index(max(tried["by_pass"]))
             found.append(Choice(variant.with_search(**search), best_pass, f))
@@ -166,7 +167,7 @@ class Study:
         settings = {"config": choice.config.to_dict(), "passes": choice.n_passes, "last": n_last, "seed": seed}
 
         def score(progress: Progress) -> Figures:
-            return measure(choice.config, self.parted(kind), heads, choice.n_passes, n_last, seed, progress)
+            return measure(choice.config, self._treebank(kind), heads, choice.n_passes, n_last, seed, progress)
 
         return self._part(f"{kind} tags, {side.name}: seed {seed}", settings, score)
 

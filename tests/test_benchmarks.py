@@ -222,11 +222,11 @@ def test_settings_are_chosen_on_stretches_of_the_train_part(load):
 
     sides = load("paper_sides")
     trees = list(parse_bracketed("".join(f"(TOP (S (NN n{number})))" for number in range(500))))
-    parted = sides.Parted(sides.Corpus.of(trees, "gold", ()), sides.Corpus.of([], "gold", ()))
-    held_out = [int(tree.words[0][1:]) for tree in parted.held_out.trees]
+    treebank = sides.Treebank(sides.Corpus.of(trees, "gold", ()), sides.Corpus.of([], "gold", ()))
+    held_out = [int(tree.words[0][1:]) for tree in treebank.held_out.trees]
     assert held_out == [number for number in range(500) if number // 10 % 10 == 9]
-    assert {*parted.fit.trees, *parted.held_out.trees} == set(trees)
-    assert len(parted.fit.trees) + len(parted.held_out.trees) == 500
+    assert {*treebank.fit.trees, *treebank.held_out.trees} == set(trees)
+    assert len(treebank.fit.trees) + len(treebank.held_out.trees) == 500
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):
