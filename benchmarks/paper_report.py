@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from paper_sides import GOLD, OWN, PREDICTED, Config
+from paper_sides import GOLD, N_TREES, OWN, PREDICTED, Config
 from paper_study import Result
 from results import percent, spread
 
@@ -36,6 +36,7 @@ PAPER_CHAINS = {
 GAINS: dict[str, tuple[str, dict[str, float]]] = {
     "punctuation": ("features of punctuation", {GOLD: 0.6, PREDICTED: 0.8}),
     "hybrid": ("the hybrid over the better of its parts", {PREDICTED: 2.1}),
+    "hybrid-risk": ("the same with the trees of the best expected F", {}),
     "early": ("early update over none", {}),
     "repeated": ("repeated use of hypotheses over early update alone", {}),
 }
@@ -90,20 +91,17 @@ def chains_text(table: GrammarTable) -> str:
 
 
 def scores_text(title: str, results: Sequence[Result]) -> str:
-    """Give table 3 or 4, and below it what was chosen for each side."""
+    """Give table 3 or 4, and below it what was chosen for each side; the paper has no trees of the best expected F."""
     n_seeds = max(len(result.runs) for result in results)
     lines = [["tags", "model", "LP", "LR", "F", "range of F", "paper: LP", "LR", "F"]]
     chosen = [["tags", "model", "passes", "search", "weight", "held-out F"]]
     for result in results:
-        names = [result.kind, result.side.title]
-        paper = PAPER_SCORES.get((result.kind, result.side.name), (None, None, None))
+        names = [result.kind, result.side.title + ", best expected F" * result.risk]
+        paper = PAPER_SCORES.get((result.kind, result.side.name * (not result.risk)), (None, None, None))
         figures = [percent(result.mean(key)) for key in ("const_p", "const_r", "const_f")]
         lines.append([*names, *figures, f_range(result), *("-" if figure is None else str(figure) for figure in paper)])
-        choice = result.choice
-        held_out_f = percent(choice.held_out_f)
-        chosen.append(
-            [*names, str(choice.n_passes), search_text(choice.config), weight_text(choice.config), held_out_f]
-        )
+        config, n_passes = result.choice.config, str(result.choice.n_passes)
+        chosen.append([*names, n_passes, search_text(result), weight_text(config), held_out_text(result)])
     seeds = "one seed" if n_seeds == 1 else f"means of {n_seeds} seeds"
     return "\n\n".join(
         [
@@ -149,11 +147,18 @@ def f_range(result: Result) -> str:
     return spread([100 * run["const_f"] for run in result.runs])
 
 
-def search_text(config: Config) -> str:
+def search_text(result: Result) -> str:
     """Give the settings of the search that were chosen among."""
+    config = result.choice.config
     gamma = "none" if config.gamma is None else f"{config.gamma:.3g}"
-    text = f"gamma={gamma} beam_size={config.beam_size}"
-    return text if isinstance(config, ParserConfig) else f"{text} risk_trees={config.risk_trees}"
+    answer = f" risk_trees={N_TREES} risk_temperature={result.choice.temperature:g}" if result.risk else ""
+    return f"gamma={gamma} beam_size={config.beam_size}{answer}"
+
+
+def held_out_text(result: Result) -> str:
+    """Give the F that the choice was made by."""
+    f = result.choice.held_out_risk_f if result.risk else result.choice.held_out_f
+    return "-" if f is None else percent(f)
 
 
 def weight_text(config: Config) -> str:

@@ -1,12 +1,14 @@
 """The sides that the paper compares: how each is trained, what is chosen for it on held-out trees, what it reaches.
 
 All sides have the same grid: every number of passes up to the recipe's, a narrower and a wider search than the
-recipe's; and for the hybrid, besides, some weights of the generative score, in training and in the search.
+recipe's; and for the hybrid, besides, some weights of the generative score, in training and in the search. All answer
+with their best tree, as in the paper; those of table 4 also with the tree of the best expected F, at a temperature of
+their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,8 +19,9 @@ from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.search.parser import Parse, Parser
 from spacy_incparse.training.learner import ParserLearner, retag
 from spacy_incparse.training.loop import TagSchedule, run_pass
 from spacy_incparse.training.preparation import Progress
@@ -34,6 +37,8 @@ TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, of at most so
 WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried in training
 SEARCH_FACTORS = (0.7, 1.4)  # times that: what is tried in the search
 SWEEPS = 5  # over the cache in a pass; the paper has one after each sentence, which takes the square of the time
+N_TREES, TEMPERATURES = 50, (15.0, 30.0, 60.0)  # of expected F; temperatures in weights of a perceptron
+TEMPERATURE_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's temperature of log probabilities
 SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "relaxed", "n_sents")
 
 
@@ -41,7 +46,8 @@ SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "re
 class Side:
     """A parser of the paper: a recipe with some settings changed.
 
-    repeats: whether it makes repeated use of hypotheses, of all sentences. curve: its name in figure 5, if it is there.
+    repeats: whether it makes repeated use of hypotheses, of all sentences. risk: whether it also answers with the tree
+    of the best expected F. curve: its name in figure 5, if it is there.
     """
 
     name: str
@@ -49,6 +55,7 @@ class Side:
     recipe: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     repeats: bool = False
+    risk: bool = False
     curve: str = ""
 
     def settings(self, lang: str, n_sentences: int) -> tuple[Config, int, HeadRules]:
@@ -59,16 +66,17 @@ class Side:
         return replace(config, **self.changes, **cache), recipe.max_epochs, recipe.heads
 
 
-GENERATIVE = Side("generative", "Generative", "generative")
+GENERATIVE = Side("generative", "Generative", "generative", risk=True)
 PERCEPTRON = Side("perceptron", "Perceptron (baseline)", "paper", curve="early update")
-PUNCTUATION = Side("punctuation", "Perceptron (w/ punctuation features)", "paper+punct")
-HYBRID = Side("hybrid", "Generative + Perceptron (w/ punct)", "hybrid")
+PUNCTUATION = Side("punctuation", "Perceptron (w/ punctuation features)", "paper+punct", risk=True)
+HYBRID = Side("hybrid", "Generative + Perceptron (w/ punct)", "hybrid", risk=True)
 # The same as PUNCTUATION unless the recipe of the hybrid learns in another way.
 HYBRID_ALONE = Side(
     "hybrid-alone",
     "Perceptron of the hybrid's recipe",
     "hybrid",
     {"generative_weight": 0.0, "train_generative_weight": 0.0},
+    risk=True,
 )
 FULL = Side("full", "Perceptron, no early update", "paper", {"update": "full"}, curve="neither refinement")
 REPEATED = Side("repeated", "Perceptron, repeated use of hypotheses", "paper", repeats=True, curve="both refinements")
@@ -145,8 +153,29 @@ def searches(config: Config) -> list[dict[str, Any]]:
         factors = SEARCH_FACTORS if config.is_hybrid else ()
         weights = [{"generative_weight": factor * config.generative_weight} for factor in factors]
         return [{}, {"gamma": gamma / 3}, {"gamma": 3 * gamma, "beam_size": wider}, *weights]
-    filters = [{}, {"gamma": min(100 * gamma, 1.0)}, {"gamma": gamma / 100, "beam_size": wider}]
-    return [one | answer for answer in ({}, {"risk_trees": 1}) for one in filters]
+    return [{}, {"gamma": min(100 * gamma, 1.0)}, {"gamma": gamma / 100, "beam_size": wider}]
+
+
+def temperatures(config: Config) -> list[float]:
+    """Give the temperatures that are tried for expected F, in units of the scores."""
+    if isinstance(config, ParserConfig):
+        return list(TEMPERATURES)
+    return [factor * config.risk_temperature for factor in TEMPERATURE_FACTORS]
+
+
+class Answering:
+    """A parser that answers with its best tree, or, at a temperature, with the one of the best expected F."""
+
+    def __init__(self, parser: AnyParser, temperature: float | None):
+        self._parser, self._temperature = parser, temperature
+
+    def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Any]]) -> list[Parse]:
+        """Parse sentences, each given by its words and tags."""
+        return [self._parse(words, tags) for words, tags in sentences]
+
+    def _parse(self, words: Sequence[str], tags: Any) -> Parse:
+        parses = self._parser.nbest(words, tags, 1 if self._temperature is None else N_TREES)
+        return parses[0] if len(parses) == 1 or self._temperature is None else least_risk(parses, self._temperature)
 
 
 def train_passes(
@@ -166,9 +195,12 @@ def train_passes(
 
 
 def try_settings(
-    config: Config, treebank: Treebank, heads: HeadRules, n_passes: int, progress: Progress
+    config: Config, treebank: Treebank, heads: HeadRules, n_passes: int, risk: bool, progress: Progress
 ) -> dict[str, list[float]]:
-    """Give F on the held-out part after each pass, and after the best of these under each of `searches`."""
+    """Give F on the held-out part after each pass, then under each of `searches`, then with each of `temperatures`.
+
+    Each time it is with what was best before; temperatures are only tried with `risk`.
+    """
     by_pass: list[float] = []
     best: AnyParser | None = None
     for get_parser in train_passes(config, treebank.fit, heads, n_passes, 0, progress):
@@ -176,8 +208,12 @@ def try_settings(
         by_pass.append(_score(parser, treebank.held_out)["const_f"])
         best = parser if by_pass[-1] > max([-1.0, *by_pass[:-1]]) else best
     assert best is not None
-    others = [_score(best.with_search(**search), treebank.held_out)["const_f"] for search in searches(config)[1:]]
-    return {"by_pass": by_pass, "by_search": [max(by_pass), *others]}
+    parsers = [best, *(best.with_search(**search) for search in searches(config)[1:])]
+    by_search = [max(by_pass), *(_score(parser, treebank.held_out)["const_f"] for parser in parsers[1:])]
+    best = parsers[by_search.index(max(by_search))]
+    tried = temperatures(config) if risk else []
+    by_temperature = [_score(best, treebank.held_out, temperature)["const_f"] for temperature in tried]
+    return {"by_pass": by_pass, "by_search": by_search, "by_temperature": by_temperature}
 
 
 def measure(
@@ -186,23 +222,30 @@ def measure(
     heads: HeadRules,
     n_passes: int,
     n_last: int,
+    temperature: float | None,
     seed: int,
     progress: Progress,
 ) -> dict[str, Any]:
     """Train on the whole train part, and give the scores on the dev part after `n_passes`.
 
-    n_last: for so many passes training goes on, and F after each is in "by_pass"; 0: it ends with `n_passes`.
+    n_last: for so many passes training goes on, and F after each is in "by_pass"; 0: it ends with `n_passes`. With a
+    temperature the scores of the trees of the best expected F are in "risk".
     """
     scores: dict[str, Any] = {}
+    risk: dict[str, Any] = {}
     by_pass: list[float] = []
     passes = train_passes(config, treebank.train, heads, max(n_passes, n_last), seed, progress)
     for number, get_parser in enumerate(passes, 1):
         if number == n_passes or n_last:
-            here = _score(get_parser(), treebank.dev)
+            parser = get_parser()
+            here = _score(parser, treebank.dev)
             by_pass.append(here["const_f"])
-            scores = here if number == n_passes else scores
-    return {key: scores[key] for key in SCORES} | {"by_pass": by_pass if n_last else []}
+            if number == n_passes:
+                scores = here
+                risk = {} if temperature is None else _score(parser, treebank.dev, temperature)
+    return scores | {"by_pass": by_pass if n_last else [], "risk": risk}
 
 
-def _score(parser: AnyParser, corpus: Corpus) -> dict[str, Any]:
-    return parse_and_score(parser, corpus.trees, corpus.given)
+def _score(parser: AnyParser, corpus: Corpus, temperature: float | None = None) -> dict[str, Any]:
+    scores = parse_and_score(Answering(parser, temperature), corpus.trees, corpus.given)
+    return {key: scores[key] for key in SCORES}

@@ -15,10 +15,11 @@ from paper_sides import (
     PREDICTED,
     Config,
     Corpus,
-    Treebank,
     Side,
+    Treebank,
     measure,
     searches,
+    temperatures,
     try_settings,
     variants,
 )
@@ -37,22 +38,29 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Choice:
-    """What is best for a side on the held-out part; the search is part of the settings."""
+    """What is best for a side on the held-out part; the search is part of the settings.
+
+    temperature: for the tree of the best expected F, and its F there; None where that is not asked for.
+    """
 
     config: Config
     n_passes: int
     held_out_f: float
+    temperature: float | None
+    held_out_risk_f: float | None
 
 
 @dataclass(frozen=True)
 class Result:
     """A side under one kind of tags: the chosen settings, and the scores on the dev part.
 
-    runs: one for each of the seeds; there are no seeds where nothing depends on them, and one run.
+    risk: whether these are of the trees of the best expected F. runs: one for each of the seeds; there are no seeds
+    where nothing depends on them, and one run.
     """
 
     side: Side
     kind: str
+    risk: bool
     choice: Choice
     seeds: Sequence[int]
     runs: Sequence[dict[str, Any]]
@@ -69,7 +77,7 @@ class Result:
     @property
     def curve(self) -> list[float]:
         """The mean F after each pass."""
-        return [mean(column) for column in zip(*(run["by_pass"] for run in self.runs), strict=True)]
+        return [mean(column) for column in zip(*(run.get("by_pass", ()) for run in self.runs), strict=True)]
 
     def gains(self, other: Result) -> list[float]:
         """Give by seed how much higher F is than another side's."""
@@ -96,11 +104,12 @@ class Study:
         self._parts, self._epochs, self._weights = parts, epochs, weights
         self._treebanks: dict[str, Treebank] = {}
 
-    def result(self, side: Side, kind: str) -> Result:
-        """Choose a side's settings, train it with each seed and score it."""
+    def result(self, side: Side, kind: str, *, risk: bool = False) -> Result:
+        """Choose a side's settings, train it with each seed and score it; `risk`: its trees of the best expected F."""
         choice = self._choose(side, kind)
         seeds = () if isinstance(choice.config, GenerativeConfig) else self.seeds
-        return Result(side, kind, choice, seeds, [self._run(side, kind, choice, seed) for seed in seeds or (0,)])
+        runs = [self._run(side, kind, choice, seed) for seed in seeds or (0,)]
+        return Result(side, kind, risk, choice, seeds, [run["risk"] for run in runs] if risk else runs)
 
     def differ(self, one: Side, other: Side) -> bool:
         """Say whether two sides are trained in different ways."""
@@ -152,22 +161,24 @@ class Study:
             name = f"{kind} tags, {side.name}{_weight(variant)}: settings"
 
             def attempt(progress: Progress, variant: Config = variant) -> Figures:
-                return try_settings(variant, self._treebank(kind), heads, n_passes, progress)
+                return try_settings(variant, self._treebank(kind), heads, n_passes, side.risk, progress)
 
-            settings = {"config": variant.to_dict(), "passes": n_passes, "searches": searches(variant)}
-            tried = self._part(name, settings, attempt)
-            f, search = max(zip(tried["by_search"], searches(variant), strict=True), key=lambda pair: pair[0])
-            best_pass = 1 + tried["by_pass"].index(max(tried["by_pass"]))
-            found.append(Choice(variant.with_search(**search), best_pass, f))
+            grid = {"searches": searches(variant), "temperatures": temperatures(variant) if side.risk else []}
+            tried = self._part(name, {"config": variant.to_dict(), "passes": n_passes, **grid}, attempt)
+            f, search = _best(tried["by_search"], grid["searches"])
+            best_pass = _best(tried["by_pass"], range(1, n_passes + 1))[1]
+            risk_f, temperature = _best(tried["by_temperature"], grid["temperatures"])
+            found.append(Choice(variant.with_search(**search), best_pass, f, temperature, risk_f))
         return max(found, key=lambda choice: choice.held_out_f)
 
     def _run(self, side: Side, kind: str, choice: Choice, seed: int) -> Figures:
         _, n_passes, heads = self._settings(side)
         n_last = n_passes if side.curve and kind == GOLD else 0
-        settings = {"config": choice.config.to_dict(), "passes": choice.n_passes, "last": n_last, "seed": seed}
+        passes = {"n_passes": choice.n_passes, "n_last": n_last, "temperature": choice.temperature, "seed": seed}
+        settings = {"config": choice.config.to_dict(), **passes}
 
         def score(progress: Progress) -> Figures:
-            return measure(choice.config, self._treebank(kind), heads, choice.n_passes, n_last, seed, progress)
+            return measure(choice.config, self._treebank(kind), heads, **passes, progress=progress)
 
         return self._part(f"{kind} tags, {side.name}: seed {seed}", settings, score)
 
@@ -201,6 +212,11 @@ class _Line:
         self._line.clear()
         if kind is None:
             print(f"{self._name}  {time.perf_counter() - self._started:.1f} s", file=sys.stderr, flush=True)
+
+
+def _best(figures: Sequence[float], values: Sequence[Any]) -> tuple[Any, Any]:
+    """Give the highest figure and its value, of equals the first; (None, None) where there are none."""
+    return max(zip(figures, values, strict=True), key=lambda pair: pair[0], default=(None, None))
 
 
 def _weight(config: Config) -> str:
