@@ -4,7 +4,8 @@ Each side (generative model, perceptron without and with features of punctuation
 and with repeated use of hypotheses) has its own number of passes, its own width of search and, for the hybrid, its own
 weight. They are chosen with the same effort for all, on stretches of the train part that make up a tenth of it. Then
 each side is trained on the whole train part, once for each seed, and scored on the dev part, which decides nothing.
-Under a tagger's tags all sides learn from jackknifed tags, under gold tags from gold ones.
+Under a tagger's tags all sides learn from jackknifed tags, under gold tags from gold ones. All answer with their best
+tree, as in the paper; for table 4 they also answer with the tree of the best expected F.
 
 OUTPUT/table1.txt and so on hold what is printed, OUTPUT/figure5.svg is the figure. OUTPUT/figures.json keeps what is
 finished: after an interruption, or for another table, the same command makes only what is missing there. What was made
