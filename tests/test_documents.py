@@ -9,7 +9,7 @@ import pytest
 from spacy.tokens import Span, Token
 
 from tests.packaging.test_project_files import PROJECT
-from tests.readme import DOCS, WRITERS, documents, missing_figures, result_rows, run
+from tests.readme import CHECKOUT, DOCS, WRITERS, documents, missing_figures, result_rows, run
 
 BENEPAR_NAMES = ("labels", "parse_string", "constituents", "parent", "children")
 FILES = sorted(DOCS.glob("*.md"))
@@ -66,6 +66,17 @@ def anchors(text: str) -> set[str]:
     """Give the anchors that GitHub makes of headings."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_code_that_the_paper_is_traced_to_exists():
+    text = (DOCS / "paper_to_code.md").read_text(encoding="utf8")
+    table = text.partition("| paper | code | tests |")[2].partition("\n\n")[0]
+    named = re.findall(r"`([\w/]+(?:\.\w+|/))`(?:: ((?:`[\w.]+`(?:, )?)+))?", table)
+    assert len(named) > 40
+    for place, names in named:
+        path = next(root / place for root in (CHECKOUT / "spacy_incparse", CHECKOUT) if (root / place).exists())
+        for name in re.findall(r"\w+(?=`)", names):
+            assert re.search(rf"\b{name}\b", path.read_text(encoding="utf8")), f"{place}: {name}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
