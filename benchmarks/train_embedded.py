@@ -1,4 +1,7 @@
-"""Train the English pipeline that the package carries: `python benchmarks/train_embedded.py TRAIN [--output FOLDER]`.
+"""Train the English parsers that the package carries.
+
+    python benchmarks/train_embedded.py TRAIN
+    python benchmarks/train_embedded.py TRAIN --recipe accurate --clusters en --passes 6 --output .../data/en_accurate
 
 No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, and the temperature of
 the scores is fitted there; then all trees are trained on. The card's dev figures come afterwards from
@@ -9,10 +12,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.cli.recipe import save_pipeline
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import PassReport, train_parser
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
 
 SEED = 0
 MAX_EPOCHS = 10
-SEARCH = {"gamma": 1e5, "seen_min_share": 0.01}  # the embedded pipeline is for speed: three times that of the defaults
+# The first is for speed: three times that of the defaults.
+SEARCHES: dict[str, dict[str, float]] = {"rich": {"gamma": 1e5, "seen_min_share": 0.01}, "accurate": {}}
 SILVER = "GUM's trees are another parser's output on gold tags."
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
-META = {
+META: dict[str, Any] = {
     "name": "incparse_gum",
     "version": "0.1.0",
     "spacy_version": ">=3.8,<4",
@@ -46,23 +49,35 @@ META = {
     ],
 }
 
+CLUSTERS = {
+    "name": "spacy-lookups-data (word clusters)",
+    "url": "https://github.com/explosion/spacy-lookups-data",
+    "author": "Explosion",
+    "license": "MIT",
+}
+
 
 def main() -> None:
     """Choose the number of passes, train on everything, write the pipeline."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
+    arguments.add_argument("--recipe", choices=tuple(SEARCHES), default="rich")
+    arguments.add_argument("--clusters", help="word clusters, see docs/training.md")
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     arguments.add_argument("--passes", type=int, help="do not choose: train so many passes")
     arguments.add_argument("--temperature", type=float, help="with --passes: the one that was chosen before")
     given = arguments.parse_args()
     trees = read_treebank(given.treebank)
-    n_passes, temperature = (given.passes, given.temperature) if given.passes else choose(trees)
-    tagger, parser = train(trees, n_passes)
+    recipe = read_recipe(given.recipe, clusters=given.clusters, seed=SEED)
+    search = SEARCHES[given.recipe]
+    n_passes, temperature = (given.passes, given.temperature) if given.passes else choose(trees, recipe, search)
+    tagger, parser = train(trees, recipe, n_passes)
+    parser = parser.with_search(**search)
     parser.temperature = temperature
-    write(tagger, parser, given.output, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
+    write(tagger, parser, given.output, given.recipe, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
 
 
-def choose(trees: list[Tree]) -> tuple[int, float | None]:
+def choose(trees: list[Tree], recipe: Recipe, search: dict[str, float]) -> tuple[int, float | None]:
     """Give the pass that is best on the held-out tenth, and its temperature."""
     rest, held_out = split(trees)
     best: list[tuple[int, Tagger, Parser]] = []
@@ -73,10 +88,11 @@ def choose(trees: list[Tree]) -> tuple[int, float | None]:
         f = report.scores["const_f"] if report.scores else 0.0
         print(f"held-out tenth, pass {report.number}: F {100 * f:.2f}", flush=True)
 
-    train_parser(rest, held_out, config=ParserConfig(), heads=heads(), max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
+    config = recipe.parser_config
+    train_parser(rest, held_out, config=config, heads=recipe.heads, max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
     n_passes, tagger, parser = best[0]
     tags = parser.tag_with(tagger, [tree.words for tree in held_out])
-    temperature = fit_temperature(parser.with_search(**SEARCH), held_out, tags)
+    temperature = fit_temperature(parser.with_search(**search), held_out, tags)
     print(f"temperature {temperature}", flush=True)
     return n_passes, temperature
 
@@ -87,7 +103,7 @@ def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:
     return rest, [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
 
 
-def train(trees: list[Tree], n_passes: int) -> tuple[Tagger, Parser]:
+def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, Parser]:
     """Train on all trees for a number of passes that is settled."""
     last: list[tuple[Tagger, Parser]] = []
 
@@ -95,7 +111,8 @@ def train(trees: list[Tree], n_passes: int) -> tuple[Tagger, Parser]:
         last[:] = [(tagger, parser)]
         print(f"all trees, pass {report.number}: {report.n_updates} updates, {report.seconds:.0f} s", flush=True)
 
-    train_parser(trees, [], config=ParserConfig(), heads=heads(), max_epochs=n_passes, seed=SEED, on_pass=note)
+    config = recipe.parser_config
+    train_parser(trees, [], config=config, heads=recipe.heads, max_epochs=n_passes, seed=SEED, on_pass=note)
     return last[0]
 
 
@@ -104,15 +121,17 @@ def heads() -> HeadRules:
     return HeadRules.from_name("en")
 
 
-def write(tagger: Tagger, parser: Parser, folder: Path, recipe: str) -> None:
+def write(tagger: Tagger, parser: Parser, folder: Path, recipe: str, notes: str) -> None:
     """Save sentencizer and parser; the parser's own tagger writes the tags."""
     import spacy
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     component = nlp.add_pipe("incparse", config={"set_tags": True})
-    component.model.set_weights(tagger, parser.with_search(**SEARCH))
-    nlp.meta.update(META | {"notes": f"{recipe}. {SILVER}"})
+    component.model.set_weights(tagger, parser)
+    name = META["name"] if recipe == "rich" else f"{META['name']}_{recipe}"
+    sources = [*META["sources"], CLUSTERS] if tagger.clusters else META["sources"]
+    nlp.meta.update(META | {"name": name, "sources": sources, "notes": f"{notes}. {SILVER}"})
     save_with_card(nlp, folder)
 
 

@@ -44,6 +44,17 @@ def test_its_meta_states_the_licence(english):
     assert english.meta["sources"]
 
 
+def test_the_accurate_one_parses():
+    nlp = spacy_incparse.load("en_accurate")
+    doc = nlp(TEXT)
+    assert [tree.words[-1] for tree in doc._.trees] == [".", "?"]
+    assert all(token.tag_ for token in doc)
+    config = nlp.get_pipe("incparse").model.parser.config
+    assert config.is_hybrid
+    assert config.n_tags == 3
+    assert nlp.meta["license"]
+
+
 def test_the_generative_one_has_measures():
     nlp = spacy_incparse.load("en_generative")
     doc = nlp(TEXT)
