@@ -44,14 +44,15 @@ class HybridModel(Model):
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a sentence as numbers, to be scored by the model of all trees."""
-        return self._with_events(super().sentence(words, tags), words, self.generative, 0)
+        return self._sentence(words, tags, self.generative.vocabulary.encode(words), 0)
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a training sentence as numbers, to be scored by a model that has not seen it."""
         number = None if self.jackknife is None else self.jackknife.numbers.get(tuple(words))
         if self.jackknife is None or number is None:
             return self.sentence(words, tags)
-        return self._with_events(super().sentence(words, tags), words, self.jackknife.models[number], number + 1)
+        vocabulary = self.jackknife.models[number].vocabulary
+        return self._sentence(words, tags, vocabulary.encode(words), number + 1)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Give a scorer of moves under these weights and the generative models."""
@@ -59,7 +60,11 @@ class HybridModel(Model):
         return HybridScorer(moves, config.templates, weights, self._probabilities, weight)
 
     def trained(self) -> HybridModel:
-        """Give the model without what only training needs."""
+        """Give the model without what only training needs; the same one each time, as its tables take time to make."""
+        return self._trained
+
+    @cached_property
+    def _trained(self) -> HybridModel:
         return replace(self, jackknife=None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,12 +94,6 @@ class HybridModel(Model):
         models = (self.generative, *(self.jackknife.models if self.jackknife else ()))
         moves = self.generative.moves(self.generative_config)
         return tuple(model.probabilities(moves, self.generative_config) for model in models)
-
-    def _with_events(
-        self, sentence: Sentence, words: Sequence[str], generative: GenerativeModel, number: int
-    ) -> Sentence:
-        *numbers, _, _ = sentence.to_tuple()
-        return Sentence(*numbers, generative.vocabulary.encode(words), number)
 
 
 class HybridParser(Parser):

@@ -87,6 +87,10 @@ class Model:
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
+        return self._sentence(words, tags)
+
+    def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
+        """Give a sentence as numbers, with those of a generative model if there is one (see `Sentence`)."""
         tag_ids = self.grammar.labels.tag_ids
         numbers, classes = self.lexicon.encode(words)
         alternatives = {}
@@ -97,7 +101,7 @@ class Model:
                 tag = tag[0][0]
             ids.append(tag_ids.get(tag, 0))
         clusters = self.lexicon.encode_clusters(words)
-        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters)
+        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters, *generative)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack."""
