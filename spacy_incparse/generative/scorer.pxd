@@ -51,7 +51,10 @@ cdef class Probabilities:
     cdef _spread(self, fields, values, uint32_t* all_values)
     cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil
+    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil
     cdef double node_base(self, const uint32_t* values) noexcept nogil
     cdef double word_base(self, int tag, uint32_t word) noexcept nogil

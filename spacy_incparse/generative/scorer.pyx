@@ -72,11 +72,8 @@ cdef class Probabilities:
 
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil:
         """The probabilities of all symbols in a context, by symbol; valid until the next call."""
-        cdef int32_t[MAX_LEVELS] path
         cdef uint64_t key = self.context_key(values)
         cdef int32_t found = memo_find(&self.node_memo, key)
-        cdef int n_found
-        cdef double* result
         if found >= 0:
             return &self.distributions[<size_t>found * self.n_symbols]
         if self.node_memo.n >= MAX_DISTRIBUTIONS:
@@ -84,13 +81,17 @@ cdef class Probabilities:
             self.distributions.clear()
         memo_insert(&self.node_memo, key, self.distributions.size() // self.n_symbols)
         self.distributions.resize(self.distributions.size() + self.n_symbols)
-        result = &self.distributions[self.distributions.size() - self.n_symbols]
-        n_found = self.node_path(values, path)
+        self.compute_distribution(values, &self.distributions[self.distributions.size() - self.n_symbols])
+        return &self.distributions[self.distributions.size() - self.n_symbols]
+
+    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil:
+        """Fill in the probabilities of all symbols, which nothing remembers."""
+        cdef int32_t[MAX_LEVELS] path
+        cdef int n_found = self.node_path(values, path)
         self.nodes.add_distribution(path, n_found, self.node_base(values), result, self.n_symbols)
         result[SHIFT] = result[self.root] = 0.0
         if values[L01] == 0:
             result[STOP] = 0.0
-        return result
 
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil:
         """The known contexts of nodes; in the first, a parent without children is apart, since it cannot end."""
@@ -107,26 +108,34 @@ cdef class Probabilities:
 
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
         """The probability of a word under a tag that is put into a context."""
-        cdef int32_t[MAX_LEVELS] path
-        cdef uint32_t[MAX_LEVELS] level_values
-        cdef uint64_t key = mix64(<uint64_t>word << 32 | tag)
-        cdef size_t k
-        cdef int32_t found
-        cdef double result
-        level_values[0] = tag
-        for k in range(self.word_fields.size()):
-            level_values[k + 1] = values[self.word_fields[k]]
-            key = mix64(key ^ (level_values[k + 1] + 1))
-        found = memo_find(&self.word_memo, key)
+        cdef uint64_t key = self.word_key(values, tag, word)
+        cdef int32_t found = memo_find(&self.word_memo, key)
         if found >= 0:
             return self.word_values[found]
         if self.word_memo.n >= MAX_WORD_VALUES:
             memo_clear(&self.word_memo)
             self.word_values.clear()
-        result = self.words.probability(path, self.words.walk(level_values, path), word, self.word_base(tag, word))
         memo_insert(&self.word_memo, key, self.word_values.size())
-        self.word_values.push_back(result)
-        return result
+        self.word_values.push_back(self.compute_word(values, tag, word))
+        return self.word_values.back()
+
+    cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
+        """A hash of all that the probability of a word depends on."""
+        cdef uint64_t key = mix64(<uint64_t>word << 32 | tag)
+        cdef size_t k
+        for k in range(self.word_fields.size()):
+            key = mix64(key ^ (values[self.word_fields[k]] + 1))
+        return key
+
+    cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
+        """The probability of a word, which nothing remembers."""
+        cdef int32_t[MAX_LEVELS] path
+        cdef uint32_t[MAX_LEVELS] level_values
+        cdef size_t k
+        level_values[0] = tag
+        for k in range(self.word_fields.size()):
+            level_values[k + 1] = values[self.word_fields[k]]
+        return self.words.probability(path, self.words.walk(level_values, path), word, self.word_base(tag, word))
 
     cdef double word_base(self, int tag, uint32_t word) noexcept nogil:
         return self.class_bases[self.class_of[word] * self.n_tags + tag]

@@ -13,8 +13,9 @@ from spacy_incparse.search.state cimport SentenceC
 cdef class GenerativeScores:
     cdef Probabilities probabilities
     cdef double unit              # of a nat
-    cdef MemoC memo
+    cdef MemoC row_memo, word_memo
     cdef vector[int32_t] rows     # by symbol, n_symbols each
+    cdef vector[double] distribution  # scratch memory
     cdef const int32_t* row(self, const uint32_t* values) noexcept nogil
     cdef int32_t word(self, const uint32_t* values, int tag, uint32_t event) noexcept nogil
     cdef int32_t _score(self, double probability) noexcept nogil

@@ -13,7 +13,8 @@ from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport PAD
 
 cdef enum:
-    MAX_ROWS = 100000  # remembered over sentences
+    MAX_ROWS = 100000  # remembered over sentences, as are
+    MAX_WORDS = 500000
 
 cdef double LEAST = 1e-30  # a probability below counts as this one: what cannot be has a score too, if a low one
 
@@ -23,27 +24,40 @@ cdef class GenerativeScores:
 
     def __init__(self, Probabilities probabilities, double unit):
         self.probabilities, self.unit = probabilities, unit
-        memo_init(&self.memo)
+        self.distribution.resize(probabilities.n_symbols)
+        memo_init(&self.row_memo)
+        memo_init(&self.word_memo)
 
     cdef const int32_t* row(self, const uint32_t* values) noexcept nogil:
         """The scores of all outcomes in a context, by symbol; valid until the next call."""
         cdef uint64_t key = self.probabilities.context_key(values)
-        cdef int n = self.probabilities.n_symbols, k
-        cdef int32_t found = memo_find(&self.memo, key)
-        cdef const double* distribution
+        cdef size_t n = self.distribution.size(), k
+        cdef int32_t found = memo_find(&self.row_memo, key)
+        cdef int32_t* row
         if found >= 0:
-            return &self.rows[<size_t>found * n]
-        if self.memo.n >= MAX_ROWS:
-            memo_clear(&self.memo)
+            return &self.rows[found * n]
+        if self.row_memo.n >= MAX_ROWS:
+            memo_clear(&self.row_memo)
             self.rows.clear()
-        memo_insert(&self.memo, key, self.rows.size() // n)
-        distribution = self.probabilities.distribution(values)
+        memo_insert(&self.row_memo, key, self.rows.size() // n)
+        self.rows.resize(self.rows.size() + n)
+        row = &self.rows[self.rows.size() - n]
+        self.probabilities.compute_distribution(values, self.distribution.data())
         for k in range(n):
-            self.rows.push_back(self._score(distribution[k]))
-        return &self.rows[self.rows.size() - n]
+            row[k] = self._score(self.distribution[k])
+        return row
 
     cdef int32_t word(self, const uint32_t* values, int tag, uint32_t event) noexcept nogil:
-        return self._score(self.probabilities.word(values, tag, event))
+        """The score of a word under a tag that is put into a context."""
+        cdef uint64_t key = self.probabilities.word_key(values, tag, event)
+        cdef int32_t found = memo_find(&self.word_memo, key)
+        if found >= 0:
+            return -found  # a memo has no room for numbers below 0, a score is never above
+        if self.word_memo.n >= MAX_WORDS:
+            memo_clear(&self.word_memo)
+        found = -self._score(self.probabilities.compute_word(values, tag, event))
+        memo_insert(&self.word_memo, key, found)
+        return -found
 
     cdef int32_t _score(self, double probability) noexcept nogil:
         """A score rounded to a whole number, so that sums are exact; it is never above 0."""

@@ -32,6 +32,7 @@ cdef class Beam:
     cdef vector[HypothesisC] hypotheses
     cdef vector[int32_t] levels  # the hypotheses after k words are hypotheses[levels[k]:levels[k + 1]]
     cdef vector[HypothesisC] candidates
+    cdef vector[int64_t] scores      # scratch memory
     cdef int64_t best_candidate
     cdef vector[HypothesisC] final   # complete analyses, best first; `previous` is the hypothesis that was completed
     cdef readonly int n_relaxed      # words, or the end, that were done again without triples
@@ -44,5 +45,7 @@ cdef class Beam:
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil
     cdef void _filter(self) noexcept nogil
+    cdef void _drop_below(self, double threshold) noexcept nogil
+    cdef int64_t _last_score(self) noexcept nogil
     cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil
     cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil

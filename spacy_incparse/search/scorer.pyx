@@ -10,6 +10,7 @@ from spacy_incparse.features.templates import KINDS, compile_kind
 
 from spacy_incparse.features.extraction cimport Templates, hash_rows, position_sums
 from spacy_incparse.learning.weights cimport Weights
+from spacy_incparse.lexicon.prefetch cimport prefetch
 from spacy_incparse.search.context cimport (
     N_POSITION_FIELDS,
     N_STRUCTURE_FIELDS,
@@ -24,16 +25,6 @@ from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_i
 from spacy_incparse.search.moves cimport LeafC, Moves, TrieNodeC, contains
 from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, tag_symbol
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define incparse_prefetch(p) __builtin_prefetch(p)
-    #else
-    #define incparse_prefetch(p)
-    #endif
-    """
-    void prefetch "incparse_prefetch"(const void*) noexcept nogil
 
 
 cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:

@@ -5,7 +5,15 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
 from spacy_incparse.tagging.model cimport WINDOW, context_key, word_part
-from spacy_incparse.tagging.search cimport best_tags, history_score, prepare, search_tags, set_parts
+from spacy_incparse.tagging.search cimport (
+    add_history_scores,
+    best_tags,
+    history_score,
+    prefetch_history,
+    prepare,
+    search_tags,
+    set_parts,
+)
 from spacy_incparse.tagging.weights cimport CellC, SlotC, add_scores, find_slot, reserve_slots
 
 cdef enum:
@@ -93,21 +101,28 @@ cdef class Decoder(Engine):
         cdef int32_t tag, n_tags = self.model.n_tags
         cdef int32_t before = self.tags[i - 1] if i > 0 else -1
         cdef int32_t before2 = self.tags[i - 2] if i > 1 else -1
-        cdef int64_t* scores
+        cdef int32_t* scores = self.search.scores.data()
         self.substitutes.resize(n_tags)
-        scores = self.substitutes.data()
-        set_parts(&self.model, &self.search, types + i)
         for tag in range(n_tags):
             scores[tag] = self.search.static_scores[i * n_tags + tag]
-            scores[tag] += history_score(&self.model, &self.search, before, before2, tag)
+        set_parts(&self.model, &self.search, types + i)
+        add_history_scores(&self.model, &self.search, before, before2, scores)
+        for tag in range(n_tags):
+            self.substitutes[tag] = scores[tag]
         if i + 1 < n_words:
             set_parts(&self.model, &self.search, types + i + 1)
             for tag in range(n_tags):
-                scores[tag] += history_score(&self.model, &self.search, tag, before, self.tags[i + 1])
+                prefetch_history(&self.model, &self.search, tag, before)
+            for tag in range(n_tags):
+                self.substitutes[tag] += history_score(&self.model, &self.search, tag, before, self.tags[i + 1])
         if i + 2 < n_words:
             set_parts(&self.model, &self.search, types + i + 2)
             for tag in range(n_tags):
-                scores[tag] += history_score(&self.model, &self.search, self.tags[i + 1], tag, self.tags[i + 2])
+                prefetch_history(&self.model, &self.search, self.tags[i + 1], tag)
+            for tag in range(n_tags):
+                self.substitutes[tag] += history_score(
+                    &self.model, &self.search, self.tags[i + 1], tag, self.tags[i + 2]
+                )
 
     cdef int _decode(self, list words, bint all_scores=False) except -1:
         cdef int32_t i, n_words = len(words)

@@ -1,5 +1,5 @@
 # Beam search over the last two tags.
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.tagging.model cimport ModelC
@@ -19,6 +19,7 @@ cdef struct SearchC:
     vector[int32_t] n_nodes
     vector[int32_t] static_scores  # a row a word: what does not depend on tags before
     vector[uint64_t] parts  # word parts of the history templates at the present word
+    vector[uint32_t] keys  # contexts of all hypotheses before the present word, a row a hypothesis
     vector[int32_t] bigram_scores  # a row a hypothesis
     vector[int32_t] scores
 
@@ -26,7 +27,10 @@ cdef struct SearchC:
 cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -1 nogil
 cdef int search_tags(const ModelC* model, SearchC* search, const int32_t* types, int32_t n_words) except -1 nogil
 cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) noexcept nogil
-cdef int64_t history_score(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
+cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
+                             int32_t* scores) noexcept nogil
+cdef void prefetch_history(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2) noexcept nogil
+cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil
 cdef void best_tags(const ModelC* model, const SearchC* search, int32_t n_words, int32_t node,
                     int32_t* tags) noexcept nogil

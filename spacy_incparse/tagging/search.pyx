@@ -1,9 +1,9 @@
 """Beam search for the best tags of a sentence, over hypotheses that differ in their last two tags."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from spacy_incparse.tagging.model cimport ModelC, history_key, word_part
-from spacy_incparse.tagging.weights cimport add_scores, score_of
+from spacy_incparse.tagging.weights cimport add_all_scores, prefetch_slot, score_of
 
 
 cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -1 nogil:
@@ -12,6 +12,7 @@ cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -
     search.nodes.resize(n_words * model.beam_size)
     search.static_scores.assign(n_words * model.n_tags, 0)
     search.parts.resize(model.bigram_templates.size() + model.trigram_templates.size())
+    search.keys.resize(model.beam_size * search.parts.size())
     search.bigram_scores.resize(model.beam_size * model.n_tags)
     search.scores.resize(model.n_tags)
 
@@ -36,11 +37,12 @@ cdef void _extend(const ModelC* model, SearchC* search, const int32_t* types, in
     cdef const int32_t* bigram_row
     cdef int32_t node, tag
     set_parts(model, search, types)
+    _hash_histories(model, search, before, n_before)
     for node in range(n_before):
         bigram_row = _bigram_row(model, search, before, node)
         for tag in range(model.n_tags):
             scores[tag] = static_row[tag] + bigram_row[tag]
-        _add_trigram_scores(model, search, before[node].tag, before[node].previous_tag, scores)
+        _add_trigram_scores(model, search, node, scores)
         for tag in range(model.n_tags):
             _offer(model, search, i, NodeC(before[node].score + scores[tag], tag, before[node].tag, node))
 
@@ -77,6 +79,28 @@ cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) 
         search.parts[n_bigrams + k] = word_part(model, &model.trigram_templates[k], types)
 
 
+cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* before, int32_t n_before) noexcept nogil:
+    """Fill `keys`, and ask for the memory of all before any is read."""
+    cdef int32_t node
+    cdef size_t k, n_keys = search.parts.size()
+    for node in range(n_before):
+        _hash_history(
+            model, search, before[node].tag, before[node].previous_tag, search.keys.data() + node * n_keys
+        )
+    for k in range(n_before * n_keys):
+        prefetch_slot(&model.weights, search.keys[k])
+
+
+cdef void _hash_history(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
+                        uint32_t* keys) noexcept nogil:
+    """The contexts of the history templates at the word that `set_parts` saw last, those of bigrams first."""
+    cdef size_t k, n_bigrams = model.bigram_templates.size()
+    for k in range(n_bigrams):
+        keys[k] = history_key(&model.bigram_templates[k], search.parts[k], tag, -1)
+    for k in range(model.trigram_templates.size()):
+        keys[n_bigrams + k] = history_key(&model.trigram_templates[k], search.parts[n_bigrams + k], tag, tag2)
+
+
 cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const NodeC* before, int32_t node) noexcept nogil:
     """The scores given the last tag alone; shared with an earlier hypothesis that ends in the same tag."""
     cdef int32_t earlier, tag
@@ -86,36 +110,40 @@ cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const Node
     cdef int32_t* row = search.bigram_scores.data() + node * model.n_tags
     for tag in range(model.n_tags):
         row[tag] = 0
-    _add_bigram_scores(model, search, before[node].tag, row)
+    add_all_scores(
+        &model.weights, search.keys.data() + node * search.parts.size(), model.bigram_templates.size(), row
+    )
     return row
 
 
-cdef void _add_bigram_scores(const ModelC* model, const SearchC* search, int32_t tag, int32_t* scores) noexcept nogil:
+cdef void _add_trigram_scores(const ModelC* model, const SearchC* search, int32_t node, int32_t* scores) noexcept nogil:
+    cdef size_t n_bigrams = model.bigram_templates.size(), n_keys = search.parts.size()
+    add_all_scores(&model.weights, search.keys.data() + node * n_keys + n_bigrams, n_keys - n_bigrams, scores)
+
+
+cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
+                             int32_t* scores) noexcept nogil:
+    """Add what the history says of all tags of the word that `set_parts` saw last."""
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    add_all_scores(&model.weights, search.keys.data(), search.parts.size(), scores)
+
+
+cdef void prefetch_history(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2) noexcept nogil:
+    """Ask for the memory that `history_score` will read."""
     cdef size_t k
-    for k in range(model.bigram_templates.size()):
-        add_scores(&model.weights, history_key(&model.bigram_templates[k], search.parts[k], tag, -1), scores)
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    for k in range(search.parts.size()):
+        prefetch_slot(&model.weights, search.keys[k])
 
 
-cdef void _add_trigram_scores(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
-                              int32_t* scores) noexcept nogil:
-    cdef size_t k, n_bigrams = model.bigram_templates.size()
-    for k in range(model.trigram_templates.size()):
-        add_scores(
-            &model.weights, history_key(&model.trigram_templates[k], search.parts[n_bigrams + k], tag, tag2), scores
-        )
-
-
-cdef int64_t history_score(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
+cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil:
     """What the history says of one tag of the word that `set_parts` saw last."""
     cdef int64_t score = 0
-    cdef size_t k, n_bigrams = model.bigram_templates.size()
-    for k in range(n_bigrams):
-        score += score_of(&model.weights, history_key(&model.bigram_templates[k], search.parts[k], tag, -1), given)
-    for k in range(model.trigram_templates.size()):
-        score += score_of(
-            &model.weights, history_key(&model.trigram_templates[k], search.parts[n_bigrams + k], tag, tag2), given
-        )
+    cdef size_t k
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    for k in range(search.parts.size()):
+        score += score_of(&model.weights, search.keys[k], given)
     return score
 
 

@@ -7,7 +7,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.tagging.engine cimport Engine
 from spacy_incparse.tagging.model cimport WINDOW, TemplateC, context_key, history_key, word_part
 from spacy_incparse.tagging.search cimport NodeC, best_tags, history_score, prepare, search_tags, set_parts
-from spacy_incparse.tagging.weights cimport CellC, SlotC, TotalC, add_scores, update_weight
+from spacy_incparse.tagging.weights cimport CellC, SlotC, TotalC, add_all_scores, update_weight
 
 import numpy
 
@@ -21,6 +21,7 @@ cdef class Trainer(Engine):
     cdef vector[int32_t] first_types
     cdef vector[int32_t] first_tags
     cdef vector[int32_t] guess
+    cdef vector[uint32_t] keys  # scratch memory: the contexts of a word
     cdef int64_t n_steps
 
     def __init__(self, *, int margin, **engine_settings):
@@ -79,16 +80,13 @@ cdef class Trainer(Engine):
     cdef int _add_static_scores(self, const int32_t* types, int32_t* scores) except -1 nogil:
         cdef size_t k
         cdef int32_t place
+        self.keys.clear()
         for place in range(2 * WINDOW + 1):
             for k in range(self.model.word_templates[place].size()):
-                add_scores(
-                    &self.model.weights,
-                    context_key(word_part(&self.model, &self.model.word_templates[place][k], types)), scores
-                )
+                self.keys.push_back(context_key(word_part(&self.model, &self.model.word_templates[place][k], types)))
         for k in range(self.model.window_templates.size()):
-            add_scores(
-                &self.model.weights, context_key(word_part(&self.model, &self.model.window_templates[k], types)), scores
-            )
+            self.keys.push_back(context_key(word_part(&self.model, &self.model.window_templates[k], types)))
+        add_all_scores(&self.model.weights, self.keys.data(), self.keys.size(), scores)
 
     cdef int32_t _update_length(self, const int32_t* types, const int32_t* gold, int32_t n_words) except -1 nogil:
         """The prefix on which the best hypothesis beats the right tags by most (max-violation; Huang et al. 2012).
