@@ -4,33 +4,38 @@ from spacy_incparse.features.templates import KindTable
 
 
 cdef class Templates:
-    """The compiled templates of one kind."""
+    """The compiled templates of one kind; their order is their own, since a weight belongs to a hash, not to a place."""
 
     def __init__(self, table: KindTable):
-        self.structure_begin.push_back(0)
+        order = sorted(range(len(table.biases)), key=lambda k: -len(table.structure[k]))
         self.position_begin.push_back(0)
-        for bias, structure, position, reads_tag in zip(
-            table.biases, table.structure, table.position, table.reads_tag, strict=True
-        ):
-            self.bias.push_back(bias)
-            self.reads_tag.push_back(reads_tag)
-            for field, coefficient in structure:
-                self.structure_field.push_back(field)
-                self.structure_coefficient.push_back(coefficient)
-            for field, coefficient in position:
+        for k in order:
+            self.bias.push_back(table.biases[k])
+            self.reads_tag.push_back(table.reads_tag[k])
+            for field, coefficient in table.position[k]:
                 self.position_field.push_back(field)
                 self.position_coefficient.push_back(coefficient)
-            self.structure_begin.push_back(self.structure_field.size())
             self.position_begin.push_back(self.position_field.size())
+        self._add_rounds([table.structure[k] for k in order])
         self.c.n = self.bias.size()
         self.c.bias = self.bias.data()
-        self.c.structure_begin = self.structure_begin.data()
-        self.c.structure_field = self.structure_field.data()
-        self.c.structure_coefficient = self.structure_coefficient.data()
         self.c.position_begin = self.position_begin.data()
         self.c.position_field = self.position_field.data()
         self.c.position_coefficient = self.position_coefficient.data()
+        self.c.n_rounds = self.round_begin.size() - 1
+        self.c.round_begin = self.round_begin.data()
+        self.c.structure_field = self.structure_field.data()
+        self.c.structure_coefficient = self.structure_coefficient.data()
         self.c.reads_tag = self.reads_tag.data()
+
+    def _add_rounds(self, templates):
+        """Lay the structure fields out by round; templates with more of them come first."""
+        self.round_begin.push_back(0)
+        for number in range(max(map(len, templates), default=0)):
+            for field, coefficient in [pairs[number] for pairs in templates if number < len(pairs)]:
+                self.structure_field.push_back(field)
+                self.structure_coefficient.push_back(coefficient)
+            self.round_begin.push_back(self.structure_field.size())
 
     def __len__(self):
         return self.c.n

@@ -51,6 +51,7 @@ cdef class Scorer:
     cdef bint relaxed
     cdef vector[uint64_t] sums[4]
     cdef vector[uint32_t] rows[4]
+    cdef vector[uint64_t] hashes  # scratch memory
     cdef vector[ChainScoreC] chains
     cdef vector[SiteC] sites
     cdef MemoC site_memo, close_memo

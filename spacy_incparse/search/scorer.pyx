@@ -51,6 +51,7 @@ cdef class Scorer:
             self.templates[number] = owner.c
             self.sums[number].resize(owner.c.n)
             self.rows[number].resize(owner.c.n)
+            self.hashes.resize(max(self.hashes.size(), <size_t>owner.c.n))
         self.chain_frames.resize(moves.longest_chain + 1)
         memo_init(&self.site_memo)
         memo_init(&self.close_memo)
@@ -87,7 +88,10 @@ cdef class Scorer:
 
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil:
         cdef int k
-        hash_rows(&self.templates[kind], self.sums[kind].data(), values, self.shift, self.rows[kind].data())
+        hash_rows(
+            &self.templates[kind], self.sums[kind].data(), values, self.shift,
+            self.hashes.data(), self.rows[kind].data(),
+        )
         for k in range(self.templates[kind].n):
             prefetch(&self.table[self.rows[kind][k]])
 
