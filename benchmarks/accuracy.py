@@ -6,7 +6,8 @@ under gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold` the training to
 row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters` the rows end in `-clusters`. A generative parser has no
 tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences;
 the gold tags are put into the finished trees so that every sentence counts. Each seed is trained in a process of its
-own, whose peak memory (when training has ended) and training time (the tagger included) stand in the row.
+own, whose peak memory (when training has ended) and training time (the tagger included) stand in the row. With
+`--trees FOLDER` the trees are kept, in FOLDER/ROW.SEED.mrg, so that `gains.py` can compare two rows.
 """
 
 from __future__ import annotations
@@ -37,9 +38,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure one treebank and one feature set."""
     arguments = _arguments(argv)
     runs = _run_all(arguments)
-    config, seeds = Path(arguments.config).stem, ",".join(map(str, arguments.seeds))
-    suffix = "-gold-trained" * (arguments.train_on == "gold") + "-clusters" * bool(arguments.clusters)
-    rows = {f"acc-{arguments.bank}-{kind}-{config}{suffix}": _cells([run[kind] for run in runs]) for kind in runs[0]}
+    seeds = ",".join(map(str, arguments.seeds))
+    rows = {_row_name(arguments, kind): _cells([run[kind] for run in runs]) for kind in runs[0]}
     publish(TABLE, rows, common.results_file(arguments), seed=seeds, argv=argv)
 
 
@@ -62,9 +62,15 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
     scores = {}
     for kind in ("gold",) if gold_only else ("predicted", "gold"):
         tags = tags_for(trained, dev, gold_tags=kind == "gold")
-        scores[kind] = parse_and_score(trained.parser, dev, tags) | costs
+        path = arguments.trees and arguments.trees / f"{_row_name(arguments, kind)}.{seed}.mrg"
+        scores[kind] = parse_and_score(trained.parser, dev, tags, path) | costs
         print(f"seed {seed}: {kind} tags, F {percent(scores[kind]['const_f'])}", flush=True)
     return scores
+
+
+def _row_name(arguments: argparse.Namespace, kind: str) -> str:
+    suffix = "-gold-trained" * (arguments.train_on == "gold") + "-clusters" * bool(arguments.clusters)
+    return f"acc-{arguments.bank}-{kind}-{Path(arguments.config).stem}{suffix}"
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -75,6 +81,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
     parser.add_argument("--clusters", metavar="LANG|FILE", help="word clusters; default: the config's")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="where to put the pipeline of the first seed")
+    parser.add_argument("--trees", type=Path, metavar="FOLDER", help="where to keep the trees of all seeds")
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1, 2])
     return parser.parse_args(argv)
 

@@ -95,7 +95,7 @@ def command(argv: Sequence[str] | None) -> str:
     rest, words = list(sys.argv[1:] if argv is None else argv), []
     while rest:
         word = rest.pop(0)
-        if re.match(r"--(treebanks|results)\b", word):
+        if re.match(r"--(treebanks|results|trees)\b", word):
             del rest[: "=" not in word]
             continue
         words.append(Path(word).name if "/" in word else word)

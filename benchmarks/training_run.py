@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import common  # noqa: F401  before numpy
@@ -80,9 +81,18 @@ def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Tag
     )
 
 
-def parse_and_score(parser: Parser | GenerativeParser, gold: Sequence[Tree], tags: Tags) -> dict[str, Any]:
-    """Parse the words of gold trees and score: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
+def parse_and_score(
+    parser: Parser | GenerativeParser, gold: Sequence[Tree], tags: Tags, path: Path | None = None
+) -> dict[str, Any]:
+    """Parse the words of gold trees and score: EVALB's figures (fractions), `flat` and `relaxed` sentences.
+
+    path: a file for the trees, if they are to be kept.
+    """
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     sources = [parse.source for parse in parses]
-    scores = score_trees(gold, [parse.tree for parse in parses]).to_dict()
+    trees = [parse.tree for parse in parses]
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{tree.to_string()}\n" for tree in trees), encoding="utf8")
+    scores = score_trees(gold, trees).to_dict()
     return scores | {"flat": sources.count("flat"), "relaxed": sources.count("relaxed")}

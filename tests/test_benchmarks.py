@@ -12,10 +12,11 @@ import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.errors import IncparseError
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
-    "accuracy", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
+    "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
     "paper_tables",
 )  # fmt: skip
@@ -68,6 +69,23 @@ def test_accuracy(run):
     assert low <= float(row["F"]) <= high
     assert (row["sentences"], row["passes"], row["seed"], row["flat"]) == ("20", "1", "0,1", "0")
     assert float(row["peak MB"]) > 0
+
+
+def test_gains_compare_the_trees_that_accuracy_keeps(run, tmp_path):
+    options = ["--seeds", "0,1", "--limit", 40, "--trees", tmp_path / "trees"]
+    for epochs, config in ((1, "paper"), (4, "rich")):
+        run("accuracy", "sample", "--config", config, "--epochs", epochs, *options)
+    names = ["acc-sample-gold-paper", "acc-sample-gold-rich"]
+    rows = run("gains", "sample", *names, "--trees", tmp_path / "trees", "--limit", 40)
+    row = rows["gain-sample-gold-paper-to-gold-rich"]
+    assert row["seed"] == "0,1"
+    assert float(row["gain"]) == pytest.approx(float(row["F after"]) - float(row["F before"]), abs=0.011)
+    assert 0 < float(row["p"]) <= 1
+
+
+def test_gains_of_rows_without_trees(run, tmp_path):
+    with pytest.raises(IncparseError, match="has no trees of acc-sample-gold-rich"):
+        run("gains", "sample", "acc-sample-gold-rich", "acc-sample-gold-paper", "--trees", tmp_path)
 
 
 def test_accuracy_of_a_generative_model(run):

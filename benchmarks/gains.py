@@ -1,0 +1,90 @@
+"""Is one recipe better than another? The trees that `accuracy.py --trees FOLDER` has kept, in a paired bootstrap.
+
+    python benchmarks/gains.py wsj acc-wsj-predicted-rich acc-wsj-predicted-accurate --trees FOLDER
+
+A sample is as many dev sentences as there are, drawn with repetition, each with the brackets of all seeds together: so
+both chance in training and chance in the sentences are in it. The row is named `gain-...-to-...`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+
+import common
+from results import Table, percent, publish, spread
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.params import COLLINS
+from spacy_incparse.evaluation.scores import SKIPPED, VALID, LabelCounts, Scores, SentenceScore
+from spacy_incparse.evaluation.significance import compare
+from spacy_incparse.trees.reader import read_trees
+from spacy_incparse.trees.tree import Tree
+
+TABLE = Table("Gains", ("F before", "F after", "gain", "gain by seed", "95 %", "p", "sentences", "samples"))
+N_SAMPLES = 10_000
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Compare two rows of one treebank, seed by seed and in all."""
+    arguments = _arguments(argv)
+    gold = common.read_part(arguments, arguments.bank, "dev")
+    before, after = ([score_trees(gold, trees) for trees in _kept(arguments.trees, row)] for row in arguments.rows)
+    if len(before) != len(after):
+        raise IncparseError(f"{len(before)} seeds against {len(after)}: both rows must have the same ones")
+    found = compare(_joined(before), _joined(after), n=N_SAMPLES)
+    gains = [100 * (b.all.f - a.all.f) for a, b in zip(before, after, strict=True)]
+    cells = [
+        percent(mean(scores.all.f for scores in before)),
+        percent(mean(scores.all.f for scores in after)),
+        f"{mean(gains):+.2f}",
+        spread(gains, "{:+.2f}"),
+        spread([100 * found.low, 100 * found.high], "{:+.2f}"),
+        f"{found.p_value:.4f}",
+        str(len(gold)),
+        str(N_SAMPLES),
+    ]
+    first, second = (row.removeprefix(f"acc-{arguments.bank}-") for row in arguments.rows)
+    seeds = ",".join(map(str, range(len(gains))))
+    publish(
+        TABLE, {f"gain-{arguments.bank}-{first}-to-{second}": cells}, common.results_file(arguments),
+        seed=seeds, argv=argv,
+    )  # fmt: skip
+
+
+def _kept(folder: Path, row: str) -> list[list[Tree]]:
+    """Read the trees of a row, by seed."""
+    paths = sorted(folder.glob(f"{row}.*.mrg"))
+    if not paths:
+        raise IncparseError(f"{folder} has no trees of {row}: run accuracy.py with --trees {folder}")
+    return [list(read_trees([path])) for path in paths]
+
+
+def _joined(runs: Sequence[Scores]) -> Scores:
+    """Add up the counts of all seeds sentence by sentence."""
+    sentences = [_sum(scores) for scores in zip(*(run.per_sentence for run in runs), strict=True)]
+    return Scores.of(sentences, LabelCounts(), COLLINS)
+
+
+def _sum(sentences: Sequence[SentenceScore]) -> SentenceScore:
+    if any(sentence.status != VALID for sentence in sentences):
+        return SentenceScore(sentences[0].length, SKIPPED)
+    counts = ("n_matched", "n_gold", "n_parsed")
+    return SentenceScore(
+        sentences[0].length, **{name: sum(getattr(sentence, name) for sentence in sentences) for name in counts}
+    )
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("bank", help="name of the treebank: wsj, gum, craft, or sample")
+    parser.add_argument("rows", nargs=2, metavar="ROW", help="names of two rows of accuracy.py, the better one last")
+    parser.add_argument("--trees", type=Path, required=True, metavar="FOLDER", help="where accuracy.py has kept them")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    main()
