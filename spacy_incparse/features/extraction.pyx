@@ -4,7 +4,7 @@ from spacy_incparse.features.templates import KindTable
 
 
 cdef class Templates:
-    """The compiled templates of one kind; their order is their own, since a weight belongs to a hash, not to a place."""
+    """The compiled templates of one kind, in an order of their own: a weight belongs to a hash, not to a place."""
 
     def __init__(self, table: KindTable):
         order = sorted(range(len(table.biases)), key=lambda k: -len(table.structure[k]))

@@ -4,7 +4,6 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.search.context cimport ContextC
 from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.memo cimport MemoC
 from spacy_incparse.search.moves cimport Moves
@@ -73,7 +72,6 @@ cdef class Beam:
     cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil
     cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
     cdef void finish(self, int32_t level) noexcept nogil
-    cdef ContextC context(self, const FrameC* frame) noexcept nogil
     cdef tuple moves_to(self, int32_t hypothesis)
     cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
     cdef double _expand_beam(self, int32_t level) noexcept nogil

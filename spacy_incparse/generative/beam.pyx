@@ -6,7 +6,7 @@ from libcpp.algorithm cimport sort
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.context cimport ContextC, context_of
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
@@ -254,7 +254,7 @@ cdef class Beam:
         while total >= self.cut:
             if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
                 return
-            context = self.context(&frame)
+            context = context_of(&frame, self.frames.data())
             site = self.scorer.site(&context, self.cut - total)
             if not (self.is_limited and self.limits.is_doomed(&frame, self.frames.data())):
                 self._add_chains(candidate, &site, total, &frame)
@@ -384,15 +384,6 @@ cdef class Beam:
         self.frames.push_back(frame)
         self.keys.push_back(self._key(&frame) if self.merges else 0)
         return <int32_t>self.frames.size() - 1
-
-    cdef ContextC context(self, const FrameC* frame) noexcept nogil:
-        """The context below a frame that need not be in the arena."""
-        cdef ContextC context
-        context.parent = frame
-        context.parent2 = &self.frames[frame.parent]
-        context.parent3 = &self.frames[context.parent2.parent]
-        context.parent4 = &self.frames[context.parent3.parent]
-        return context
 
     cdef tuple moves_to(self, int32_t hypothesis):
         """Follow a hypothesis back to the start and give its moves from left to right: closings and leaves."""

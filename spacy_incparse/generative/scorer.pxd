@@ -82,4 +82,3 @@ cdef class Scorer:
     ) noexcept nogil
     cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil
     cdef void _attach(self, int32_t leaf, int32_t node, const uint32_t* values, double probability) noexcept nogil
-    cdef const FrameC* _above(self, const ContextC* site, int depth, int levels) noexcept nogil

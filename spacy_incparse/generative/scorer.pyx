@@ -7,10 +7,19 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport sort
 
 from spacy_incparse.lexicon.hashing cimport mix64
-from spacy_incparse.search.context cimport L01, L10, N_STRUCTURE_FIELDS, ContextC, node_key, node_values
+from spacy_incparse.search.context cimport (
+    L01,
+    L10,
+    N_STRUCTURE_FIELDS,
+    ContextC,
+    chain_context,
+    frame_above,
+    node_key,
+    node_values,
+)
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport Moves, TrieNodeC, contains
-from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, tag_symbol
+from spacy_incparse.search.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
 
 cdef enum:
     MAX_DISTRIBUTIONS = 20000  # remembered over sentences, as are
@@ -244,11 +253,10 @@ cdef class Scorer:
         cdef int32_t child
         cdef const double* distribution
         self.pending.pop_back()
-        self.chain_frames[here.depth] = opened(trie_node.label, 0, 0, self._above(site, here.depth, 1))
-        context.parent = &self.chain_frames[here.depth]
-        context.parent2 = self._above(site, here.depth, 1)
-        context.parent3 = self._above(site, here.depth, 2)
-        context.parent4 = self._above(site, here.depth, 3)
+        self.chain_frames[here.depth] = opened(
+            trie_node.label, 0, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
+        )
+        context = chain_context(site, self.chain_frames.data(), here.depth)
         node_values(&context, self.lattice, &self.moves.symbols, 0, values)
         distribution = self.probabilities.distribution(values)
         below.depth = here.depth + 1
@@ -270,14 +278,3 @@ cdef class Scorer:
         chain.leaf, chain.node, chain.before = leaf, node, probability
         chain.score = probability * self.probabilities.word(values, self.lattice.tags[node], self.lattice.words[node])
         self.chains.push_back(chain)
-
-    cdef const FrameC* _above(self, const ContextC* site, int depth, int levels) noexcept nogil:
-        """The frame `levels` above the chain's constituent at a depth, in the chain, at the site or above it."""
-        cdef int k = depth - levels
-        if k >= 0:
-            return &self.chain_frames[k]
-        if k == -1:
-            return site.parent
-        if k == -2:
-            return site.parent2
-        return site.parent3 if k == -3 else site.parent4

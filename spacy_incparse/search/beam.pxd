@@ -2,7 +2,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.search.context cimport ContextC
 from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.moves cimport Moves
 from spacy_incparse.search.scorer cimport Scorer
@@ -40,7 +39,6 @@ cdef class Beam:
     cdef void advance(self) noexcept nogil
     cdef void finish(self) noexcept nogil
     cdef void run(self, const SentenceC* sentence) noexcept nogil
-    cdef ContextC context(self, const FrameC* frame) noexcept nogil
     cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil

@@ -5,7 +5,7 @@ from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libcpp.algorithm cimport nth_element, sort
 from libcpp.vector cimport vector
 
-from spacy_incparse.search.context cimport ContextC
+from spacy_incparse.search.context cimport ContextC, context_of
 from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.scorer cimport Scorer, SiteC
@@ -155,7 +155,7 @@ cdef class Beam:
         while True:
             if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
                 return
-            context = self.context(&frame)
+            context = context_of(&frame, self.frames.data())
             site = self.scorer.site(&context)
             if self.is_limited and self.limits.is_doomed(&frame, self.frames.data()):
                 site.n = 0
@@ -235,15 +235,6 @@ cdef class Beam:
     cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
         self.frames.push_back(frame)
         return <int32_t>self.frames.size() - 1
-
-    cdef ContextC context(self, const FrameC* frame) noexcept nogil:
-        """The context below a frame that need not be in the arena."""
-        cdef ContextC context
-        context.parent = frame
-        context.parent2 = &self.frames[frame.parent]
-        context.parent3 = &self.frames[context.parent2.parent]
-        context.parent4 = &self.frames[context.parent3.parent]
-        return context
 
     cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil:
         """Follow a hypothesis back to the start and give its moves from left to right."""

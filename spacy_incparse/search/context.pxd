@@ -25,6 +25,38 @@ cdef struct ContextC:
     const FrameC* parent4
 
 
+cdef inline ContextC context_of(const FrameC* frame, const FrameC* arena) noexcept nogil:
+    """The context below a frame that need not be in the arena; its parents are."""
+    cdef ContextC context
+    context.parent = frame
+    context.parent2 = &arena[frame.parent]
+    context.parent3 = &arena[context.parent2.parent]
+    context.parent4 = &arena[context.parent3.parent]
+    return context
+
+
+cdef inline const FrameC* frame_above(const ContextC* site, const FrameC* chain, int depth, int levels) noexcept nogil:
+    """The frame `levels` above chain[depth], where the chain hangs on a site: in the chain, at the site or above it."""
+    cdef int k = depth - levels
+    if k >= 0:
+        return &chain[k]
+    if k == -1:
+        return site.parent
+    if k == -2:
+        return site.parent2
+    return site.parent3 if k == -3 else site.parent4
+
+
+cdef inline ContextC chain_context(const ContextC* site, const FrameC* chain, int depth) noexcept nogil:
+    """The context below chain[depth]."""
+    cdef ContextC context
+    context.parent = &chain[depth]
+    context.parent2 = frame_above(site, chain, depth, 1)
+    context.parent3 = frame_above(site, chain, depth, 2)
+    context.parent4 = frame_above(site, chain, depth, 3)
+    return context
+
+
 cdef inline void position_values(
     const SentenceC* s, const SymbolsC* symbols, int i, int alternative, uint32_t* v
 ) noexcept nogil:

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.search.beam cimport Beam
+from spacy_incparse.search.context cimport context_of
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.sentence cimport Sentence
 from spacy_incparse.search.state cimport SentenceC, closed, opened, tag_symbol, with_child
@@ -109,7 +110,7 @@ cdef class Replay:
         self.beam.scorer.start_word(sentence, i, alternative, False)
 
     cdef void _stop(self, vector[uint32_t]* features) noexcept nogil:
-        context = self.beam.context(&self.frame)
+        context = context_of(&self.frame, self.beam.frames.data())
         self.beam.scorer.emit_stop(&context, features)
 
     cdef void _close(self, const SentenceC* sentence) noexcept nogil:
@@ -123,7 +124,7 @@ cdef class Replay:
             self._stop(features)
 
     cdef void _chain(self, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
-        context = self.beam.context(&self.frame)
+        context = context_of(&self.frame, self.beam.frames.data())
         self.beam.scorer.emit_chain(&context, leaf, features)
 
     cdef void _attach(self, const SentenceC* sentence, int i, int32_t leaf) noexcept nogil:

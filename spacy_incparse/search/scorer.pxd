@@ -80,8 +80,6 @@ cdef class Scorer:
     ) noexcept nogil
     cdef void _open_children(self, int depth, int32_t score) noexcept nogil
     cdef void _walk(self, const ContextC* site) noexcept nogil
-    cdef const FrameC* _above(self, const ContextC* site, int depth, int levels) noexcept nogil
-    cdef ContextC _context(self, const ContextC* site, int depth) noexcept nogil
     cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil
     cdef void _score_columns(self) noexcept nogil
     cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil

@@ -15,6 +15,8 @@ from spacy_incparse.search.context cimport (
     N_POSITION_FIELDS,
     N_STRUCTURE_FIELDS,
     ContextC,
+    chain_context,
+    frame_above,
     node_key,
     node_values,
     position_values,
@@ -24,7 +26,7 @@ from spacy_incparse.search.context cimport (
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves, TrieNodeC, contains
 from spacy_incparse.search.sentence cimport Sentence
-from spacy_incparse.search.state cimport SHIFT, STOP, FrameC, SentenceC, opened, tag_symbol
+from spacy_incparse.search.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
 
 
 cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
@@ -202,8 +204,10 @@ cdef class Scorer:
         cdef ContextC context
         cdef int32_t child
         self.pending.pop_back()
-        self.chain_frames[here.depth] = opened(node.label, self.position, 0, self._above(site, here.depth, 1))
-        context = self._context(site, here.depth)
+        self.chain_frames[here.depth] = opened(
+            node.label, self.position, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
+        )
+        context = chain_context(site, self.chain_frames.data(), here.depth)
         node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE, values)
         self.look_up(&context)
@@ -217,26 +221,6 @@ cdef class Scorer:
                 self.columns.push_back(self.moves.trie[child].label)
                 self.allowed.push_back(child)
             self._open_children(here.depth + 1, here.score)
-
-    cdef const FrameC* _above(self, const ContextC* site, int depth, int levels) noexcept nogil:
-        """The frame `levels` above the chain's constituent at a depth, in the chain, at the site or above it."""
-        cdef int k = depth - levels
-        if k >= 0:
-            return &self.chain_frames[k]
-        if k == -1:
-            return site.parent
-        if k == -2:
-            return site.parent2
-        return site.parent3 if k == -3 else site.parent4
-
-    cdef ContextC _context(self, const ContextC* site, int depth) noexcept nogil:
-        """The context below the chain's constituent at a depth."""
-        cdef ContextC context
-        context.parent = &self.chain_frames[depth]
-        context.parent2 = self._above(site, depth, 1)
-        context.parent3 = self._above(site, depth, 2)
-        context.parent4 = self._above(site, depth, 3)
-        return context
 
     cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil:
         """Add the templates of whole chains; a chain's column is its rank among its tag's chains."""
@@ -311,7 +295,7 @@ cdef class Scorer:
             self._emit(NODE, values, symbol, features)
             self._emit_extra(&context, symbol)
             self.chain_frames[depth] = opened(symbol, self.position, 0, context.parent)
-            context = self._context(site, depth)
+            context = chain_context(site, self.chain_frames.data(), depth)
             node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
         self._emit(NODE, values, SHIFT, features)
         symbol = tag_symbol(&self.moves.symbols, self.tag)

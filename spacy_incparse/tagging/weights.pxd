@@ -58,8 +58,10 @@ cdef inline void add_cells(const WeightsC* weights, const SlotC* slot, int32_t* 
         scores[cell[i].tag] += cell[i].weight
 
 
-cdef inline void add_all_scores(const WeightsC* weights, const uint32_t* keys, size_t n, int32_t* scores) noexcept nogil:
-    """Add the weights of n contexts to a row of scores; memory is asked for in time, which makes the most difference."""
+cdef inline void add_all_scores(
+    const WeightsC* weights, const uint32_t* keys, size_t n, int32_t* scores
+) noexcept nogil:
+    """Add the weights of n contexts to a row of scores; all memory is asked for first, as waiting for it costs most."""
     cdef size_t[AT_ONCE] slots
     cdef size_t k, n_here
     while n:
