@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -65,6 +66,8 @@ def _fail(message: str) -> None:
 
 def _usage_message(error: Any) -> str:
     message = str(error.format_message())
+    if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
+        message += ". An argument that begins with a dash goes behind `--`"
     return message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`."
 
 

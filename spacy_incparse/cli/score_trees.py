@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import tee
+from itertools import chain, islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,7 +87,7 @@ def score_trees_command(
     nlp, parser = open_pipeline(model)
     scored = score_trees(nlp, parser, numbered, gold_tags=tags is TagSource.gold)
     writer = _WRITERS[format_, derivation]
-    _write(writer(_with_progress(scored, is_shown=output is not None)), output)
+    _write(writer(_begun(_with_progress(scored, is_shown=output is not None))), output)
     if log:
         typer.echo(str(log), err=True)
 
@@ -228,6 +228,13 @@ _WRITERS: dict[tuple[Format, bool], Callable[[Iterable[ScoredTree]], Iterator[st
     (Format.json, False): lambda scored: _objects(scored, with_moves=False),
     (Format.json, True): lambda scored: _objects(scored, with_moves=True),
 }
+
+
+def _begun(scored: Iterable[ScoredTree]) -> Iterator[ScoredTree]:
+    """Score the first tree now, so that what is wrong with it is said before anything is written."""
+    items = iter(scored)
+    first = list(islice(items, 1))
+    return chain(first, items)
 
 
 def _write(lines: Iterable[str], output: Path | None) -> None:

@@ -140,4 +140,5 @@ def _print_hits(
 
 
 def _head_rules(heads: str) -> HeadRules:
-    return HeadRules.from_name(heads) if heads in NAMES else HeadRules.from_file(heads)
+    is_file = heads not in NAMES and (heads.endswith(".json") or Path(heads).exists())
+    return HeadRules.from_file(heads) if is_file else HeadRules.from_name(heads)

@@ -36,6 +36,8 @@ def test_each_help_has_an_example(run, name):
     [
         (["prase"], "No such command 'prase'"),
         (["--verion"], "No such option"),
+        (["search", "-NONE-", "x.mrg"], "No such option: -N. An argument that begins with a dash goes behind `--`"),
+        (["search", "NP", "x.mrg", "--heads", "fr"], "no head table 'fr'; there are en, any"),
         (["score", "only-one.mrg"], "Missing argument 'PARSED'"),
         (["score", "a", "b", "--bootstrap", "many"], "Invalid value for '--bootstrap'"),
         (["score", "a", "b", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
@@ -46,6 +48,7 @@ def test_each_help_has_an_example(run, name):
         (["parse", "text", "--input", "-"], "not both"),
         (["score", "missing.mrg", "missing.mrg"], "missing.mrg: there is no such file"),
         (["stats", "missing.mrg"], "missing.mrg: there is no such file"),
+        (["score-trees", "missing.mrg"], "missing.mrg: there is no such file"),
         (["evaluate", "nowhere", "missing.mrg"], "missing.mrg: there is no such file"),
         (["evaluate", "nowhere", "x.mrg", "--raw", "--gold-tags"], "exclude each other"),
         (["train", "missing.mrg", "missing.mrg", "out"], "missing.mrg: there is no such file"),
