@@ -65,36 +65,42 @@ def main() -> None:
     arguments.add_argument("--clusters", help="word clusters, see docs/training.md")
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     arguments.add_argument("--passes", type=int, help="do not choose: train so many passes")
-    arguments.add_argument("--temperature", type=float, help="with --passes: the one that was chosen before")
+    arguments.add_argument("--temperature", type=float, help="with --passes: do not fit, it is known")
     given = arguments.parse_args()
     trees = read_treebank(given.treebank)
     recipe = read_recipe(given.recipe, clusters=given.clusters, seed=SEED)
     search = SEARCHES[given.recipe]
-    n_passes, temperature = (given.passes, given.temperature) if given.passes else choose(trees, recipe, search)
+    n_passes, temperature = given.passes, given.temperature
+    if n_passes is None or temperature is None:
+        n_passes, temperature = choose(trees, recipe, search, n_passes)
     tagger, parser = train(trees, recipe, n_passes)
     parser = parser.with_search(**search)
     parser.temperature = temperature
     write(tagger, parser, given.output, given.recipe, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
 
 
-def choose(trees: list[Tree], recipe: Recipe, search: dict[str, float]) -> tuple[int, float | None]:
-    """Give the pass that is best on the held-out tenth, and its temperature."""
+def choose(
+    trees: list[Tree], recipe: Recipe, search: dict[str, float], n_passes: int | None = None
+) -> tuple[int, float | None]:
+    """Give the pass that is best on the held-out tenth, or the one that is given, and its temperature there."""
     rest, held_out = split(trees)
     best: list[tuple[int, Tagger, Parser]] = []
 
     def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
-        if report.is_best:
+        if report.is_best or n_passes:
             best[:] = [(report.number, tagger, parser)]
         f = report.scores["const_f"] if report.scores else 0.0
         print(f"held-out tenth, pass {report.number}: F {100 * f:.2f}", flush=True)
 
-    config = recipe.parser_config
-    train_parser(rest, held_out, config=config, heads=recipe.heads, max_epochs=MAX_EPOCHS, seed=SEED, on_pass=note)
-    n_passes, tagger, parser = best[0]
+    train_parser(
+        rest, held_out, config=recipe.parser_config, heads=recipe.heads, max_epochs=n_passes or MAX_EPOCHS, seed=SEED,
+        on_pass=note,
+    )  # fmt: skip
+    best_pass, tagger, parser = best[0]
     tags = parser.tag_with(tagger, [tree.words for tree in held_out])
     temperature = fit_temperature(parser.with_search(**search), held_out, tags)
     print(f"temperature {temperature}", flush=True)
-    return n_passes, temperature
+    return best_pass, temperature
 
 
 def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:

@@ -83,7 +83,7 @@ def _pack(array: Ints) -> bytes:
     """Compress an int32 array: differences, byte by byte of all of them, as neighbours are alike."""
     differences = np.diff(array.astype("<i4"), prepend=np.int32(0)).astype("<i4")
     zigzag = ((differences << 1) ^ (differences >> 31)).astype("<u4")
-    return zlib.compress(np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 4).T).tobytes(), 9)
+    return zlib.compress(np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 4).T).tobytes(), 6)
 
 
 def _unpack(data: bytes) -> Ints:

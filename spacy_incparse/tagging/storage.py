@@ -41,7 +41,7 @@ def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | 
     }
     if clusters is not None:
         message["clusters"] = clusters
-    body = zlib.compress(srsly.msgpack_dumps(message), 9)
+    body = zlib.compress(srsly.msgpack_dumps(message), 6)  # 9 takes ten times as long for 1 %
     return MAGIC + _digest(body) + body
 
 
