@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.hybrid.jackknife import Jackknife
-from spacy_incparse.hybrid.scorer import HybridScorer
+from spacy_incparse.hybrid.scorer import GenerativeScores, HybridScorer
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.search.config import ParserConfig
@@ -57,7 +58,7 @@ class HybridModel(Model):
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Give a scorer of moves under these weights and the generative models."""
         weight = config.train_generative_weight if training else config.generative_weight
-        return HybridScorer(moves, config.templates, weights, self._probabilities, weight)
+        return HybridScorer(moves, config.templates, weights, self._scores(weight * weights.scale))
 
     def trained(self) -> HybridModel:
         """Give the model without what only training needs; the same one each time, as its tables take time to make."""
@@ -87,6 +88,18 @@ class HybridModel(Model):
             GenerativeModel.from_dict(generative),
             GenerativeConfig.from_dict(data["generative_config"]),
         )
+
+    def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
+        """What the generative models say; the same tables for all scorers of a unit, as they remember a lot."""
+        if unit not in self._scores_by_unit:
+            lock = Lock()
+            self._scores_by_unit.clear()
+            self._scores_by_unit[unit] = tuple(GenerativeScores(one, unit, lock) for one in self._probabilities)
+        return self._scores_by_unit[unit]
+
+    @cached_property
+    def _scores_by_unit(self) -> dict[float, tuple[GenerativeScores, ...]]:
+        return {}
 
     @cached_property
     def _probabilities(self) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from spacy_incparse.search.state cimport SentenceC
 
 # The log probabilities of a generative model in units of a table of weights, whole numbers as these are.
 cdef class GenerativeScores:
+    cdef readonly object lock
     cdef Probabilities probabilities
     cdef double unit              # of a nat
     cdef MemoC row_memo, word_memo

@@ -20,9 +20,13 @@ cdef double LEAST = 1e-30  # a probability below counts as this one: what cannot
 
 
 cdef class GenerativeScores:
-    """What one generative model says of outcomes; `unit` is the score of a natural log probability of 1."""
+    """What one generative model says of outcomes; `unit` is the score of a natural log probability of 1.
 
-    def __init__(self, Probabilities probabilities, double unit):
+    lock: what is remembered serves one search at a time, in whatever thread.
+    """
+
+    def __init__(self, Probabilities probabilities, double unit, lock):
+        self.lock = lock
         self.probabilities, self.unit = probabilities, unit
         self.distribution.resize(probabilities.n_symbols)
         memo_init(&self.row_memo)
@@ -67,14 +71,14 @@ cdef class GenerativeScores:
 cdef class HybridScorer(Scorer):
     """A perceptron's scorer with a generative model behind it.
 
-    probabilities: of one or more generative models; a sentence says which one scores it. weight: of a natural log
-    probability, in weights of the perceptron.
+    models: `GenerativeScores` of one or more models under one lock; a sentence says which one scores it. Scorers may
+    share them.
     """
 
-    def __init__(self, Moves moves, templates, Weights weights, probabilities, double weight):
+    def __init__(self, Moves moves, templates, Weights weights, models):
         super().__init__(moves, templates, weights)
-        self.models = tuple(GenerativeScores(one, weight * weights.scale) for one in probabilities)
-        self.lock = probabilities[0].lock  # the models' memos serve one search at a time, in whatever thread
+        self.models = models
+        self.lock = models[0].lock
 
     cdef int begin(self, Sentence sentence) except -1:
         """Raises ValueError for a sentence that was not made for a hybrid."""
