@@ -1,5 +1,6 @@
 """The moves of a grammar in the form that the search reads (Collins & Roark 2004, section 3.1)."""
 
+from cython.operator cimport dereference
 from libc.stdint cimport int32_t, uint64_t
 
 from spacy_incparse.grammar.labels import END as GRAMMAR_END
@@ -163,7 +164,7 @@ cdef class Moves:
         found = self.seen.find(seen_key(parent, sibling, tag))
         if found == self.seen.end():
             return NULL
-        return &self.sets[<size_t>(self.seen[seen_key(parent, sibling, tag)]) * self.n_words]
+        return &self.sets[<size_t>dereference(found).second * self.n_words]
 
 
 def _symbol(grammar_id):
