@@ -1,6 +1,6 @@
 """RESULTS.md: a table for each benchmark, in it a row for each measurement, found again by its name.
 
-    python benchmarks/results.py docs/paper_to_code.md     # writes the figures of the rows into a document
+    python benchmarks/results.py docs/paper_to_code.md docs/accuracy.md     # writes the figures into documents
 
 A document has figures in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column names the
 row; where the heading of the column before it names columns of RESULTS.md (`precision / recall / F`), their figures are
