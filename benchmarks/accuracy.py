@@ -7,7 +7,8 @@ row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters` the rows end in `-c
 tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences;
 the gold tags are put into the finished trees so that every sentence counts. Each seed is trained in a process of its
 own, whose peak memory (when training has ended) and training time (the tagger included) stand in the row. With
-`--trees FOLDER` the trees are kept, in FOLDER/ROW.SEED.mrg, so that `gains.py` can compare two rows.
+`--trees FOLDER` the trees are kept, in FOLDER/ROW.SEED.mrg, so that `gains.py` can compare two rows; and figures too:
+after an interruption the same command trains only the seeds that are missing.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from statistics import mean
 from typing import Any
 
 import common
+from parts import Parts
 from results import Table, percent, publish, spread
 from training_run import parse_and_score, tags_for, train
 
-from spacy_incparse.cli.recipe import save_pipeline
+from spacy_incparse.cli.recipe import read_recipe, save_pipeline
+from spacy_incparse.training.state import fingerprint
 
 TABLE = Table(
     "Accuracy",
@@ -32,6 +35,10 @@ TABLE = Table(
         "peak MB",
     ),
 )  # fmt: skip
+
+
+MEASURES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc")
+SCORES = (*MEASURES, "flat", "relaxed", "n_sents")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -63,7 +70,8 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
     for kind in ("gold",) if gold_only else ("predicted", "gold"):
         tags = tags_for(trained, dev, gold_tags=kind == "gold")
         path = arguments.trees and arguments.trees / f"{_row_name(arguments, kind)}.{seed}.mrg"
-        scores[kind] = parse_and_score(trained.parser, dev, tags, path) | costs
+        found = parse_and_score(trained.parser, dev, tags, path)
+        scores[kind] = {key: found[key] for key in SCORES} | costs
         print(f"seed {seed}: {kind} tags, F {percent(scores[kind]['const_f'])}", flush=True)
     return scores
 
@@ -88,13 +96,28 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _run_all(arguments: argparse.Namespace) -> list[dict[str, dict[str, Any]]]:
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        return pool.starmap(run_seed, [(arguments, seed) for seed in arguments.seeds], chunksize=1)
+
+        def run(seed: int) -> dict[str, dict[str, Any]]:
+            return pool.apply(run_seed, (arguments, seed))
+
+        if not arguments.trees:
+            return [run(seed) for seed in arguments.seeds]
+        kept, checksum = Parts(arguments.trees / "figures.json"), _checksum(arguments)
+        name = _row_name(arguments, "all")
+        return [kept.get(f"{name}, seed {seed}", checksum, lambda seed=seed: run(seed)) for seed in arguments.seeds]
+
+
+def _checksum(arguments: argparse.Namespace) -> str:
+    """Give a checksum of all that a run depends on but for its seed and the package."""
+    trees = [tree for part in ("train", "dev") for tree in common.read_part(arguments, arguments.bank, part)]
+    recipe = read_recipe(arguments.config, max_epochs=arguments.epochs, clusters=arguments.clusters)
+    settings = {**recipe.training, **recipe.search, "max_epochs": recipe.max_epochs, "train_on": arguments.train_on}
+    return fingerprint(trees, settings)
 
 
 def _cells(runs: Sequence[dict[str, Any]]) -> list[str]:
     """Means over the seeds; of flat sentences and memory the most, as a mean would hide them."""
-    keys = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "relaxed", "seconds")
-    means = {key: mean(run[key] for run in runs) for key in keys}
+    means = {key: mean(run[key] for run in runs) for key in (*MEASURES, "relaxed", "seconds")}
     return [
         percent(means["const_f"]),
         spread([100 * run["const_f"] for run in runs]),

@@ -71,6 +71,17 @@ def test_accuracy(run):
     assert float(row["peak MB"]) > 0
 
 
+def test_accuracy_goes_on_with_the_seeds_that_are_missing(run, tmp_path):
+    options = ["--config", "paper", "--epochs", 1, "--limit", 20, "--trees", tmp_path]
+    first = run("accuracy", "sample", "--seeds", "0", *options)["acc-sample-gold-paper"]
+    kept = (tmp_path / "acc-sample-gold-paper.0.mrg").stat().st_mtime_ns
+    both = run("accuracy", "sample", "--seeds", "0,1", *options)["acc-sample-gold-paper"]
+    assert (tmp_path / "acc-sample-gold-paper.0.mrg").stat().st_mtime_ns == kept
+    assert first["F"] in both["F range"]
+    run("accuracy", "sample", "--seeds", "0", *options[:2], "--epochs", 2, *options[4:])
+    assert (tmp_path / "acc-sample-gold-paper.0.mrg").stat().st_mtime_ns != kept
+
+
 def test_gains_compare_the_trees_that_accuracy_keeps(run, tmp_path):
     options = ["--seeds", "0,1", "--limit", 40, "--trees", tmp_path / "trees"]
     for epochs, config in ((1, "paper"), (4, "rich")):
