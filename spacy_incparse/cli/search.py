@@ -15,7 +15,7 @@ import typer
 from spacy_incparse.cli.options import SkipBad
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.heads import NAMES, HeadRules
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import SkipLog
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def search_command(
     # Imported here, as in the other commands, so that those that search nothing start at once.
     from spacy_incparse.patterns import compile
 
-    compiled = compile(pattern, raw_labels=raw_labels, heads=_head_rules(heads))
+    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads))
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
     skipped = SkipLog() if skip_bad else None
@@ -137,8 +137,3 @@ def _print_hits(
     for path, match in islice(hits, limit):
         # Not typer.echo, which flushes every line: hits are many.
         print(writers[format_](path, match))
-
-
-def _head_rules(heads: str) -> HeadRules:
-    is_file = heads not in NAMES and (heads.endswith(".json") or Path(heads).exists())
-    return HeadRules.from_file(heads) if is_file else HeadRules.from_name(heads)

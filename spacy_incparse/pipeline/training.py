@@ -144,9 +144,7 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
         return HeadRules.from_dict(heads)
     if heads is None:
         return HeadRules.from_name("en" if lang == "en" else "any")
-    if heads in ("en", "any"):
-        return HeadRules.from_name(heads)
-    return HeadRules.from_file(heads)
+    return HeadRules.find(heads)
 
 
 def parser_config(settings: dict[str, Any]) -> ParserConfig:

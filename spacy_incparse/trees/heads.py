@@ -42,6 +42,13 @@ class HeadRules:
     _found: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
+    def find(cls, name_or_path: str | Path) -> HeadRules:
+        """Return a table of the package by its name, or read one from a JSON file."""
+        path = Path(name_or_path)
+        is_file = str(name_or_path) not in NAMES and (path.suffix == ".json" or path.exists())
+        return cls.from_file(path) if is_file else cls.from_name(str(name_or_path))
+
+    @classmethod
     def from_name(cls, name: str) -> HeadRules:
         """Return a table of the package: "en" or "any"."""
         if name not in NAMES:

@@ -58,6 +58,7 @@ def test_each_help_has_an_example(run, name):
         ),
         (["train", "a.mrg", "b.mrg", "out", "--lang", "zzz"], "the language 'zzz'"),
         (["train", "a.mrg", "b.mrg", "out", "--heads", "missing.json"], "missing.json"),
+        (["train", "a.mrg", "b.mrg", "out", "--heads", "fr"], "no head table 'fr'; there are en, any"),
         (["train", "a.mrg", "b.mrg", "out", "--max-epochs", "0"], "Invalid value for '--max-epochs'"),
         (["convert", "only-one.mrg"], "Missing argument"),
     ],
