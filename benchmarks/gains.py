@@ -22,7 +22,6 @@ from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import SKIPPED, VALID, LabelCounts, Scores, SentenceScore
 from spacy_incparse.evaluation.significance import compare
 from spacy_incparse.trees.reader import read_trees
-from spacy_incparse.trees.tree import Tree
 
 TABLE = Table("Gains", ("F before", "F after", "gain", "gain by seed", "95 %", "p", "sentences", "samples"))
 N_SAMPLES = 10_000
@@ -32,9 +31,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Compare two rows of one treebank, seed by seed and in all."""
     arguments = _arguments(argv)
     gold = common.read_part(arguments, arguments.bank, "dev")
-    before, after = ([score_trees(gold, trees) for trees in _kept(arguments.trees, row)] for row in arguments.rows)
-    if len(before) != len(after):
-        raise IncparseError(f"{len(before)} seeds against {len(after)}: both rows must have the same ones")
+    paths = [_kept(arguments.trees, row) for row in arguments.rows]
+    if paths[0].keys() != paths[1].keys():
+        seeds = (", ".join(map(str, row)) for row in paths)
+        raise IncparseError("{}: the seeds {} against {}: both rows must have the same".format(arguments.trees, *seeds))
+    before, after = ([score_trees(gold, read_trees([path])) for path in row.values()] for row in paths)
     found = compare(_joined(before), _joined(after), n=N_SAMPLES)
     gains = [100 * (b.all.f - a.all.f) for a, b in zip(before, after, strict=True)]
     cells = [
@@ -48,19 +49,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         str(N_SAMPLES),
     ]
     first, second = (row.removeprefix(f"acc-{arguments.bank}-") for row in arguments.rows)
-    seeds = ",".join(map(str, range(len(gains))))
     publish(
         TABLE, {f"gain-{arguments.bank}-{first}-to-{second}": cells}, common.results_file(arguments),
-        seed=seeds, argv=argv,
+        seed=",".join(map(str, paths[0])), argv=argv,
     )  # fmt: skip
 
 
-def _kept(folder: Path, row: str) -> list[list[Tree]]:
-    """Read the trees of a row, by seed."""
-    paths = sorted(folder.glob(f"{row}.*.mrg"))
+def _kept(folder: Path, row: str) -> dict[int, Path]:
+    """Find the trees of a row, by seed."""
+    paths = {int(path.suffixes[-2][1:]): path for path in folder.glob(f"{row}.*.mrg")}
     if not paths:
         raise IncparseError(f"{folder} has no trees of {row}: run accuracy.py with --trees {folder}")
-    return [list(read_trees([path])) for path in paths]
+    return dict(sorted(paths.items()))
 
 
 def _joined(runs: Sequence[Scores]) -> Scores:
