@@ -21,12 +21,12 @@ from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.grammar.refusals import refusals
 from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraints, checked
-from spacy_incparse.search.gold import reachable_tags, retag
+from spacy_incparse.search.gold import as_parsed
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
-from spacy_incparse.transforms.left_corner import slash_base, transform
+from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -112,13 +112,9 @@ class GenerativeParser:
         word the tree's is taken where it is among them, else the first. Words and tags have their part in the score,
         which is that of this one tagging. Raises ValueError for a tree of other words.
         """
-        if tuple(words) != tree.words:
-            raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
-        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
-        shown = retag(tree, reachable_tags(tree, given))
+        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=False)]
         grammar = self.model.grammar
-        known = grammar.labels.tag_ids
-        transformed = transform(retag(tree, [tag if tag in known else self.tags[0] for tag in shown.tags]))
+        shown, transformed = as_parsed(words, given, tree, grammar.labels)
         arguments = encode_known(transformed, grammar, self.model.vocabulary)
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)

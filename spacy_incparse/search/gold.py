@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.grammar.labels import UNKNOWN, Labels
+from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
 Tags = Sequence[str | Sequence[tuple[str, float]]]
@@ -25,6 +26,18 @@ def encode_moves(
         n_closings.append(move.n_closings)
         leaves.append(leaf_numbers.get((labels.tag_ids[tag], chain), -1))
     return n_closings, leaves
+
+
+def as_parsed(words: Sequence[str], tags: Tags, tree: Tree, labels: Labels) -> tuple[Tree, Tree]:
+    """Give a sentence's tree with the tags that a parse under `tags` shows, and its left-corner form as searched.
+
+    That one has the first known tag for each that training has not seen. Raises ValueError for a tree of other words.
+    """
+    if tuple(words) != tree.words:
+        raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
+    shown = reachable_tags(tree, tags)
+    searched = [tag if tag in labels.tag_ids else labels.tags[0] for tag in shown]
+    return retag(tree, shown), transform(retag(tree, searched))
 
 
 def reachable_tags(tree: Tree, tags: Tags) -> list[str]:

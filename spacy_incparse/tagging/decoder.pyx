@@ -6,10 +6,10 @@ from libcpp.vector cimport vector
 from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
 from spacy_incparse.tagging.model cimport WINDOW, context_key, word_part
 from spacy_incparse.tagging.search cimport (
+    ANY_TAG,
     add_history_scores,
+    add_scores_by_tag,
     best_tags,
-    history_score,
-    prefetch_history,
     prepare,
     search_tags,
     set_parts,
@@ -111,18 +111,14 @@ cdef class Decoder(Engine):
             self.substitutes[tag] = scores[tag]
         if i + 1 < n_words:
             set_parts(&self.model, &self.search, types + i + 1)
-            for tag in range(n_tags):
-                prefetch_history(&self.model, &self.search, tag, before)
-            for tag in range(n_tags):
-                self.substitutes[tag] += history_score(&self.model, &self.search, tag, before, self.tags[i + 1])
+            add_scores_by_tag(
+                &self.model, &self.search, ANY_TAG, before, self.tags[i + 1], self.substitutes.data()
+            )
         if i + 2 < n_words:
             set_parts(&self.model, &self.search, types + i + 2)
-            for tag in range(n_tags):
-                prefetch_history(&self.model, &self.search, self.tags[i + 1], tag)
-            for tag in range(n_tags):
-                self.substitutes[tag] += history_score(
-                    &self.model, &self.search, self.tags[i + 1], tag, self.tags[i + 2]
-                )
+            add_scores_by_tag(
+                &self.model, &self.search, self.tags[i + 1], ANY_TAG, self.tags[i + 2], self.substitutes.data()
+            )
 
     cdef int _decode(self, list words, bint all_scores=False) except -1:
         cdef int32_t i, n_words = len(words)

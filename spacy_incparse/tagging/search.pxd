@@ -5,6 +5,10 @@ from libcpp.vector cimport vector
 from spacy_incparse.tagging.model cimport ModelC
 
 
+cdef enum:
+    ANY_TAG = -2  # each tag in turn; -1 is what is before the sentence
+
+
 # A hypothesis: the best way to reach this tag after `previous_tag`; no feature reads further back.
 cdef struct NodeC:
     int64_t score
@@ -19,7 +23,7 @@ cdef struct SearchC:
     vector[int32_t] n_nodes
     vector[int32_t] static_scores  # a row a word: what does not depend on tags before
     vector[uint64_t] parts  # word parts of the history templates at the present word
-    vector[uint32_t] keys  # contexts of all hypotheses before the present word, a row a hypothesis
+    vector[uint32_t] keys  # contexts of all hypotheses before the present word, a row a hypothesis; or a row a tag
     vector[int32_t] bigram_scores  # a row a hypothesis
     vector[int32_t] scores
 
@@ -29,8 +33,9 @@ cdef int search_tags(const ModelC* model, SearchC* search, const int32_t* types,
 cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) noexcept nogil
 cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                              int32_t* scores) noexcept nogil
-cdef void prefetch_history(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2) noexcept nogil
 cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil
+cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2, int32_t given,
+                            int64_t* scores) noexcept nogil
 cdef void best_tags(const ModelC* model, const SearchC* search, int32_t n_words, int32_t node,
                     int32_t* tags) noexcept nogil

@@ -12,7 +12,7 @@ cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -
     search.nodes.resize(n_words * model.beam_size)
     search.static_scores.assign(n_words * model.n_tags, 0)
     search.parts.resize(model.bigram_templates.size() + model.trigram_templates.size())
-    search.keys.resize(model.beam_size * search.parts.size())
+    search.keys.resize(max(model.beam_size, model.n_tags) * search.parts.size())
     search.bigram_scores.resize(model.beam_size * model.n_tags)
     search.scores.resize(model.n_tags)
 
@@ -128,23 +128,35 @@ cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, 
     add_all_scores(&model.weights, search.keys.data(), search.parts.size(), scores)
 
 
-cdef void prefetch_history(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2) noexcept nogil:
-    """Ask for the memory that `history_score` will read."""
-    cdef size_t k
-    _hash_history(model, search, tag, tag2, search.keys.data())
-    for k in range(search.parts.size()):
-        prefetch_slot(&model.weights, search.keys[k])
-
-
 cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil:
     """What the history says of one tag of the word that `set_parts` saw last."""
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    return _sum_of(model, search, search.keys.data(), given)
+
+
+cdef inline int64_t _sum_of(const ModelC* model, const SearchC* search, const uint32_t* keys,
+                            int32_t given) noexcept nogil:
     cdef int64_t score = 0
     cdef size_t k
-    _hash_history(model, search, tag, tag2, search.keys.data())
     for k in range(search.parts.size()):
-        score += score_of(&model.weights, search.keys[k], given)
+        score += score_of(&model.weights, keys[k], given)
     return score
+
+
+cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2, int32_t given,
+                            int64_t* scores) noexcept nogil:
+    """Add by tag what `history_score` is with it in the place of ANY_TAG."""
+    cdef size_t k, n_keys = search.parts.size()
+    cdef int32_t one
+    cdef uint32_t* keys = search.keys.data()
+    for one in range(model.n_tags):
+        _hash_history(model, search, one if tag == ANY_TAG else tag, one if tag2 == ANY_TAG else tag2, keys)
+        keys += n_keys
+    for k in range(model.n_tags * n_keys):
+        prefetch_slot(&model.weights, search.keys[k])
+    for one in range(model.n_tags):
+        scores[one] += _sum_of(model, search, search.keys.data() + one * n_keys, given)
 
 
 cdef inline void _offer(const ModelC* model, SearchC* search, int32_t i, NodeC new) noexcept nogil:
