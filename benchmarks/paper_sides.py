@@ -36,6 +36,7 @@ GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagg
 TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, of at most so many sentences
 WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried in training
 SEARCH_FACTORS = (0.7, 1.4)  # times that: what is tried in the search
+WIDTH_FACTORS = ((1 / 3, 1), (10, 2), (100, 4))  # times the recipe's gamma, and times its beam size
 SWEEPS = 5  # over the cache in a pass; the paper has one after each sentence, which takes the square of the time
 N_TREES, TEMPERATURES = 50, (15.0, 30.0, 60.0)  # of expected F; temperatures in weights of a perceptron
 TEMPERATURE_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's temperature of log probabilities
@@ -147,13 +148,20 @@ def variants(config: Config, weights: Sequence[float] | None = None) -> list[Con
 
 
 def searches(config: Config) -> list[dict[str, Any]]:
-    """Give the search settings that are tried, the config's own first."""
-    gamma, wider = config.gamma or 0.0, 2 * config.beam_size
+    """Give the widths of search that are tried, the config's own first."""
+    gamma, beam_size = config.gamma or 0.0, config.beam_size
     if isinstance(config, ParserConfig):
-        factors = SEARCH_FACTORS if config.is_hybrid else ()
-        weights = [{"generative_weight": factor * config.generative_weight} for factor in factors]
-        return [{}, {"gamma": gamma / 3}, {"gamma": 3 * gamma, "beam_size": wider}, *weights]
-    return [{}, {"gamma": min(100 * gamma, 1.0)}, {"gamma": gamma / 100, "beam_size": wider}]
+        widths = [(factor * gamma, more * beam_size) for factor, more in WIDTH_FACTORS]
+    else:  # its filter is the wider the lower gamma is, which is a probability
+        widths = [(min(gamma / factor**2, 1.0), more * beam_size) for factor, more in WIDTH_FACTORS]
+    return [{}, *({"gamma": width, "beam_size": most} for width, most in widths)]
+
+
+def search_weights(config: Config) -> list[dict[str, Any]]:
+    """Give the weights of the generative score in the search that are tried, the config's own first."""
+    if isinstance(config, GenerativeConfig) or not config.is_hybrid:
+        return [{}]
+    return [{}, *({"generative_weight": factor * config.generative_weight} for factor in SEARCH_FACTORS)]
 
 
 def temperatures(config: Config) -> list[float]:
@@ -197,7 +205,7 @@ def train_passes(
 def try_settings(
     config: Config, treebank: Treebank, heads: HeadRules, n_passes: int, risk: bool, progress: Progress
 ) -> dict[str, list[float]]:
-    """Give F on the held-out part after each pass, then under each of `searches`, then with each of `temperatures`.
+    """Give F on the held-out part after each pass, then under each of `searches`, `search_weights`, `temperatures`.
 
     Each time it is with what was best before; temperatures are only tried with `risk`.
     """
@@ -208,12 +216,20 @@ def try_settings(
         by_pass.append(_score(parser, treebank.held_out)["const_f"])
         best = parser if by_pass[-1] > max([-1.0, *by_pass[:-1]]) else best
     assert best is not None
-    parsers = [best, *(best.with_search(**search) for search in searches(config)[1:])]
-    by_search = [max(by_pass), *(_score(parser, treebank.held_out)["const_f"] for parser in parsers[1:])]
-    best = parsers[by_search.index(max(by_search))]
+    best, by_search = _try_searches(best, max(by_pass), searches(config), treebank.held_out)
+    best, by_weight = _try_searches(best, max(by_search), search_weights(config), treebank.held_out)
     tried = temperatures(config) if risk else []
     by_temperature = [_score(best, treebank.held_out, temperature)["const_f"] for temperature in tried]
-    return {"by_pass": by_pass, "by_search": by_search, "by_temperature": by_temperature}
+    return {"by_pass": by_pass, "by_search": by_search, "by_weight": by_weight, "by_temperature": by_temperature}
+
+
+def _try_searches(
+    parser: AnyParser, f: float, tried: Sequence[dict[str, Any]], held_out: Corpus
+) -> tuple[AnyParser, list[float]]:
+    """Give the parser with the best of the settings, and F with each; the first are its own, with the known F."""
+    parsers = [parser, *(parser.with_search(**settings) for settings in tried[1:])]
+    figures = [f, *(_score(parser, held_out)["const_f"] for parser in parsers[1:])]
+    return parsers[figures.index(max(figures))], figures
 
 
 def measure(

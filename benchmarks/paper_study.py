@@ -18,6 +18,7 @@ from paper_sides import (
     Side,
     Treebank,
     measure,
+    search_weights,
     searches,
     temperatures,
     try_settings,
@@ -163,12 +164,17 @@ class Study:
             def attempt(progress: Progress, variant: Config = variant) -> Figures:
                 return try_settings(variant, self._treebank(kind), heads, n_passes, side.risk, progress)
 
-            grid = {"searches": searches(variant), "temperatures": temperatures(variant) if side.risk else []}
+            grid = {
+                "searches": searches(variant),
+                "weights": search_weights(variant),
+                "temperatures": temperatures(variant) if side.risk else [],
+            }
             tried = self._part(name, {"config": variant.to_dict(), "passes": n_passes, **grid}, attempt)
-            f, search = _best(tried["by_search"], grid["searches"])
+            search = _best(tried["by_search"], grid["searches"])[1]
+            f, weight = _best(tried["by_weight"], grid["weights"])
             best_pass = _best(tried["by_pass"], range(1, n_passes + 1))[1]
             risk_f, temperature = _best(tried["by_temperature"], grid["temperatures"])
-            found.append(Choice(variant.with_search(**search), best_pass, f, temperature, risk_f))
+            found.append(Choice(variant.with_search(**search, **weight), best_pass, f, temperature, risk_f))
         return max(found, key=lambda choice: choice.held_out_f)
 
     def _run(self, side: Side, kind: str, choice: Choice, seed: int) -> Figures:

@@ -277,8 +277,15 @@ def test_all_sides_are_tuned_with_the_same_effort(load):
     sides = load("paper_sides")
     names = ("PERCEPTRON", "PUNCTUATION", "HYBRID", "FULL")
     configs = {name: getattr(sides, name).settings("en", 1000)[0] for name in names}
-    assert [len(sides.searches(config)) for config in configs.values()] == [3, 3, 5, 3]
+    assert [len(sides.searches(config)) for config in configs.values()] == [4, 4, 4, 4]
+    assert [len(sides.search_weights(config)) for config in configs.values()] == [1, 1, 3, 1]
     assert [len(sides.variants(config)) for config in configs.values()] == [1, 1, 3, 1]
+    generative, perceptron = sides.GENERATIVE.settings("en", 1000)[0], configs["PERCEPTRON"]
+    for config, is_wider in ((generative, float.__lt__), (perceptron, float.__gt__)):
+        _, narrow, *wide = sides.searches(config)
+        assert is_wider(config.gamma, narrow["gamma"])
+        assert all(is_wider(one["gamma"], config.gamma) and one["beam_size"] > config.beam_size for one in wide)
+    assert len(sides.searches(generative)) == 4
     assert configs["FULL"].update == "full"
     assert sides.REPEATED.settings("en", 1000)[0].cache_size == 1000
 
