@@ -57,6 +57,12 @@ def argument_parser(
     return arguments
 
 
+def search_setting(text: str) -> tuple[str, float | int]:
+    """Read "name=value", a setting of the search."""
+    name, _, value = text.partition("=")
+    return name, int(value) if value.isdigit() and name != "gamma" else float(value)
+
+
 def read_part(arguments: argparse.Namespace, bank: str, part: str) -> list[Tree]:
     """Read the normalised trees of a treebank's part, "train" or "dev"; `--limit` cuts both."""
     return read_treebank(part_path(arguments, bank, part))[: arguments.limit]

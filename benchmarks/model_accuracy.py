@@ -2,7 +2,8 @@
 
 The dev part of a treebank goes through `nlp.pipe`, tokens and sentence bounds given, tags the pipeline's own. Scores
 are EVALB's with COLLINS.prm, all sentences; the gold tags are put into the finished trees so that every sentence
-counts.
+counts. With `--wide gamma=1e8 beam_size=400` the parser searches with these settings, and the row's name ends in
+`-wide`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,17 @@ TABLE = Table(
 def main(argv: Sequence[str] | None = None) -> None:
     """Score one pipeline on treebanks."""
     parser = common.argument_parser(__doc__, banks=["gum"], model="en")
+    parser.add_argument(
+        "--wide", nargs="+", type=common.search_setting, default=(), metavar="NAME=VALUE", help="a wider search"
+    )
     arguments = parser.parse_args(argv)
-    nlp = open_pipeline(arguments.model)
+    nlp = open_pipeline(arguments.model, dict(arguments.wide))
+    suffix = "-wide" * bool(arguments.wide)
     rows = {}
     for bank in arguments.banks:
         dev = common.read_part(arguments, bank, "dev")
         scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
-        rows[f"model-{bank}-{short_name(arguments.model)}"] = [
+        rows[f"model-{bank}-{short_name(arguments.model)}{suffix}"] = [
             *(percent(scores[key]) for key in ("const_f", "const_p", "const_r", "const_exact", "tag_acc")),
             *(str(scores[key]) for key in ("flat", "relaxed", "n_sents")),
         ]

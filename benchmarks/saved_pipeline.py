@@ -17,9 +17,9 @@ from spacy_incparse.pipeline.storage import anchored_trees
 from spacy_incparse.trees.tree import Tree
 
 
-def open_pipeline(model: str) -> Language:
-    """Load an embedded pipeline by its name, another one by its folder."""
-    return spacy_incparse.load(model)
+def open_pipeline(model: str, search: dict[str, float] | None = None) -> Language:
+    """Load an embedded pipeline by its name, another one by its folder; `search`: other settings of its search."""
+    return spacy_incparse.load(model, config={"components": {"incparse": {"search": search}}} if search else {})
 
 
 def short_name(model: str) -> str:

@@ -61,17 +61,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(
             f"--{name}",
             nargs="+",
-            type=_setting,
+            type=common.search_setting,
             default=list(settings.items()),
             metavar="NAME=VALUE",
             help=f"search settings of the row; default: {' '.join(f'{k}={v:g}' for k, v in settings.items())}",
         )
     return parser.parse_args(argv)
-
-
-def _setting(text: str) -> tuple[str, float | int]:
-    name, _, value = text.partition("=")
-    return name, int(value) if value.isdigit() and name != "gamma" else float(value)
 
 
 def _measure(parsers: dict[str, Parser], dev: Sequence[Tree], rounds: int) -> dict[str, list[float]]:

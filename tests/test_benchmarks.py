@@ -118,6 +118,8 @@ def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"
     assert 0 < float(rows["model-sample-model-best"]["F"]) <= 100
+    narrow = run("model_accuracy", "sample", "--model", model, "--wide", "gamma=0", "beam_size=1")
+    assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
 
 
 def test_speed(run):
