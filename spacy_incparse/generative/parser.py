@@ -76,6 +76,11 @@ class GenerativeParser:
         """The head rules of the treebank that it was trained on."""
         return self.model.heads
 
+    @property
+    def answers_with_best(self) -> bool:
+        """Whether its tree is the most probable one that it finds, and not that of the best expected F."""
+        return self.config.risk_trees == 1
+
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with its own.
 
@@ -182,11 +187,14 @@ class GenerativeParser:
         beam_size: int | None = None,
         gamma: float | None = None,
     ) -> list[WordMeasures]:
-        """Give what each word costs, see measures.py; `beam_size` and `gamma` as in `start`."""
+        """Give what each word costs, see measures.py; `beam_size` and `gamma` as in `start`.
+
+        A tag that training has not seen counts as the most frequent one, as in `parse`.
+        """
         session = self.start(beam_size=beam_size, gamma=gamma)
         found = []
         for word, tag in zip(words, tags or [None] * len(words), strict=True):
-            session = session.push(word, tag)
+            session = session.after(word, tag)
             found.append(session.measures())
         return found
 

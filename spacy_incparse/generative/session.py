@@ -11,8 +11,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.search.session import NO_WORDS
+from spacy_incparse.search.session import NO_WORDS, check_word
 
 if TYPE_CHECKING:
     from spacy_incparse.generative.model import Tag
@@ -58,10 +59,13 @@ class PrefixSession:
     def push(self, word: str, tag: Tag = None) -> PrefixSession:
         """Give the session of one word more, under a tag or under all tags that the word may have.
 
-        This session stays as it is. Raises ValueError for an empty word.
+        This session stays as it is. Raises IncparseError for what is no word or no tag of the parser.
         """
-        if not word:
-            raise ValueError("an empty string is no word")
+        check_word(word, tag, self._parser.tags)
+        return self.after(word, tag)
+
+    def after(self, word: str, tag: Tag = None) -> PrefixSession:
+        """Do the same for a word and a tag of whatever kind: a parse of a Doc has to go on."""
         model = self._parser.model
         session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"], self, (word, tag))
         number = model.vocabulary.number(word, self._is_at_start())
@@ -71,15 +75,15 @@ class PrefixSession:
     def best(self, *, complete: bool = False) -> Parse:
         """Give the best analysis of the words: a partial tree, all that is open in it closed behind the last word.
 
-        With `complete` the end of the sentence is taken for reached, and counts for the score. Raises ValueError before
-        the first word.
+        With `complete` the end of the sentence is taken for reached, and counts for the score. Raises
+        IncparseError before the first word.
         """
         return self.nbest(1, complete=complete)[0]
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Give up to k analyses, different trees, the best first; scores are natural log probabilities."""
         if k < 1:
-            raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
+            raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
         level, beam = self._level("trees"), self._beams["trees"]
         words, tags = zip(*self._pushed(), strict=True)
         results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)
@@ -87,7 +91,7 @@ class PrefixSession:
         return self._parser.to_parses(results, source, words, tags)[:k]
 
     def measures(self) -> WordMeasures:
-        """Give the measures of the last word. Raises ValueError before the first one."""
+        """Give the measures of the last word. Raises IncparseError before the first one."""
         self._level("sums")
         for session in self._unmeasured():
             session._measures = session._measure()
@@ -119,7 +123,7 @@ class PrefixSession:
     def _level(self, name: str) -> int:
         """Let a beam absorb the words that it has not seen yet; give its level."""
         if not self._n_words:
-            raise ValueError(NO_WORDS)
+            raise IncparseError(NO_WORDS)
         waiting, here = [], self
         while name not in here._levels and here.previous is not None:
             waiting.append(here)

@@ -9,14 +9,15 @@ from spacy_incparse.grammar.chains import Context, Decision, Grammar, tree_decis
 from spacy_incparse.grammar.labels import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Labels
 from spacy_incparse.trees.tree import Tree
 
-CHAIN, TRIPLE, CONTEXT = "chain", "triple", "context"
+TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
 
 
 class Refusal(NamedTuple):
-    """What the grammar lacks for a word's move. kind: "chain", "triple" or "context".
+    """What the grammar lacks for a word's move. kind: "tag", "chain", "triple" or "context".
 
-    A chain of new constituents down to the tag; a triple of parent, left sibling and what comes next; or a context
-    (parent, left sibling, tag of the next word) that was seen so often that it allows only what was seen there.
+    A tag that training has not seen, for which the most frequent one stands; a chain of new constituents down to the
+    tag; a triple of parent, left sibling and what comes next; or a context (parent, left sibling, tag of the next word)
+    that was seen so often that it allows only what was seen there.
     """
 
     kind: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
@@ -143,23 +144,42 @@ class IncParser(TrainablePipe):
     ):
         if tags not in ("own", "doc"):
             raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
-        if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
-            raise ConfigError(f"{name}: nbest = {nbest!r} must be a whole number of 0 or more")
         keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
         if len(set(keys)) < len(keys):
             raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
-        self.tags, self.set_tags, self.spans_key, self.nbest = tags, set_tags, spans_key, nbest
+        self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
         self.required_key, self.forbidden_key = required_key, forbidden_key
         self.measures = measures
-        self.search = dict(search or {})
-        check_search(self.search)  # complains of a wrong one here and not at the first text
+        self._decoder: Decoder | None = None
+        self.search = search or {}
+        self.nbest = nbest
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
-        self._decoder: Decoder | None = None
         self._warned: set[str] = set()
         self._nlp = None if nlp is None else weakref.ref(nlp)
         register(self)
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """The settings of the search that differ from the model's; another dict may be assigned at any time."""
+        return MappingProxyType(self._search)  # a change inside of it would not be checked
+
+    @search.setter
+    def search(self, search: Mapping[str, Any]) -> None:
+        check_search(dict(search))  # complains of a wrong one here and not at the first text
+        self._search, self._decoder = dict(search), None
+
+    @property
+    def nbest(self) -> int:
+        """How many analyses are stored of each sentence; may be changed at any time."""
+        return self._nbest
+
+    @nbest.setter
+    def nbest(self, nbest: int) -> None:
+        if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
+            raise ConfigError(f"{self.name}: nbest = {nbest!r} must be a whole number of 0 or more")
+        self._nbest, self._decoder = nbest, None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -182,7 +202,7 @@ class IncParser(TrainablePipe):
                 f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
             )
         if self._decoder is None or self._decoder.model_parser is not parser:
-            self._decoder = Decoder(parser, self.search, self.nbest)
+            self._decoder = Decoder(parser, dict(self.search), self.nbest)
         return self._decoder
 
     def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
@@ -280,7 +300,7 @@ class IncParser(TrainablePipe):
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
-        settings = self.training | self.search
+        settings = self.training | dict(self.search)
         if is_generative(settings):
             self._run = None
             self.model.set_weights(None, train_generative(trees, settings, lang=lang))

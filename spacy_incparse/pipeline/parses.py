@@ -53,14 +53,14 @@ _confidences: WeakKeyDictionary[AnchoredTree, Confidence] = WeakKeyDictionary()
 
 
 def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[tuple[ScoredTree, ...], ...]:
-    """Return for each sentence that has a tree up to k analyses, the best first, which is the tree on the Doc.
+    """Return for each sentence that has a tree up to k analyses, the tree on the Doc first, then the best others.
 
     At most 100 are looked at; where the component was given `nbest`, those that it stored. With `nlp` that pipeline
-    parses the sentences, whatever is on the Doc. Raises IncparseError where there is no pipeline to ask, ValueError for
-    k below 1.
+    parses the sentences, whatever is on the Doc. Raises IncparseError where there is no pipeline to ask, or k is
+    below 1.
     """
     if k < 1:
-        raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
+        raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
     component = None if nlp is None else _component_of(nlp)
     return tuple(tuple(_scored(doc, _analyses(doc, found, component), k)) for found in anchored_trees(doc))
 

@@ -7,7 +7,7 @@ Scores are sums of weights. Their softmax at a temperature T that was fitted on 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp
+from math import exp, inf
 
 from spacy_incparse.search.constraints import Constraints
 from spacy_incparse.search.gold import Tags
@@ -30,26 +30,28 @@ class Analyser:
         self._wide = parser.with_search(gamma=None, beam_size=max(N_ANALYSES, parser.config.beam_size))
 
     def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Give the analyses of a sentence, the best first, which is the parser's own."""
+        """Give the analyses of a sentence, the parser's own first, then the others with falling scores."""
         constraints = list(constraints)
         return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints)
 
     def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Give the parser's own analysis of a sentence and, with falling scores, others of at most its score.
+        """Give the parser's own analysis of a sentence and, with falling scores, the others.
 
-        What a wider search finds beyond that is left out, so that the tree that one works with is the first. A flat
-        tree stands alone.
+        Where the parser answers with its best tree, what a wider search finds beyond that is left out, so that the tree
+        that one works with is the best. A flat tree stands alone.
         """
         if best.source == "flat":
             return [best]
         found = self._wide.nbest(words, tags, N_ANALYSES, constraints)
-        others = (parse for parse in found if parse.score <= best.score and parse.source != "flat")
+        limit = best.score if self.parser.answers_with_best else inf
+        others = (parse for parse in found if parse.score <= limit and parse.source != "flat")
         return [best, *(parse for parse in others if parse.tree != best.tree)][:N_ANALYSES]
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:
-    """Return the softmax of scores of which the first is the highest; they sum to 1."""
-    weights = [exp((score - scores[0]) / temperature) for score in scores]
+    """Return the softmax of scores; they sum to 1."""
+    top = max(scores)
+    weights = [exp((score - top) / temperature) for score in scores]
     total = sum(weights)
     return [weight / total for weight in weights]
 

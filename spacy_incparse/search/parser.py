@@ -129,6 +129,7 @@ class Parser:
     part_name = "parser"  # in a model's file
     model_type: type[Model] = Model
     needs_tags = True
+    answers_with_best = True  # of all trees that it finds, the one with the highest score
 
     def __init__(
         self,

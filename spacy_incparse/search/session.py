@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 NO_WORDS = "there are no words yet: push() gives the session with one more, as in session = session.push('The')"
 
 
+def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
+    """Raise IncparseError for what is no word, and for a tag that is none of those that the parser knows."""
+    if not isinstance(word, str):
+        raise IncparseError(f"a word has to be a string, not {word!r}: of a token push token.text")
+    if not word.strip() or len(word.split(" ")) > 1:
+        raise IncparseError(f"{word!r} is not one word: push the words one by one")
+    if isinstance(tag, str) and tag and tag not in known:
+        raise IncparseError(f"the parser knows no tag {tag!r} (for {word!r}): choose among {', '.join(sorted(known))}")
+
+
 class TaggerAhead(Protocol):
     """What a session needs of a tagger: see tagging.Tagger."""
 
@@ -73,28 +83,28 @@ class LateSession:
     def push(self, word: str, tag: Tag | None = None) -> LateSession:
         """Give the session of one word more; this one stays as it is.
 
-        Raises ValueError for an empty word, and for one without a tag where there is no tagger.
+        Raises IncparseError for what is no word or no tag of the parser, and for one without a tag where there is no
+        tagger.
         """
-        if not word:
-            raise ValueError("an empty string is no word")
+        check_word(word, tag, self._parser.tags)
         if not tag and self._tagger is None:
-            raise ValueError(f"{word!r} has no tag, and this parser finds none itself: push it with one")
+            raise IncparseError(f"{word!r} has no tag, and this parser finds none itself: push it with one")
         return LateSession(self._parser, self._tagger, self, (word, tag or None))
 
     def best(self, *, complete: bool = False) -> Parse:
         """Give the best analysis of the words that are answered for: a partial tree, what is open in it closed.
 
-        With `complete` the sentence ends with the last word, and all words are answered for. Raises ValueError before
-        the first word, IncparseError where none is answered for yet.
+        With `complete` the sentence ends with the last word, and all words are answered for. Raises IncparseError
+        before the first word, and where none is answered for yet.
         """
         return self.nbest(1, complete=complete)[0]
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Give up to k analyses, different trees, the best first."""
         if k < 1:
-            raise ValueError(f"the number of analyses has to be 1 or more, not {k}")
+            raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
         if not self._n_words:
-            raise ValueError(NO_WORDS)
+            raise IncparseError(NO_WORDS)
         if complete:
             return self._parser.nbest(self.words, self._tags(self._n_words, complete=True), k)
         if self.look_ahead is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.grammar.derivation import derivation
-from spacy_incparse.grammar.refusals import Refusal
+from spacy_incparse.grammar.refusals import TAG, Refusal
 from spacy_incparse.trees.tree import Tree
 
 
@@ -72,15 +72,20 @@ def tree_score(
 ) -> TreeScore:
     """Put together what is known of the moves of a tree, word by word and for the end.
 
-    transformed: the tree's left-corner form. scores: of closings and of the chain, in fractions of `unit`; where they
-    are fewer than the moves, the others are not known.
+    transformed: the tree's left-corner form, with another tag where the grammar does not know the tree's. scores: of
+    closings and of the chain, in fractions of `unit`; where they are fewer than the moves, the others are not known.
     """
     shares = [(of_closings / unit, of_chain / unit) for of_closings, of_chain in scores]
     pairs = [*shares, *[(None, None)] * (len(refused) - len(scores))]
     words = [*zip(tree.words, tree.tags, strict=True), (None, None)]
+    known = [*transformed.tags, None]
+    reasons = [
+        refusal if word[1] == tag else Refusal(TAG, f"no tag {word[1]}")
+        for word, tag, refusal in zip(words, known, refused, strict=True)
+    ]
     moves = tuple(
         ScoredMove(*word, *labels, *pair, refusal)
-        for word, labels, pair, refusal in zip(words, _labels(transformed), pairs, refused, strict=True)
+        for word, labels, pair, refusal in zip(words, _labels(transformed), pairs, reasons, strict=True)
     )
     # Sums of whole numbers first: they are exact, and so the score is the search's to the last bit.
     return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(refused) else None, moves)

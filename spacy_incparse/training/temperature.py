@@ -16,10 +16,10 @@ N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between 
 
 
 def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
-    """Return the temperature at which the best tree's probability tells best whether it is right; None without trees.
+    """Return the temperature at which a parser's tree's probability tells best whether it is right; None without trees.
 
-    That is the least log loss of "the best tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2, for
-    a yes or no, since the gold tree is often in no list). The first `MAX_SENTENCES` trees count.
+    That is the least log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
+    for a yes or no, since the gold tree is often in no list). The first `MAX_SENTENCES` trees count.
     """
     if not gold:
         return None
@@ -33,7 +33,7 @@ def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) 
 
 
 def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]) -> float:
-    """Return the temperature with the least log loss, given the scores of each sentence's analyses, the best first."""
+    """Give the temperature of least log loss from the scores of each sentence's analyses, the parser's own first."""
     gaps = np.full((len(scores), max(map(len, scores))), np.inf)
     for i, row in enumerate(scores):
         gaps[i, : len(row)] = row[0] - np.array(row)
@@ -47,5 +47,7 @@ def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]
 
 
 def _log_loss(gaps: np.ndarray, right: np.ndarray, temperature: float) -> float:
-    best = 1 / np.exp(-gaps / temperature).sum(axis=1)  # the first gap of each row is 0, the first weight 1
-    return float(-np.log(np.clip(np.where(right, best, 1 - best), 1e-9, 1)).mean())
+    ratios = -gaps / temperature  # of the first 0; above that where another tree is more probable
+    top = ratios.max(axis=1)
+    first = np.exp(-top) / np.exp(ratios - top[:, None]).sum(axis=1)
+    return float(-np.log(np.clip(np.where(right, first, 1 - first), 1e-9, 1)).mean())

@@ -2,6 +2,7 @@
 
 import pytest
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.generative.parser import GenerativeParser
@@ -92,10 +93,12 @@ def test_unknown_words_are_flagged(parser):
 def test_a_session_without_words_has_no_answers(parser):
     session = parser.start()
     for ask in (session.best, session.measures, lambda: session.nbest(2)):
-        with pytest.raises(ValueError, match="no words yet"):
+        with pytest.raises(IncparseError, match="no words yet"):
             ask()
-    with pytest.raises(ValueError, match="no word"):
+    with pytest.raises(IncparseError, match="not one word"):
         session.push("")
+    with pytest.raises(IncparseError, match="no tag 'QQ'"):
+        session.push("cat", "QQ")
 
 
 @pytest.mark.parametrize(

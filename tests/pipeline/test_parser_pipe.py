@@ -7,6 +7,7 @@ from spacy.tokens import Doc
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.storage import anchored_trees
+from tests.pipeline.conftest import untrained
 from tests.pipeline.fakes import fake_model
 
 
@@ -235,3 +236,21 @@ def test_the_attributes_are_registered_once():
         warnings.simplefilter("error")
         pipeline()
         pipeline()
+
+
+def test_search_and_nbest_may_be_changed_after_the_first_text(trained):
+    nlp = untrained().from_bytes(trained.to_bytes())
+    component = nlp.get_pipe("incparse")
+    nlp("The dog sang.")
+    component.search = {"beam_size": 1, "gamma": 0}
+    assert component.decoder.parser.config.beam_size == 1
+    component.nbest = 3
+    component.search = {"beam_size": 8, "gamma": None}
+    assert "n=" in next(iter(nlp("The dog sang.").user_data.values()))
+    with pytest.raises(ConfigError, match="'gama'"):
+        component.search = {"gama": 3}
+    with pytest.raises(ConfigError, match="nbest = -1"):
+        component.nbest = -1
+    with pytest.raises(TypeError):
+        component.search["gamma"] = 3
+    assert dict(component.search) == {"beam_size": 8, "gamma": None}

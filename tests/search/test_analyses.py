@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.search.analyses import Analyser, phrase_probabilities, probabilities
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import learner_of
@@ -39,6 +42,30 @@ def test_the_parsers_own_analysis_is_the_first(parser):
     assert n_more > 15  # the search is wider
 
 
+def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay():
+    trees = read_treebank(ASSETS / "sample-train.mrg")
+    parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+    n_beaten = 0
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+        own = parser.parse(tree.words, tree.tags)
+        first, *others = Analyser(parser).analyses(tree.words, tree.tags)
+        assert first == own
+        scores = [parse.score for parse in others]
+        assert scores == sorted(scores, reverse=True)
+        most_probable = parser.nbest(tree.words, tree.tags, 1)[0]
+        assert most_probable.tree in [first.tree, *(parse.tree for parse in others)]
+        shares = probabilities([first.score, *scores], 1.0)
+        assert isclose(sum(shares), 1)
+        assert shares.index(max(shares)) == (0 if first.tree == most_probable.tree else 1)
+        n_beaten += first.tree != most_probable.tree
+    assert n_beaten
+    plain = Analyser(parser.with_search(risk_trees=1))
+    assert plain.parser.answers_with_best
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:5]:
+        scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
+        assert scores == sorted(scores, reverse=True)
+
+
 def test_a_flat_tree_stands_alone(parser):
     best = parser.parse(["Owls", "sleep"], ["NNS", "VBP"])
     flat = type(best)(best.tree, 0.0, "flat")
@@ -47,6 +74,7 @@ def test_a_flat_tree_stands_alone(parser):
 
 @given(SCORES, st.floats(0.01, 1e5))
 def test_probabilities(scores, temperature):
+    assert probabilities(scores[::-1], temperature) == pytest.approx(probabilities(scores, temperature)[::-1])
     shares = probabilities(scores, temperature)
     assert isclose(sum(shares), 1)
     assert shares == sorted(shares, reverse=True)

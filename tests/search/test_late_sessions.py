@@ -129,13 +129,18 @@ def test_features_that_see_the_end_answer_for_whole_sentences_alone(request):
 
 def test_what_a_session_cannot_do_is_told(request):
     session = parser_of(request, "paper").start()
-    with pytest.raises(ValueError, match="no tag"):
+    with pytest.raises(IncparseError, match="no tag"):
         session.push("The")
-    with pytest.raises(ValueError, match="no word"):
-        session.push("", "DT")
-    with pytest.raises(ValueError, match="no words yet"):
+    for word in ("", " ", "the old"):
+        with pytest.raises(IncparseError, match="is not one word"):
+            session.push(word, "DT")
+    with pytest.raises(IncparseError, match=r"has to be a string, not 3: .*token\.text"):
+        session.push(3, "DT")
+    with pytest.raises(IncparseError, match=r"no tag 'dt' \(for 'The'\): choose among .*DT"):
+        session.push("The", "dt")
+    with pytest.raises(IncparseError, match="no words yet"):
         session.best()
-    with pytest.raises(ValueError, match="1 or more"):
+    with pytest.raises(IncparseError, match="1 or more"):
         session.push("The", "DT").nbest(0)
     with pytest.raises(IncparseError, match="no probabilities"):
         session.push("The", "DT").measures()

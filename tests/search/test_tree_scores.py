@@ -160,3 +160,13 @@ def test_a_long_tree_is_scored_in_linear_memory(parser):
     scored = parser.score(tree.words, None, tree)
     assert len(scored.moves) == 3001
     assert scored.score is not None
+
+
+def test_a_tag_that_training_has_not_seen_is_named():
+    trees = list(parse_bracketed("(TOP (S (NP (DT the) (NN cat)) (VP (VB sat))))" * 2))
+    parser = random_parser(trees, 0)
+    other = retag(trees[0], ["QQ", "NN", "VB"])
+    scored = parser.score(other.words, None, other)
+    assert not scored.is_derived
+    assert scored.reason == "word 1 'the': no tag QQ (tag)"
+    assert scored.tree == other

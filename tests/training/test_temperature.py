@@ -2,6 +2,7 @@
 
 import math
 import random
+import warnings
 
 import pytest
 
@@ -39,6 +40,13 @@ def test_none_is_better():
 
 def test_extremes_stay_finite():
     assert LOWEST <= best_temperature([[1.0, 0.0]], [True]) <= HIGHEST
+
+
+def test_an_answer_may_score_less_than_others():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mostly_wrong = best_temperature([[0.0, 2000.0, -3.0]] * 8, [False] * 7 + [True])
+    assert 1 / (1 + math.exp(2000 / mostly_wrong) + math.exp(-3 / mostly_wrong)) == pytest.approx(1 / 8, abs=0.02)
     assert LOWEST <= best_temperature([[1.0, 0.0]], [False]) <= HIGHEST
     assert LOWEST <= best_temperature([[1.0], [2.0]], [True, False]) <= HIGHEST
 
