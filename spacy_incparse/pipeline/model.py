@@ -176,12 +176,15 @@ def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | Gen
     return None
 
 
-def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> None:
+def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> set[str]:
     """Raise ModelError now where the weights of a source cannot be read, and not at the first text.
+
+    Returns the names of the parts that are there.
 
     Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone. spaCy has
     put the saved meta data into `nlp` by then, and knows the component's name from it.
     """
     was_saved = name in getattr(nlp, "_meta", {}).get("pipeline", ())
-    if source is not None and not was_saved:
-        read_parts(source, *model.factories)
+    if source is None or was_saved:
+        return set()
+    return set(read_parts(source, *model.factories))

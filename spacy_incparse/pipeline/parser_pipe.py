@@ -23,7 +23,7 @@ from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.constraints import constrained, shown
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
-from spacy_incparse.pipeline.generative import check_search, is_generative, train_generative
+from spacy_incparse.pipeline.generative import GENERATIVE, check_search, is_generative, train_generative
 from spacy_incparse.pipeline.model import ParserModel, check_source
 from spacy_incparse.pipeline.modelfile import named_errors
 from spacy_incparse.pipeline.parses import forget_confidences
@@ -100,7 +100,9 @@ def make_incparse(
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
     """
-    check_source(nlp, name, model, ParserModel)
+    parts = check_source(nlp, name, model, ParserModel)
+    if measures and parts and GENERATIVE not in parts:
+        raise ConfigError(f"{name}: measures need a generative model, such as 'en_generative', and {model!r} is none")
     return IncParser(
         nlp.vocab,
         ParserModel(model),

@@ -254,3 +254,9 @@ def test_search_and_nbest_may_be_changed_after_the_first_text(trained):
     with pytest.raises(TypeError):
         component.search["gamma"] = 3
     assert dict(component.search) == {"beam_size": 8, "gamma": None}
+
+
+def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
+    with pytest.raises(ConfigError, match=r"incparse: measures need a generative model.*'en' is none"):
+        spacy.blank("en").add_pipe("incparse", config={"model": "en", "measures": True})
+    spacy.blank("en").add_pipe("incparse", config={"model": "en_generative", "measures": True})
