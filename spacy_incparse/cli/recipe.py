@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import configparser
-import inspect
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,16 @@ import srsly
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.pipeline.generative import GENERATIVE, generative_config, is_generative
+from spacy_incparse.pipeline.generative import (
+    GENERATIVE,
+    check_search,
+    check_training,
+    generative_config,
+    is_generative,
+)
 from spacy_incparse.pipeline.modelfile import pack
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.config import MOST, ParserConfig, check_number
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
@@ -55,6 +61,7 @@ RECIPES = {
 }
 """What the named recipes set beside their features; of what is not named the defaults hold."""
 NAMES = tuple(dict.fromkeys((*NAMED_SETS, *RECIPES)))
+_OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
 
 
 @dataclass(frozen=True)
@@ -123,19 +130,22 @@ def read_recipe(
     given = _read_settings(config)
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
     training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
-    lang = lang or given["lang"]
-    _blank(lang)
-    recipe = Recipe(
-        lang=lang,
-        max_epochs=max_epochs or given["max_epochs"],
+    given["lang"] = lang or given["lang"]
+    given["max_epochs"] = max_epochs or given["max_epochs"]
+    try:
+        _check(given | {"training": training}, others=_OUTER if Path(config).suffix == ".json" else ())
+    except ConfigError as error:
+        raise ConfigError(f"{config}: {error}") from None
+    _blank(given["lang"])
+    return Recipe(
+        lang=given["lang"],
+        max_epochs=given["max_epochs"],
         training=training,
         search=given["search"],
         options=given["options"],
-        heads=head_rules(training["heads"], lang),
+        heads=head_rules(training["heads"], given["lang"]),
         description=description,
     )
-    _check(recipe, config)
-    return recipe
 
 
 def save_pipeline(nlp: Language, path: Path) -> None:
@@ -156,22 +166,17 @@ def _order_punctuation(path: Path) -> None:
         srsly.write_json(path, settings | {"punct_chars": sorted(settings["punct_chars"])})
 
 
-def _check(recipe: Recipe, config: str) -> None:
-    """Find wrong values now, not after the tagger was trained."""
-    from spacy_incparse.tagging.tagger import Tagger
-
-    numbers = {"seed": recipe.training["seed"], "n_folds": recipe.training["n_folds"], "max_epochs": recipe.max_epochs}
-    for name, value in numbers.items():
-        if not isinstance(value, int) or value < (name == "max_epochs"):
-            raise ConfigError(f"{config}: {name} is {value!r}, and must be a whole number of 0 or more (max_epochs: 1)")
-    known = inspect.signature(Tagger.train).parameters
-    for name in recipe.training["tagger"]:
-        if name not in known:
-            raise ConfigError(f"{config}: there is no setting {name!r} of the tagger")
-    try:
-        _ = recipe.generative_config or recipe.parser_config  # made from the settings, and checked
-    except (TypeError, AttributeError) as error:
-        raise ConfigError(f"{config}: a setting has a value of the wrong kind: {error}") from error
+def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
+    """Find wrong values now, not after the tagger was trained; `others` as for `check_training`."""
+    lang, training, search = settings["lang"], settings["training"], settings["search"]
+    if not isinstance(lang, str):
+        raise ConfigError(f"lang is {lang!r}: it must be the code of a language, such as 'en'")
+    check_number("max_epochs", settings["max_epochs"], 1, MOST)
+    features = training["features"]
+    if isinstance(features, str) and features in RECIPES and features not in (*NAMED_SETS, GENERATIVE):
+        raise ConfigError(f"{features!r} is no feature set but more settings than that: use --config {features}")
+    check_search(search)
+    check_training(training | search, others)
 
 
 def _read_settings(config: str) -> dict[str, Any]:
@@ -193,7 +198,7 @@ def _from_json(path: Path) -> dict[str, Any]:
     content = srsly.read_json(path)
     if not isinstance(content, dict):
         raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
-    outer = {key: content.pop(key) for key in ("lang", "max_epochs") if key in content}
+    outer = {key: content.pop(key) for key in _OUTER if key in content}
     return outer | {"training": content}
 
 
@@ -202,14 +207,19 @@ def _from_cfg(path: Path) -> dict[str, Any]:
     from spacy.util import load_config
 
     config = load_config(path, interpolate=True)
-    found = [settings for settings in config.get("components", {}).values() if settings.get("factory") == "incparse"]
+    components = [settings for settings in config.get("components", {}).values() if isinstance(settings, dict)]
+    found = [settings for settings in components if settings.get("factory") == "incparse"]
     if not found:
         raise ConfigError('no component with factory = "incparse"')
+    training, search = (found[0].get(name, {}) for name in ("training", "search"))
+    for name, settings in (("training", training), ("search", search)):
+        if not isinstance(settings, dict):
+            raise ConfigError(f"{name} is {settings!r}: it must be a section with settings")
     return {
-        "lang": config["nlp"]["lang"],
+        "lang": config.get("nlp", {}).get("lang"),
         "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
-        "training": found[0].get("training", {}),
-        "search": found[0].get("search", {}),
+        "training": training,
+        "search": search,
         "options": {key: found[0][key] for key in ("set_tags", "spans_key", "nbest", "measures") if key in found[0]},
     }
 
@@ -219,7 +229,7 @@ def _blank(lang: str) -> Language:
 
     try:
         return spacy.blank(lang)
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:  # AttributeError: spacy.lang has modules that are no languages
         raise ConfigError(
             f"spaCy has no tokenizer for the language {lang!r}, or lacks a package for it: {error}"
         ) from None

@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.templates import nested_sets
-from spacy_incparse.search.config import CONJUNCTIONS
+from spacy_incparse.search.config import CONJUNCTIONS, MOST, check_number, checked_labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,17 +47,14 @@ class GenerativeConfig:
     risk_temperature: float = 3.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sets, str):
+            raise ConfigError(f"sets is {self.sets!r}: it must be the name of conditioning sets")
         nested_sets(self.sets)
         for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigError(f"{name} is {value!r}: it must be a whole number of at least {least}")
-        _check_range("gamma", self.gamma, 0.0, 1.0)
-        _check_range("measures_log10_gamma", self.measures_log10_gamma, -300.0, 0.0)
-        _check_range("risk_temperature", self.risk_temperature, 0.01, 1000.0)
-        if isinstance(self.conjunctions, str):
-            raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
-        object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
+            check_number(name, getattr(self, name), least, MOST)
+        for name, (lowest, highest) in _RANGES.items():
+            _check_range(name, getattr(self, name), lowest, highest)
+        object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
 
     def with_search(self, **settings: Any) -> GenerativeConfig:
         """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
@@ -94,10 +91,12 @@ class GenerativeConfig:
 
 
 def _check_range(name: str, value: Any, least: float, most: float) -> None:
-    if value is not None and (
-        isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most
-    ):
-        raise ConfigError(f"{name} is {value!r}: it must be a number from {least:g} to {most:g}, or None")
+    may_be_none = name in _MAY_BE_NONE
+    if value is None and may_be_none:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        or_none = ", or None" if may_be_none else ""
+        raise ConfigError(f"{name} is {value!r}: it must be a number from {least:g} to {most:g}{or_none}")
 
 
 SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature")
@@ -106,3 +105,5 @@ _LEAST = {
     "beam_size": 0, "measures_beam_size": 0,
     "risk_trees": 1,
 }  # fmt: skip
+_RANGES = {"gamma": (0.0, 1.0), "measures_log10_gamma": (-300.0, 0.0), "risk_temperature": (0.01, 1000.0)}
+_MAY_BE_NONE = ("gamma", "measures_log10_gamma")

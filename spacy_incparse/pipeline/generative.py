@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.features.templates import NAMED_SETS
+from spacy_incparse.generative.config import SEARCH_SETTINGS as GENERATIVE_SEARCH
 from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.pipeline.training import OTHER_SETTINGS, head_rules
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, check_other_settings, head_rules, own_settings
+from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -24,8 +26,7 @@ def is_generative(settings: dict[str, Any]) -> bool:
 
 def generative_config(settings: dict[str, Any]) -> GenerativeConfig:
     """Return the model's part of the settings. Raises ConfigError for a name that is no setting."""
-    own = {key: value for key, value in settings.items() if key not in (*OTHER_SETTINGS, "features")}
-    return GenerativeConfig.from_dict(own)
+    return GenerativeConfig.from_dict(own_settings(settings, GenerativeConfig))
 
 
 def train_generative(trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> GenerativeParser:
@@ -37,16 +38,39 @@ def train_generative(trees: Sequence[Tree], settings: dict[str, Any], *, lang: s
 
 def check_search(settings: dict[str, Any]) -> None:
     """Raise ConfigError where settings of the search are good for neither kind of parser."""
+    generative = [name for name in settings if name in GENERATIVE_SEARCH and name not in SEARCH_SETTINGS]
+    others = [name for name in settings if name in SEARCH_SETTINGS and name not in GENERATIVE_SEARCH]
+    if generative and others:
+        raise ConfigError(f"{generative[0]!r} belongs to generative parsers, {others[0]!r} to others: give one of them")
+    if generative:
+        GenerativeConfig().with_search(**settings)
+        return
     try:
         ParserConfig(train_generative_weight=1.0).with_search(**settings)
     except ConfigError:
-        try:
-            GenerativeConfig().with_search(**settings)
-        except ConfigError:
-            pass
-        else:
-            return
-        raise
+        if others or not _is_generative_search(settings):
+            raise
+
+
+def _is_generative_search(settings: dict[str, Any]) -> bool:
+    try:
+        GenerativeConfig().with_search(**settings)
+    except ConfigError:
+        return False
+    return True
+
+
+def check_training(settings: dict[str, Any], others: Sequence[str] = ()) -> None:
+    """Raise ConfigError where settings of training do not exist or cannot have their values. No file is read.
+
+    What is not given has its default. `others` are named as settings as well where one does not exist.
+    """
+    settings = TRAINING_DEFAULTS | settings
+    features, config = settings["features"], GenerativeConfig if is_generative(settings) else ParserConfig
+    if isinstance(features, str) and features not in (*NAMED_SETS, GENERATIVE):
+        raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join((*NAMED_SETS, GENERATIVE))}")
+    check_other_settings(settings)
+    config.from_dict(own_settings(settings, config, others))
 
 
 def generative_parser(parser: Any, name: str) -> GenerativeParser:

@@ -181,10 +181,13 @@ def check_source(nlp: Language, name: str, source: str | Path | None, model: typ
 
     Returns the names of the parts that are there.
 
-    Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone. spaCy has
-    put the saved meta data into `nlp` by then, and knows the component's name from it.
+    Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone.
     """
-    was_saved = name in getattr(nlp, "_meta", {}).get("pipeline", ())
-    if source is None or was_saved:
+    if source is None or is_being_loaded(nlp, name):
         return set()
     return set(read_parts(source, *model.factories))
+
+
+def is_being_loaded(nlp: Language, name: str) -> bool:
+    """Say whether a component is one of a saved pipeline: spaCy has put the saved meta data into `nlp` by then."""
+    return name in getattr(nlp, "_meta", {}).get("pipeline", ())

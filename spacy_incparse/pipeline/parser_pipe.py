@@ -23,8 +23,8 @@ from spacy_incparse.pipeline.components import register
 from spacy_incparse.pipeline.constraints import constrained, shown
 from spacy_incparse.pipeline.decoder import Decoder
 from spacy_incparse.pipeline.extensions import register_extensions
-from spacy_incparse.pipeline.generative import GENERATIVE, check_search, is_generative, train_generative
-from spacy_incparse.pipeline.model import ParserModel, check_source
+from spacy_incparse.pipeline.generative import GENERATIVE, check_search, check_training, is_generative, train_generative
+from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.modelfile import named_errors
 from spacy_incparse.pipeline.parses import forget_confidences
 from spacy_incparse.pipeline.phrase_spans import mirror_trees
@@ -101,6 +101,8 @@ def make_incparse(
     scorer: as in every spaCy component.
     """
     parts = check_source(nlp, name, model, ParserModel)
+    if not is_being_loaded(nlp, name):
+        check_training(training)
     if measures and parts and GENERATIVE not in parts:
         raise ConfigError(f"{name}: measures need a generative model, such as 'en_generative', and {model!r} is none")
     return IncParser(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy.training import Example
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.gold import gold_sentences
 from spacy_incparse.pipeline.sentences import Sentence
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.search.config import MOST, MOST_SEED, ParserConfig, check_number
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
     """Return the head rules that a config names: "en", "any", a table's path, a table, or None for the language's."""
     from spacy_incparse.trees.heads import HeadRules
 
+    _check_heads(heads)
     if isinstance(heads, dict):
         return HeadRules.from_dict(heads)
     if heads is None:
@@ -149,7 +150,42 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 
 def parser_config(settings: dict[str, Any]) -> ParserConfig:
     """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
-    return ParserConfig.from_dict({key: value for key, value in settings.items() if key not in OTHER_SETTINGS})
+    return ParserConfig.from_dict(own_settings(settings, ParserConfig))
+
+
+def own_settings(settings: dict[str, Any], config: type, others: Sequence[str] = ()) -> dict[str, Any]:
+    """Return those settings of training that are fields of a class of settings.
+
+    Raises ConfigError for a name that is no setting of training; `others` are named as settings as well.
+    """
+    own = {f.name for f in fields(config)}
+    for name in settings:
+        if name not in own and name not in TRAINING_DEFAULTS:
+            known = sorted({*own, *TRAINING_DEFAULTS, *others})
+            raise ConfigError(f"there is no setting {name!r} of training: the settings are {', '.join(known)}")
+    return {name: value for name, value in settings.items() if name in own}
+
+
+def check_other_settings(settings: dict[str, Any]) -> None:
+    """Raise ConfigError where one of `OTHER_SETTINGS` has a value that it cannot have. No file is read."""
+    from spacy_incparse.trees.heads import HeadRules
+
+    check_number("seed", settings["seed"], 0, MOST_SEED)
+    check_number("n_folds", settings["n_folds"], 0, MOST)
+    _check_heads(settings["heads"])
+    if isinstance(settings["heads"], dict):
+        HeadRules.from_dict(settings["heads"])
+    if not isinstance(settings["tagger"], dict):
+        raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
+    if settings["tagger"]:
+        from spacy_incparse.tagging.config import check_settings
+
+        check_settings(settings["tagger"])
+
+
+def _check_heads(heads: Any) -> None:
+    if not (heads is None or isinstance(heads, str | Path | dict)):
+        raise ConfigError(f"heads is {heads!r}: it must be 'en', 'any', the path of a table, a table, or None")
 
 
 def _given_tags(example: Example) -> list[str] | None:

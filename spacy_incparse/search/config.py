@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from math import inf
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
@@ -12,6 +13,8 @@ from spacy_incparse.lexicon.clusters import MAX_WORDS
 
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
 UPDATES = ("early", "max_violation", "full")
+MOST = 1_000_000_000  # of whole numbers, which have to fit into 32 bits of the compiled code
+MOST_SEED = 2**63 - 1  # seeds do not get there, but into files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,19 +96,22 @@ class ParserConfig:
         if self.update not in UPDATES:
             raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")
         for name, least in _LEAST.items():
-            _check_number(name, getattr(self, name), least)
-        if self.table_bits > 28:
-            raise ConfigError(f"table_bits is {self.table_bits}: it must be at most 28")
-        if isinstance(self.conjunctions, str):
-            raise ConfigError(f"conjunctions is {self.conjunctions!r}: it must be a list of labels")
+            self._check_setting(name, least)
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
-        object.__setattr__(self, "conjunctions", tuple(self.conjunctions))  # a list, where it comes from a file
+        object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
         if self.generative_weight and not self.is_hybrid:
             raise ConfigError(
                 f"generative_weight is {self.generative_weight!r}, but the parser is no hybrid, whose "
                 f"train_generative_weight is above 0"
             )
+
+    def _check_setting(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if name in _MAY_BE_NONE and (value is None or value == inf):  # both keep every hypothesis
+            return
+        is_whole = name not in _MAY_BE_FRACTIONS
+        check_number(name, value, least, _MOST.get(name, MOST if is_whole else _MOST_FRACTION), is_whole=is_whole)
 
     @property
     def is_hybrid(self) -> bool:
@@ -138,6 +144,23 @@ class ParserConfig:
         return cls(**data)
 
 
+def check_number(name: str, value: Any, least: float, most: float, *, is_whole: bool = True) -> None:
+    """Raise ConfigError for what is no number, is a fraction where it must be whole, or is too small or too large."""
+    if isinstance(value, bool) or not isinstance(value, int if is_whole else (int, float)):
+        raise ConfigError(f"{name} is {value!r}: it must be a {'whole ' if is_whole else ''}number")
+    if not value >= least:  # "not", so that NaN is refused too
+        raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
+    if value > most:
+        raise ConfigError(f"{name} is {value!r}: it must be at most {most}")
+
+
+def checked_labels(name: str, value: Any) -> tuple[str, ...]:
+    """Return a setting that is a list of labels as a tuple. Raises ConfigError for anything else."""
+    if not _is_list(value):
+        raise ConfigError(f"{name} is {value!r}: it must be a list of labels")
+    return tuple(value)
+
+
 def _check_features(features: Any) -> None:
     if not (isinstance(features, str) or (isinstance(features, Mapping) and all(map(_is_list, features.values())))):
         raise ConfigError(f"features is {features!r}: it must be a named set, or lists of templates by their kinds")
@@ -148,21 +171,14 @@ def _is_list(texts: Any) -> bool:
     return isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts)
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
-    if value is None and name in _MAY_BE_NONE:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, float) if name in _MAY_BE_FRACTIONS else int):
-        raise ConfigError(f"{name} is {value!r}: it must be a {'' if name in _MAY_BE_FRACTIONS else 'whole '}number")
-    if not value >= least:  # "not", so that NaN is refused too
-        raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
-
-
 SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
 _MAY_BE_NONE = ("gamma", "train_gamma")
 _MAY_BE_FRACTIONS = (
     "gamma", "train_gamma", "seen_min_share", "margin", "step_decay", "tag_margin", "generative_weight",
     "train_generative_weight",
 )  # fmt: skip
+_MOST_FRACTION = 1e300
+_MOST = {"table_bits": 28, "seen_min_share": 1, "tag_margin": MOST}  # where it is another than the usual bound
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..errors import ConfigError, IncparseError, ModelError
 from ..lexicon.cluster_files import as_clusters
 from ..lexicon.clusters import Clusters
+from .config import SETTINGS, check_settings
 from .decoder import Decoder
 from .storage import SparseWeights, check_weights, pack, unpack
 from .templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
@@ -95,6 +96,7 @@ class Tagger:
         only_min_count, only_min_share: words seen so often, at least this share of them with one tag, always get it.
         progress: is called after each pass.
         """
+        check_settings({name: value for name, value in locals().items() if name in SETTINGS})
         _check_corpus(sentences, tags)
         dictionary = TagDictionary.from_corpus(
             sentences,
@@ -230,8 +232,6 @@ def _check_corpus(sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[st
 
 
 def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, progress: Progress | None) -> None:
-    if n_epochs < 1:
-        raise ConfigError(f"n_epochs={n_epochs}: the tagger needs at least one pass over its corpus")
     order, generator = list(range(n_sentences)), random.Random(seed)
     for epoch in range(1, n_epochs + 1):
         generator.shuffle(order)

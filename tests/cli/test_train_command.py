@@ -1,5 +1,8 @@
+import importlib
+import itertools
 import json
 import re
+import shutil
 
 import pytest
 import spacy
@@ -57,14 +60,69 @@ def test_same_seed_same_model_also_when_resumed(run, trained, train_file, dev_fi
     assert _bytes(tmp_path / "out") == _bytes(trained[0])
 
 
-def test_interrupted_run_says_how_to_go_on(run, train_file, dev_file, tmp_path, monkeypatch):
-    def interrupted(*args, **kwargs):
-        raise KeyboardInterrupt
+SMALL = "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n"
 
-    monkeypatch.setattr("spacy_incparse.training.loop.train_parser", interrupted)
-    result = run("train", train_file, dev_file, tmp_path)
-    assert result.exit_code == 130
-    assert result.stderr == "Interrupted: finished passes are kept, --resume goes on behind them\n"
+
+@pytest.fixture
+def interrupted(run, write, tmp_path, monkeypatch):
+    """Train on two trees, and interrupt that where a function is called for the n-th time; give what is said."""
+    trees = write("small.mrg", SMALL)
+
+    def _interrupted(function, *options, call=1):
+        module, _, name = function.rpartition(".")
+        original, calls = getattr(importlib.import_module(module), name), itertools.count(1)
+
+        def stop(*args, **kwargs):
+            if next(calls) == call:
+                raise KeyboardInterrupt
+            return original(*args, **kwargs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(function, stop)
+            result = run("train", trees, trees, tmp_path / "out", "--config", "paper", "--max-epochs", 3, *options)
+        assert result.exit_code == 130
+        return result.stderr
+
+    return _interrupted
+
+
+def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
+    trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.loop"
+    resume = ["train", trees, trees, tmp_path / "out", "--config", "paper", "--max-epochs", 3, "--resume"]
+    nothing = "Interrupted: nothing is kept yet, start the training again\n"
+    no_pass = "Interrupted: no pass is finished yet, --resume goes on with the first one\n"
+    passes = "Interrupted: finished passes are kept, --resume goes on behind them\n"
+    assert interrupted(f"{loop}.prepare") == nothing
+    assert run(*resume).exit_code == 1
+    assert interrupted(f"{loop}.run_pass") == no_pass
+    assert interrupted(f"{loop}.run_pass", "--resume") == no_pass
+    assert interrupted(f"{loop}.TagSchedule", "--resume") == no_pass
+    assert interrupted(f"{loop}.run_pass", "--resume", call=2) == passes
+    assert interrupted(f"{loop}.run_pass", "--resume") == passes
+    loading = interrupted("spacy_incparse.training.state.config_clusters", "--resume")
+    assert loading == "Interrupted: all is as it was before\n"
+    result = run(*resume)
+    assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]
+    assert interrupted(f"{loop}.prepare", "--force") == nothing  # what is there is of another training
+    assert interrupted(f"{loop}.run_pass", "--force") == no_pass
+
+
+def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
+    trees, best = write("small.mrg", SMALL), tmp_path / "out" / "model-best"
+    arguments = ["train", trees, trees, tmp_path / "out", "--config", "paper"]
+    assert run(*arguments, "--max-epochs", 2).exit_code == 0
+    shutil.rmtree(best)
+    result = run(*arguments, "--max-epochs", 2, "--resume")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: all 2 passes are finished, but their pipeline is not in {best} any more")
+    assert "higher --max-epochs, or start anew without --resume" in result.stderr
+    assert not best.exists()
+    assert run(*arguments, "--max-epochs", 4, "--resume").exit_code == 0
+    assert spacy.load(best)("rain falls")._.trees
+
+
+def test_the_recipes_are_named(run):
+    assert "paper|rich|accurate|hybrid|generative|PATH" in run("train", "--help").stdout
 
 
 def test_nothing_to_resume(run, train_file, dev_file, tmp_path):
@@ -142,11 +200,11 @@ def test_head_rules_follow_the_language():
         ("[]", "expected an object"),
         ("{", "s.json: "),
         ('{"beam": 3}', "no setting 'beam'"),
-        ('{"beam_size": "wide"}', "beam_size|wrong kind"),
+        ('{"beam_size": "wide"}', "beam_size is 'wide': it must be a whole number"),
         ('{"features": "all"}', "no feature set 'all'"),
         ('{"features": 3}', "features is 3"),
         ('{"features": {"node": "L10"}}', "lists of templates"),
-        ('{"conjunctions": 3}', "wrong kind"),
+        ('{"conjunctions": 3}', "conjunctions is 3: it must be a list of labels"),
         ('{"n_folds": "x"}', "n_folds is 'x'"),
         ('{"max_epochs": 0}', "max_epochs is 0"),
         ('{"tagger": {"layers": 3}}', "no setting 'layers' of the tagger"),

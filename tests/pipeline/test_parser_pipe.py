@@ -260,3 +260,8 @@ def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
     with pytest.raises(ConfigError, match=r"incparse: measures need a generative model.*'en' is none"):
         spacy.blank("en").add_pipe("incparse", config={"model": "en", "measures": True})
     spacy.blank("en").add_pipe("incparse", config={"model": "en_generative", "measures": True})
+
+
+def test_wrong_settings_of_training_are_refused_at_once():
+    with pytest.raises(ConfigError, match="'foo'"):
+        spacy.blank("en").add_pipe("incparse", config={"training": {"foo": 1}})

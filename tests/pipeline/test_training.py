@@ -138,9 +138,8 @@ def test_training_on_the_tokenizers_own_tokens():
 def test_wrong_settings_are_named():
     with pytest.raises(ConfigError, match="'bean_size'"):
         parser_config({"bean_size": 3})
-    nlp = untrained(training=SMALL | {"featurs": "rich"})
     with pytest.raises(ConfigError, match="'featurs'"):
-        train(nlp, 0)
+        train(untrained(training=SMALL | {"featurs": "rich"}), 0)
 
 
 def test_heads_by_language_name_or_table():

@@ -201,8 +201,8 @@ def test_wrong_corpora_are_refused(sentences, tags, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_epochs": 0}, "n_epochs=0"),
-        ({"beam_size": 0}, "beam_size=0"),
+        ({"n_epochs": 0}, "the tagger's n_epochs is 0: it must be at least 1"),
+        ({"beam_size": 0}, "the tagger's beam_size is 0: it must be at least 1"),
         ({"templates": ["word[3]"]}, r"'word\[3\]' is not an atom"),
         ({"templates": ["tag[0]"]}, r"'tag\[0\]' is not an atom"),
         ({"templates": ["wrod[0]"]}, r"'wrod\[0\]' is not an atom"),

@@ -1,0 +1,117 @@
+"""`train --config FILE.json`: what is wrong in the file is an error that names the file and the setting."""
+
+import json
+import re
+from contextlib import suppress
+
+import pytest
+
+from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.tagging.config import SETTINGS
+
+WRONG = ["x y", -1, 1.5, True, None, [], [1], {}, {"a": 1}, 10**10, 1e300]
+NAMES = [*ParserConfig().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"]
+
+
+@pytest.fixture
+def error_of(write):
+    """Return the message for settings in a .json file, without the file's name, with which it has to begin."""
+
+    def _error_of(settings):
+        path = str(write("s.json", json.dumps(settings)))
+        with pytest.raises(ConfigError) as caught:
+            read_recipe(path)
+        assert str(caught.value).startswith(f"{path}: ")
+        return str(caught.value).removeprefix(f"{path}: ")
+
+    return _error_of
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tagger": {"n_epochs": "5"}}, "the tagger's n_epochs is '5': it must be a whole number"),
+        ({"tagger": {"margin": -1}}, "the tagger's margin is -1: it must be at least 0"),
+        ({"tagger": {"seed": []}}, "the tagger's seed is []: it must be a whole number"),
+        ({"tagger": 5}, "tagger is 5: it must be a dict of settings of the tagger"),
+        ({"tagger": None}, "tagger is None: it must be a dict of settings of the tagger"),
+        ({"tagger": []}, "tagger is []: it must be a dict of settings of the tagger"),
+        ({"heads": 3}, "heads is 3: it must be 'en', 'any', the path of a table, a table, or None"),
+        ({"heads": []}, "heads is []: it must be 'en', 'any', the path of a table, a table, or None"),
+        ({"heads": {"rules": 3}}, "head table: 'rules' is missing or no object"),
+        ({"lang": []}, "lang is []: it must be the code of a language, such as 'en'"),
+        ({"lang": 3}, "lang is 3: it must be the code of a language, such as 'en'"),
+        ({"features": "generative", "risk_temperature": None}, "risk_temperature is None: it must be a number from"),
+        ({"conjunctions": [1]}, "conjunctions is [1]: it must be a list of labels"),
+        ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
+        ({"max_epochs": True}, "max_epochs is True: it must be a whole number"),
+        ({"seed": -1}, "seed is -1: it must be at least 0"),
+        ({"seed": True}, "seed is True: it must be a whole number"),
+        ({"n_folds": -3}, "n_folds is -3: it must be at least 0"),
+        ({"n_folds": 10**10}, "n_folds is 10000000000: it must be at most 1000000000"),
+        ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
+        (
+            {"features": "papr"},
+            "there is no feature set 'papr': choose one of paper, paper+punct, rich, accurate, generative",
+        ),
+        ({"features": "hybrid"}, "'hybrid' is no feature set but more settings than that: use --config hybrid"),
+    ],
+)
+def test_wrong_values_are_named(error_of, settings, message):
+    assert error_of(settings).startswith(message)
+
+
+@pytest.mark.parametrize("features", ["rich", "generative"])
+def test_an_unknown_setting_is_told_those_that_there_are(error_of, features):
+    message = error_of({"features": features, "foo": 1})
+    assert message.startswith("there is no setting 'foo' of training: the settings are ")
+    config = GenerativeConfig if features == "generative" else ParserConfig
+    names = message.partition("the settings are ")[2].split(", ")
+    assert names == sorted({*config().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"})
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+@pytest.mark.parametrize("name", [*NAMES, *(f"tagger.{name}" for name in SETTINGS), "generative.risk_trees"])
+def test_a_value_of_any_kind_is_good_or_an_error_for_users(write, name, value):
+    kind, _, inner = name.rpartition(".")
+    settings = {"tagger": {inner: value}} if kind == "tagger" else {inner: value}
+    if kind == "generative":
+        settings["features"] = "generative"
+    with suppress(ConfigError):
+        read_recipe(str(write("s.json", json.dumps(settings))))
+
+
+def test_a_module_of_spacy_is_no_language(write):
+    with pytest.raises(ConfigError, match="spaCy has no tokenizer for the language 'punctuation'"):
+        read_recipe(str(write("s.json", '{"lang": "punctuation"}')))
+
+
+def test_what_an_option_gives_is_checked_too():
+    with pytest.raises(ConfigError, match="rich: seed is -1: it must be at least 0"):
+        read_recipe("rich", seed=-1)
+
+
+@pytest.mark.parametrize(
+    ("component", "message"),
+    [
+        ("training = 5", "training is 5: it must be a section"),
+        ("[components.incparse.search]\nbeam = 3", "'beam' is no search setting"),
+        ("[components.incparse.training]\nfoo = 3", "there is no setting 'foo' of training"),
+    ],
+)
+def test_wrong_sections_of_a_config(write, component, message):
+    path = write(
+        "s.cfg", f'[nlp]\nlang = "en"\n[components]\n[components.incparse]\nfactory = "incparse"\n{component}\n'
+    )
+    with pytest.raises(ConfigError, match=f"{re.escape(str(path))}: {message}"):
+        read_recipe(str(path))
+
+
+def test_a_config_without_a_language(write):
+    path = write("s.cfg", '[components]\n[components.incparse]\nfactory = "incparse"\n')
+    with pytest.raises(ConfigError, match="lang is None"):
+        read_recipe(str(path))

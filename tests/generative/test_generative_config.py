@@ -1,0 +1,35 @@
+"""Settings of a generative parser that are wrong."""
+
+import pytest
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.config import GenerativeConfig
+
+
+@pytest.mark.parametrize("name", ["beam_size", "measures_beam_size", "risk_trees", "class_min_count"])
+def test_whole_numbers_fit_into_the_compiled_code(name):
+    assert getattr(GenerativeConfig(**{name: 10**9}), name) == 10**9
+    with pytest.raises(ConfigError, match=f"{name} is 10000000000: it must be at most 1000000000"):
+        GenerativeConfig(**{name: 10**10})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
+        ({"risk_trees": 2.5}, "risk_trees is 2.5: it must be a whole number"),
+        ({"risk_temperature": None}, "risk_temperature is None: it must be a number from 0.01 to 1000$"),
+        ({"gamma": 2}, "gamma is 2: it must be a number from 0 to 1, or None"),
+        ({"sets": []}, r"sets is \[\]: it must be the name of conditioning sets"),
+        ({"sets": "rich"}, "there are no generative sets 'rich'"),
+        ({"conjunctions": [1]}, r"conjunctions is \[1\]: it must be a list of labels"),
+    ],
+)
+def test_wrong_values_are_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        GenerativeConfig(**settings)
+
+
+def test_filters_may_be_off():
+    config = GenerativeConfig(gamma=None, measures_log10_gamma=None)
+    assert (config.gamma, config.measures_log10_gamma) == (None, None)

@@ -1,0 +1,79 @@
+"""Settings of search and training are checked without a model: what is wrong is named by the parser it belongs to."""
+
+import pytest
+
+import spacy_incparse
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.pipeline.generative import check_search, check_training
+from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measures_beam_size": -1}, "measures_beam_size is -1: it must be at least 0"),
+        ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
+        ({"risk_trees": 0}, "risk_trees is 0: it must be at least 1"),
+        ({"risk_temperature": None}, "risk_temperature is None: it must be a number from 0.01 to 1000"),
+        ({"measures_log10_gamma": 1}, "measures_log10_gamma is 1: it must be a number from -300 to 0, or None"),
+        ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
+        ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
+        ({"seen_min_share": 1.5}, "seen_min_share is 1.5: it must be at most 1"),
+        ({"seen_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
+        ({"foo": 1}, "'foo' is no search setting: choose among beam_size, gamma, seen_min_count"),
+        (
+            {"risk_trees": 5, "seen_min_count": 5},
+            "'risk_trees' belongs to generative parsers, 'seen_min_count' to others: give one of them",
+        ),
+    ],
+)
+def test_wrong_settings_of_the_search(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        check_search(settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"beam_size": 0}, {"gamma": 1e6}, {"measures_beam_size": 50, "beam_size": 7}, {"generative_weight": 20}],
+)
+def test_good_settings_of_the_search(settings):
+    check_search(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"foo": 1}, "there is no setting 'foo' of training: the settings are beam_size, .*, features, .*, tagger"),
+        (
+            {"features": "generative", "table_bits": 18},
+            "there is no setting 'table_bits' of training: .*, sets, tagger",
+        ),
+        ({"features": "papr"}, "there is no feature set 'papr': choose one of .*, generative"),
+        ({"features": "rich", "n_folds": "x"}, "n_folds is 'x': it must be a whole number"),
+        ({"seed": None}, "seed is None: it must be a whole number"),
+        ({"tagger": {"layers": 1}}, "there is no setting 'layers' of the tagger"),
+        ({"heads": 3}, "heads is 3: it must be 'en', 'any'"),
+        ({"heads": {"rules": {}, "default": 3}}, "head table: default: expected a list of passes"),
+    ],
+)
+def test_wrong_settings_of_training(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        check_training(settings)
+
+
+def test_files_are_not_read_by_the_check():
+    check_training({"heads": "no/such/table.json", "clusters": "no/such/clusters.txt"})
+    check_training({"features": "generative", "heads": "no/such/table.json"})
+    check_training(TRAINING_DEFAULTS)
+
+
+@pytest.mark.parametrize("name", ["en", "en_accurate", "en_generative"])
+def test_the_embedded_models_have_good_settings(name):
+    component = spacy_incparse.load(name).get_pipe("incparse")
+    check_training(component.training)
+    check_search(component.search)
+
+
+def test_heads_of_a_wrong_kind():
+    with pytest.raises(ConfigError, match=r"heads is \[\]: it must be"):
+        head_rules([], "en")

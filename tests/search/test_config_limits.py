@@ -1,0 +1,41 @@
+"""Settings of a parser that are too large, or of the wrong kind."""
+
+from math import inf
+
+import pytest
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.search.config import MOST, ParserConfig
+
+COUNTS = ("beam_size", "seen_min_count", "n_tags", "train_beam_size", "train_seen_min_count", "cache_size")
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_whole_numbers_fit_into_the_compiled_code(name):
+    assert getattr(ParserConfig(**{name: MOST}), name) == MOST == 1_000_000_000
+    with pytest.raises(ConfigError, match=f"{name} is 10000000000: it must be at most 1000000000"):
+        ParserConfig(**{name: 10**10})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seen_min_share": 1.5}, "seen_min_share is 1.5: it must be at most 1"),
+        ({"tag_margin": 1e300}, r"tag_margin is 1e\+300: it must be at most 1000000000"),
+        ({"tag_margin": inf}, "tag_margin is inf: it must be at most 1000000000"),
+        ({"gamma": 10**400}, r"gamma is 10*: it must be at most 1e\+300"),
+        ({"margin": inf}, r"margin is inf: it must be at most 1e\+300"),
+        ({"conjunctions": [1]}, r"conjunctions is \[1\]: it must be a list of labels"),
+        ({"conjunctions": 3}, "conjunctions is 3: it must be a list of labels"),
+        ({"conjunctions": {}}, "conjunctions is {}: it must be a list of labels"),
+        ({"conjunctions": None}, "conjunctions is None: it must be a list of labels"),
+    ],
+)
+def test_wrong_values_are_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        ParserConfig(**settings)
+
+
+def test_the_filter_may_be_infinite_and_a_share_whole():
+    config = ParserConfig(gamma=inf, train_gamma=inf, seen_min_share=1)
+    assert (config.gamma, config.train_gamma, config.seen_min_share) == (inf, inf, 1)
