@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad, open_treebank
+from spacy_incparse.cli.options import SkipBad, check_output, keep_inputs, open_treebank
 from spacy_incparse.errors import IncparseError
 
 
@@ -46,6 +46,8 @@ def convert(
 
     if output.suffix != ".spacy":
         raise IncparseError(f"{output}: the last argument is the file to write, and its name must end in .spacy")
+    check_output(output)
+    keep_inputs(output, *sources)
     trees = open_treebank(sources, skip_bad=skip_bad)
     docs = DocBin(store_user_data=True)
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):

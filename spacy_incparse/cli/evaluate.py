@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, SkipBad, given, open_pipeline, open_treebank, write_json
+from spacy_incparse.cli.options import OutputFile, SkipBad, given, keep_inputs, open_pipeline, open_treebank, write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.characters import TextScores, score_texts
 from spacy_incparse.trees.tree import Tree
@@ -54,6 +54,7 @@ def evaluate_command(
     if raw and (gold_tags or calibration):
         what = "--gold-tags" if gold_tags else "--calibration"
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
+    keep_inputs(output, treebank)
     trees = open_treebank(treebank, skip_bad=skip_bad)
     nlp, parser = open_pipeline(model)
     if raw:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, open_pipeline
+from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
+from spacy_incparse.trees.files import read_text
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -26,12 +27,17 @@ if TYPE_CHECKING:
 
 COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
 TEXT = "text"  # the column of a .tsv that holds the sentences
+STDIN = "-"
 DIGITS = 6
+MAX_BEAM = 1_000_000_000
 
 
 def measures_command(
     stimuli: Annotated[
-        Path, typer.Argument(metavar="STIMULI", help="A .txt with a sentence a line, or a .tsv with a column text.")
+        Path,
+        typer.Argument(
+            metavar="STIMULI", help="A .txt or - (standard input) with a sentence a line, or a .tsv with a column text."
+        ),
     ],
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model.")
@@ -66,8 +72,8 @@ def measures_command(
       spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
     beams = _read_beams(beam)
-    if output is not None and output.absolute() == stimuli.absolute():
-        raise IncparseError(f"{output} holds the stimuli: name another file for the table")
+    if str(stimuli) != STDIN:
+        keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
     table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
@@ -100,14 +106,16 @@ class Displayed:
 
 
 def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
-    """Read sentences, and the columns of a .tsv. Raises IncparseError naming file and line."""
-    kind = path.suffix.lower()
+    """Read sentences, and the columns of a .tsv; either may be gzipped. Raises IncparseError naming file and line.
+
+    Standard input, which "-" names, has a sentence a line.
+    """
+    is_stdin = str(path) == STDIN
+    kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
     if kind not in (".txt", ".tsv"):
         raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise IncparseError(f"{path}: byte 0x{error.object[error.start]:02x} is not UTF-8: convert it first") from None
+    text = _read_stdin() if is_stdin else read_text(path)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:
@@ -115,6 +123,15 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     if not stimuli:
         raise IncparseError(f"{path}: there is no sentence in it")
     return stimuli, header
+
+
+def _read_stdin() -> str:
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise IncparseError(f"-:{line}: byte 0x{data[error.start]:02x} is not UTF-8: convert it first") from None
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
@@ -238,9 +255,14 @@ def _read_beams(text: str | None) -> list[int]:
     if text is None:
         return []
     beams = text.split(",")
-    if not all(beam.strip().isdecimal() and int(beam) > 0 for beam in beams):
-        raise IncparseError(f"--beam {text!r}: give numbers of 1 or more with commas between, such as 500,2000")
+    if not all(map(_is_beam, beams)):
+        raise IncparseError(f"--beam {text!r}: give numbers from 1 to {MAX_BEAM} with commas between, such as 500,2000")
     return list(dict.fromkeys(map(int, beams)))
+
+
+def _is_beam(text: str) -> bool:
+    digits = text.strip()
+    return digits.isdecimal() and len(digits) <= len(str(MAX_BEAM)) and 1 <= int(digits) <= MAX_BEAM
 
 
 def _open(model: str) -> tuple[Language, GenerativeParser]:

@@ -13,6 +13,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.trees.files import treebank_files
 from spacy_incparse.trees.reader import SkipLog, read_treebank
 from spacy_incparse.trees.tree import Tree
 
@@ -103,6 +104,15 @@ def check_output(path: Path | None) -> Path | None:
         if not (parent.is_dir() and os.access(path if path.exists() else parent, os.W_OK)):
             raise IncparseError(f"{path} cannot be written")
     return path
+
+
+def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
+    """Refuse to write to a file that is read, by whatever name; inputs are files, folders and globs of treebanks."""
+    if output is None or not output.is_file():
+        return
+    for file in treebank_files([path for path in inputs if path is not None]):
+        if file.is_file() and file.samefile(output):
+            raise IncparseError(f"{output} is the input {file}, which would be lost: name another file for the output")
 
 
 def write_json(path: Path | None, content: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, write_json
+from spacy_incparse.cli.options import OutputFile, keep_inputs, write_json
 from spacy_incparse.evaluation.params import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
 from spacy_incparse.trees.reader import read_trees
@@ -43,6 +43,7 @@ def score_command(
       spacy-incparse score gold.mrg parsed.mrg
       spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
     """
+    keep_inputs(output, gold, parsed, parsed2, prm)
     report = report_scores(
         _read(gold),
         _read(parsed),

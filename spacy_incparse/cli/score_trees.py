@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import SkipBad, check_output, given, open_pipeline
+from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs, open_pipeline
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.normalize import normalize
@@ -82,6 +82,7 @@ def score_trees_command(
       spacy-incparse score-trees variants.mrg --tags gold --derivation
       spacy-incparse score-trees dev.mrg --format json --output scores.jsonl
     """
+    keep_inputs(output, *trees)
     log = SkipLog() if skip_bad else None
     numbered = read_numbered(trees, log)
     nlp, parser = open_pipeline(model)
@@ -118,14 +119,16 @@ class ScoredTree:
 def read_numbered(paths: Sequence[str], skip_bad: SkipLog | None = None) -> Iterator[tuple[int, Tree]]:
     """Yield the normalised trees of bracket files with their numbers in the input; trees of nothing are left out.
 
-    Raises IncparseError where there is none.
+    The numbers count the trees that are skipped, so that they are those of the treebank. Raises IncparseError where
+    there is no tree.
     """
+    log = SkipLog() if skip_bad is None else skip_bad
     n_found = 0
     for number, tree in enumerate(read_trees(list(paths), skip_bad=skip_bad), start=1):
         normalised = normalize(tree)
         if normalised is not None:
             n_found += 1
-            yield number, normalised
+            yield number + log.n_trees, normalised
     if not n_found:
         raise IncparseError(f"{' '.join(paths)}: no trees with words were found")
 

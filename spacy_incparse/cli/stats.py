@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, SkipBad, open_treebank, write_json
+from spacy_incparse.cli.options import OutputFile, SkipBad, keep_inputs, open_treebank, write_json
 from spacy_incparse.grammar.tables import grammar_table
 
 
@@ -31,6 +31,7 @@ def stats_command(
     Example:
       spacy-incparse stats train.mrg dev.mrg
     """
+    keep_inputs(output, treebank, held_out)
     trees = open_treebank(treebank, skip_bad=skip_bad)
     held_out_trees = None if held_out is None else open_treebank(held_out, skip_bad=skip_bad)
     table = grammar_table(trees, held_out_trees, with_top=with_top)

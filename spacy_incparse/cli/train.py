@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,7 +36,7 @@ def train_command(
         typer.Option(
             "--config",
             "-c",
-            metavar="paper|rich|generative|PATH",
+            metavar="paper|rich|accurate|hybrid|generative|PATH",
             help="Feature set, or a .cfg or .json with settings.",
         ),
     ] = "rich",
@@ -67,7 +68,8 @@ def train_command(
     """
     from spacy_incparse.cli.recipe import read_recipe
 
-    _check_folder(out_dir, resume=resume, force=force)
+    if resume and force:
+        raise IncparseError("--resume and --force exclude each other")
     recipe = read_recipe(
         config,
         lang=lang,
@@ -77,6 +79,8 @@ def train_command(
         seed=seed,
         description=f"trained on {Path(train).name}",
     )
+    if not (resume or force):
+        _check_folder(out_dir, recipe)
     trees, dev_trees = (open_treebank(path, skip_bad=skip_bad) for path in (train, dev))
     train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
@@ -85,10 +89,12 @@ def train_command(
 def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
     """Train on normalised trees; print a line for each pass and keep the best in `out_dir`.
 
-    Nothing is printed before the work has begun: what is wrong with the arguments comes alone.
+    Nothing is printed before the work has begun: what is wrong with the arguments comes alone. Raises IncparseError
+    where all passes are finished and the pipeline of the best one is gone.
     """
     from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.loop import train_parser
+    from spacy_incparse.training.state import forget
 
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
@@ -104,7 +110,9 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             )
         report, generative = _train_generative(trees, dev, recipe)
         on_pass(report, None, generative)
+        forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
         return
+    kept: list[int] = []  # finished passes that --resume can go on behind, each time that there are more
     try:
         train_parser(
             trees,
@@ -117,35 +125,54 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             seed=recipe.training["seed"],
             state_dir=out_dir / STATE,
             resume=resume,
+            has_best=(out_dir / BEST).exists(),
             on_pass=on_pass,
+            on_kept=kept.append,
             progress=table.show_progress,
         )
     except KeyboardInterrupt:
         table.clear_progress()
-        raise KeyboardInterrupt("finished passes are kept, --resume goes on behind them") from None
+        raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
+    if not (out_dir / BEST).exists():
+        raise IncparseError(
+            f"all {recipe.max_epochs} passes are finished, but their pipeline is not in {out_dir / BEST} any more:"
+            " train on with a higher --max-epochs, or start anew without --resume"
+        )
 
 
 def _train_generative(trees: list[Tree], dev: list[Tree], recipe: Recipe) -> tuple[PassReport, GenerativeParser]:
-    """Train in one pass, and score the trees that the parser gives with tags of its own."""
+    """Train in one pass; score the trees that the parser gives with tags of its own, and fit its temperature."""
     from spacy_incparse.evaluation.evalb import score_trees
     from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.training.loop import PassReport
+    from spacy_incparse.training.temperature import fit_temperature
 
     started = time.perf_counter()
     assert recipe.generative_config is not None
-    parser = GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
+    parser: Any = GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
     scores = score_trees(dev, [parser.parse(tree.words).tree for tree in dev]).to_dict() if dev else None
+    if dev:
+        parser.temperature = fit_temperature(parser, dev, parser.tag_with(None, [tree.words for tree in dev]))
     return PassReport(1, 0, scores, time.perf_counter() - started, True), parser
 
 
-def _check_folder(out_dir: Path, *, resume: bool, force: bool) -> None:
+def _what_is_kept(kept: Sequence[int], *, resume: bool) -> str:
+    if not kept:
+        return "all is as it was before" if resume else "nothing is kept yet, start the training again"
+    if not kept[-1]:
+        return "no pass is finished yet, --resume goes on with the first one"
+    return "finished passes are kept, --resume goes on behind them"
+
+
+def _check_folder(out_dir: Path, recipe: Recipe) -> None:
     """Refuse to lose a pipeline that may have taken hours."""
-    if resume and force:
-        raise IncparseError("--resume and --force exclude each other")
-    if (out_dir / BEST).exists() and not (resume or force):
+    from spacy_incparse.training.state import PREPARATION
+
+    if (out_dir / BEST).exists():
+        can_resume = (out_dir / STATE / PREPARATION).exists() and recipe.generative_config is None
+        train_on = ", train on with --resume," if can_resume else ""
         raise IncparseError(
-            f"there is a pipeline in {out_dir / BEST} already: name another folder, train on with --resume, or replace"
-            " it with --force"
+            f"there is a pipeline in {out_dir / BEST} already: name another folder{train_on} or replace it with --force"
         )
 
 

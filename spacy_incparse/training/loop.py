@@ -52,16 +52,19 @@ def train_parser(
     seed: int = 0,
     state_dir: Path | None = None,
     resume: bool = False,
+    has_best: bool = True,
     on_pass: OnPass | None = None,
+    on_kept: Callable[[int], object] = lambda _: None,
     progress: Progress | None = None,
 ) -> None:
     """Train on normalised trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
 
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees.
 
-    After each pass the state is written to `state_dir`; with `resume` training goes on behind the last finished pass,
-    and gives the same models, to the bit, as if it had never stopped. Raises IncparseError where the state belongs to
-    other trees or settings, or there is none.
+    After each pass the state is written to `state_dir`, and `on_kept` gets the number of passes there; with `resume`
+    training goes on behind them, and gives the same models, to the bit, as if it had never stopped. Without their best
+    model (`has_best`) the next one is the best so far. Raises IncparseError where the state belongs to other trees or
+    settings, or there is none.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
@@ -77,6 +80,9 @@ def train_parser(
             state.start(preparation)
     learner = preparation.learner
     n_passes, best = state.load_learner(learner) if state and resume else (0, -1.0)
+    best = best if has_best else -1.0
+    if state:
+        on_kept(n_passes)
     dev_tags = preparation.tagger.lattice_batch([tree.words for tree in dev], config.n_tags, config.tag_margin)
     schedule = TagSchedule(train, preparation.tags, learner)
     for number in range(n_passes + 1, max_epochs + 1):
@@ -93,6 +99,7 @@ def train_parser(
             on_pass(report, preparation.tagger, parser)
         if state:
             state.save_learner(learner, number, best)
+            on_kept(number)
 
 
 def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ from spacy_incparse.trees.tree import Tree
 
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
+
+
+def forget(folder: Path) -> None:
+    """Remove the state of a run, and its folder if there is nothing else in it."""
+    for name in (LEARNER, PREPARATION):
+        for path in (folder / name, _unfinished(folder / name)):
+            path.unlink(missing_ok=True)
+    with suppress(OSError):  # there is none, or there are files that are not ours
+        folder.rmdir()
 
 
 def fingerprint(trees: Sequence[Tree], settings: dict[str, Any]) -> str:
@@ -63,7 +73,7 @@ class TrainingState:
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         target = self.folder / name
-        unfinished = target.with_suffix(".tmp")
+        unfinished = _unfinished(target)
         unfinished.write_bytes(srsly.msgpack_dumps({"checksum": self.checksum, **content}))
         unfinished.replace(target)
 
@@ -81,3 +91,7 @@ class TrainingState:
                 f"{path} belongs to a training with other trees or settings: resume with the same ones, or start anew"
             )
         return content
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_suffix(".tmp")

@@ -35,10 +35,12 @@ class SkipLog:
     """What a reader skipped because it was malformed, in the order of the files."""
 
     entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and what
+    n_trees: int = 0  # trees left out; the other entries are something beside the trees, or a file without any
 
-    def add(self, error: TreebankError) -> None:
-        """Note one place that was skipped."""
+    def add(self, error: TreebankError, *, is_tree: bool = False) -> None:
+        """Note one place that was skipped, and whether a tree is missing for it."""
         self.entries.append(error)
+        self.n_trees += is_tree
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -85,23 +87,28 @@ def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipL
     """Yield the trees in a text of brackets; `path` is for messages. See `read_trees`."""
     refuse_other_formats(text, path)
     places, position, is_first = Places(text), _skip_blank(text, 0), True
-    ends_at_line_start = False  # whether a tree has to end before the next line that begins with '('
+    # A tree that begins before this place has to end before the next line that begins with '(': so far was read
+    # already for a tree that is malformed, and each of many unclosed ones would be read to the same place.
+    tried = 0
+    has_flat_lines = False  # whether lines begin with '(' inside of trees
     while position < len(text):
+        behind = _next_line_start(text, position) if position < tried else len(text)
         try:
-            tree, after = _read_tree(
-                text, position, _next_line_start(text, position) if ends_at_line_start else len(text)
-            )
+            tree, after = _read_tree(text, position, behind)
         except _MalformedError as bad:
+            tried = max(tried, bad.end)
+            if not has_flat_lines:
+                bad = _blamed(bad, text, position)
             error = _located(bad, places, path)
             if skip_bad is None:
                 raise error from None
-            skip_bad.add(error)
-            position = _next_line_start(text, position)
-            ends_at_line_start |= bad.is_unclosed  # or each of many unclosed trees would be scanned to the end
+            skip_bad.add(error, is_tree=text[position] == "(")
+            position = _next_line_start(text, bad.position)
             continue
         if is_first:
             refuse_discontinuous(tree, text[after:].partition("\n")[0], path)
             is_first = False
+        has_flat_lines = has_flat_lines or text.find("\n(", position, after) >= 0
         yield tree
         position = _skip_blank(text, after)
 
@@ -123,11 +130,15 @@ def parse_one(text: str, *, path: Path | str = "<string>") -> Tree:
 
 
 class _MalformedError(Exception):
-    """Brackets that are no tree, at a position of the text; `next_tree` is where another one seems to begin."""
+    """Brackets that are no tree, at a position of the text, which was read up to `end` before that was clear.
 
-    def __init__(self, position: int, what: str, *, is_unclosed: bool = False, next_tree: int | None = None):
+    next_tree is where another tree seems to begin.
+    """
+
+    def __init__(self, position: int, what: str, *, end: int | None = None, next_tree: int | None = None):
         super().__init__(what)
-        self.position, self.what, self.is_unclosed, self.next_tree = position, what, is_unclosed, next_tree
+        self.position, self.what, self.next_tree = position, what, next_tree
+        self.end = position if end is None else end
 
 
 def _located(bad: _MalformedError, places: Places, path: Path | str) -> TreebankError:
@@ -170,7 +181,23 @@ def _read_tree(text: str, begin: int, behind: int) -> tuple[Tree, int]:
         is_empty = False
         if not path:
             return builder.finish(), piece.end()
-    raise _unclosed(text, begin, len(path))
+    raise _unclosed(text, begin, behind, len(path))
+
+
+def _blamed(bad: _MalformedError, text: str, begin: int) -> _MalformedError:
+    """Return what is wrong with the tree that begins at a position where reading it came to something malformed.
+
+    Where that is behind another line that begins with '(', the tree was not closed before: it is this one that is
+    wrong, whatever comes next.
+    """
+    following = _next_line_start(text, begin)
+    if following > bad.position:
+        return bad
+    try:
+        _read_tree(text, begin, following)
+    except _MalformedError as unclosed:
+        return unclosed
+    return bad
 
 
 def _bad_close(position: int, path: list[str]) -> _MalformedError:
@@ -190,16 +217,16 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
         what = f"the node {path[-1]} has both the word {word!r} and nodes in it; expected ')' behind the word"
     else:
         what = f"the text ends behind the word {word!r}; expected ')'"
-    return _MalformedError(position, what, is_unclosed=not following)
+    return _MalformedError(position, what)
 
 
-def _unclosed(text: str, begin: int, n_missing: int) -> _MalformedError:
+def _unclosed(text: str, begin: int, end: int, n_missing: int) -> _MalformedError:
     what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
     following = _next_line_start(text, begin)
     next_tree = following if following < len(text) else None
     if next_tree is None:
         what += f"; expected {'them' if n_missing > 1 else 'it'} before the text ends"
-    return _MalformedError(begin, what, is_unclosed=True, next_tree=next_tree)
+    return _MalformedError(begin, what, end=end, next_tree=next_tree)
 
 
 def _skip_blank(text: str, position: int) -> int:

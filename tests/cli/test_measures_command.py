@@ -1,6 +1,7 @@
 """`measures` and `train --config generative`, from files to files."""
 
 import csv
+import gzip
 import json
 
 import pytest
@@ -130,6 +131,27 @@ def test_a_line_of_text_ends_where_an_editor_ends_it(tmp_path):
     assert [stimulus.text for stimulus in read_stimuli(path)[0]] == ["One\x0c two\u2028 three.", "Four."]
 
 
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.TSV.GZ", "a.txt"])
+def test_stimuli_may_be_gzipped(tmp_path, name):
+    text = "text\r\nIt rained.\r\n" if "tsv" in name.lower() else "It rained.\r\n"
+    (tmp_path / name).write_bytes(gzip.compress(text.encode("utf-8-sig")))
+    assert [stimulus.text for stimulus in read_stimuli(tmp_path / name)[0]] == ["It rained."]
+
+
+def test_stimuli_from_standard_input(model, tmp_path):
+    text = "\ufeffIt rained.\r\n\nShe left.\n"
+    result = CliRunner().invoke(app, ["measures", "-", "--model", str(model), "--beam", "5"], input=text.encode())
+    assert result.exit_code == 0
+    assert [row["text"] for row in table(result.stdout)] == ["It", "rained.", "She", "left."]
+    output = tmp_path / "table.tsv"
+    for _ in range(2):
+        arguments = ["measures", "-", "--model", str(model), "--beam", "5", "--output", str(output)]
+        assert CliRunner().invoke(app, arguments, input=text.encode()).exit_code == 0
+    assert output.read_text(encoding="utf8") == result.stdout
+    wrong = CliRunner().invoke(app, ["measures", "-", "--model", str(model)], input=b"It rained.\n\xe9\n")
+    assert wrong.stderr == "Error: -:2: byte 0xe9 is not UTF-8: convert it first\n"
+
+
 def test_stimuli_are_not_overwritten(model, tmp_path):
     stimuli = tmp_path / "a.txt"
     stimuli.write_text("It rained.\n", encoding="utf8")
@@ -140,9 +162,11 @@ def test_stimuli_are_not_overwritten(model, tmp_path):
 
 def test_wrong_beams_are_told(model, tmp_path):
     (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
-    result = run("measures", tmp_path / "a.txt", "--model", model, "--beam", "10,x")
-    assert result.exit_code == 1
-    assert "--beam '10,x'" in result.output
+    for beam in ("10,x", "0", "-5", "", "1,,2", "1000000001", "3000000000", "9" * 5000):
+        result = run("measures", tmp_path / "a.txt", "--model", model, f"--beam={beam}")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"--beam '{beam}': give numbers from 1 to 1000000000" in result.stderr
+    assert run("measures", tmp_path / "a.txt", "--model", model, "--beam", 1_000_000_000).exit_code == 0
 
 
 def test_evaluate_and_parse_a_generative_pipeline(model, request):
@@ -152,6 +176,30 @@ def test_evaluate_and_parse_a_generative_pipeline(model, request):
     result = run("parse", "--model", model, "--nbest", 2, "The train was late.")
     assert result.stdout.count("(TOP ") == 2
     assert "# sent 1 parse 1 score -" in result.stdout
+
+
+def test_a_generative_pipeline_is_replaced_not_trained_on(model, request):
+    dev = request.config.rootpath / ASSETS / "sample-dev.mrg"
+    for config in ("generative", "paper"):
+        result = run("train", dev, dev, model.parent, "-c", config)
+        assert result.exit_code == 1
+        assert "name another folder or replace it with --force" in result.stderr
+        assert "--resume" not in result.stderr
+
+
+def test_a_generative_pipeline_takes_the_place_of_an_older_training(tmp_path):
+    trees, out = tmp_path / "t.mrg", tmp_path / "out"
+    trees.write_text("(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n", encoding="utf8")
+    assert run("train", trees, trees, out, "-c", "paper", "--max-epochs", 1).exit_code == 0
+    refused = run("train", trees, trees, out, "-c", "generative")
+    assert "--resume" not in refused.stderr
+    assert (out / "state" / "learner.bin").exists()
+    (out / "state" / "learner.tmp").write_bytes(b"")
+    assert run("train", trees, trees, out, "-c", "generative", "--force").exit_code == 0
+    assert [path.name for path in out.iterdir()] == ["model-best"]
+    result = run("train", trees, trees, out, "-c", "paper", "--resume")
+    assert result.exit_code == 1
+    assert "no training to resume" in result.stderr
 
 
 def test_there_is_nothing_to_resume(tmp_path, request):

@@ -83,6 +83,15 @@ def test_numbers_are_those_of_the_file(run, model, write):
     assert [row["tree"] for row in table(run("score-trees", path, "--model", model).stdout)] == ["2", "3"]
 
 
+def test_skipped_trees_are_counted(run, model, write):
+    good, other = TREES.splitlines()
+    text = "\n".join([good[:-2], good, "(S (NP ))", other, good + ")", other])
+    result = run("score-trees", write("bad.mrg", text), "--model", model, "--skip-bad")
+    assert [row["tree"] for row in table(result.stdout)] == ["2", "4", "5", "6"]
+    places = [line.split("bad.mrg:")[1].split(": ")[0] for line in result.stderr.splitlines()[1:]]
+    assert places == ["1:1", "3:8", f"5:{len(good) + 1}"]
+
+
 def test_malformed_trees(run, model, write):
     path = write("bad.mrg", "(S (NP (NN rain) ()))\n" + TREES)
     result = run("score-trees", path, "--model", model)

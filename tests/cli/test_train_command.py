@@ -236,3 +236,9 @@ def test_a_malformed_cluster_file_is_refused_before_training(run, write, train_f
     result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters)
     assert result.exit_code == 1
     assert result.stderr.strip() == f"Error: {clusters}:2: the path '0x' is not made of 0 and 1"
+
+
+def test_a_generative_model_has_a_temperature_fitted_on_the_dev_trees(run, train_file, dev_file, tmp_path):
+    run("train", train_file, dev_file, tmp_path, "--config", "generative")
+    temperature = spacy.load(tmp_path / "model-best").get_pipe("incparse").model.temperature
+    assert temperature not in (None, 1.0)

@@ -96,10 +96,33 @@ def test_unclosed_trees_do_not_swallow_the_next():
     assert [error.line for error in skipped] == [2, 4, 6]
 
 
-def test_many_unclosed_trees_are_skipped_in_linear_time():
+def test_an_unclosed_tree_is_named_where_it_begins_whatever_comes_behind_it():
+    bad, empty = "(S (NP (NN Rain)) (VP (VBZ falls))", "(S (NP ))"
+    text = "\n".join([bad, RAIN, RAIN, empty, RAIN, bad, f"( {RAIN} )", RAIN + ")", f"(TOP\n  {RAIN})"])
+    assert message(text) == (
+        "x.mrg:1:1: 1 closing bracket is missing in the tree that begins here; "
+        "expected ')' before line 2, where another tree seems to begin"
+    )
     skipped = SkipLog()
-    assert brackets("(S (NP (NN Rain))\n" * 20_000, skip_bad=skipped) == []
-    assert len(skipped) == 20_000
+    assert brackets(text, skip_bad=skipped) == [RAIN, RAIN, RAIN, f"({RAIN})", RAIN, f"(TOP {RAIN})"]
+    assert [(error.line, error.column) for error in skipped] == [(1, 1), (4, 8), (6, 1), (8, 36)]
+    assert skipped.n_trees == 3  # a bracket too many is no tree
+
+
+def test_lines_inside_of_trees_may_begin_with_a_bracket():
+    flat, bad = RAIN.replace(" (", "\n("), "(S\n(NP (NN Rain))\n(VP ))"
+    assert brackets(f"{flat}\n{flat}") == [RAIN, RAIN]
+    assert message(f"{flat}\n{bad}\n{flat}").startswith("x.mrg:8:5: the node (VP) is empty")
+    skipped = SkipLog()
+    assert brackets(f"{flat}\n{bad}\n{flat}", skip_bad=skipped) == [RAIN, RAIN]
+    assert [(error.line, error.column) for error in skipped] == [(8, 5)]
+
+
+@pytest.mark.parametrize("end", ["", "(S (NP ))", "b"])
+def test_many_unclosed_trees_are_skipped_in_linear_time(end):
+    skipped = SkipLog()
+    assert brackets("(S (NP (NN Rain))\n" * 20_000 + end, skip_bad=skipped) == []
+    assert skipped.n_trees == 20_000 + (end[:1] == "(")
 
 
 @pytest.mark.parametrize(
