@@ -296,6 +296,8 @@ def test_finished_parts_of_a_changed_package_are_forgotten(load, tmp_path):
     parts, path = load("parts"), tmp_path / "figures.json"
     assert parts.Parts(path).get("a", "1", lambda: {"f": 0.5}) == {"f": 0.5}
     assert parts.Parts(path).get("a", "1", dict) == {"f": 0.5}
+    exact = {"f": 0.1 + 0.2, "by_pass": [2 / 3, 1e-17]}
+    assert parts.Parts(path).get("b", "1", lambda: exact) == parts.Parts(path).get("b", "1", dict) == exact
     assert parts.Parts(path).get("a", "2", dict) == {}
     with patch.object(parts, "package_checksum", lambda: "other"):
         assert parts.Parts(path).get("a", "2", lambda: {"f": 0.7}) == {"f": 0.7}
