@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import check_output, decoded, keep_inputs, open_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
+from spacy_incparse.search.config import MOST
 from spacy_incparse.trees.files import read_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
 TEXT = "text"  # the column of a .tsv that holds the sentences
 STDIN = "-"
 DIGITS = 6
-MAX_BEAM = 1_000_000_000
 
 
 def measures_command(
@@ -114,7 +114,7 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
     if kind not in (".txt", ".tsv"):
         raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
-    text = _read_stdin() if is_stdin else read_text(path)
+    text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
@@ -123,15 +123,6 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     if not stimuli:
         raise IncparseError(f"{path}: there is no sentence in it")
     return stimuli, header
-
-
-def _read_stdin() -> str:
-    data = sys.stdin.buffer.read()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise IncparseError(f"-:{line}: byte 0x{data[error.start]:02x} is not UTF-8: convert it first") from None
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
@@ -256,13 +247,13 @@ def _read_beams(text: str | None) -> list[int]:
         return []
     beams = text.split(",")
     if not all(map(_is_beam, beams)):
-        raise IncparseError(f"--beam {text!r}: give numbers from 1 to {MAX_BEAM} with commas between, such as 500,2000")
+        raise IncparseError(f"--beam {text!r}: give numbers from 1 to {MOST} with commas between, such as 500,2000")
     return list(dict.fromkeys(map(int, beams)))
 
 
 def _is_beam(text: str) -> bool:
     digits = text.strip()
-    return digits.isdecimal() and len(digits) <= len(str(MAX_BEAM)) and 1 <= int(digits) <= MAX_BEAM
+    return digits.isdecimal() and len(digits) <= len(str(MOST)) and 1 <= int(digits) <= MOST
 
 
 def _open(model: str) -> tuple[Language, GenerativeParser]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import srsly
 import typer
@@ -113,6 +115,23 @@ def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
     for file in treebank_files([path for path in inputs if path is not None]):
         if file.is_file() and file.samefile(output):
             raise IncparseError(f"{output} is the input {file}, which would be lost: name another file for the output")
+
+
+def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
+    """Decode lines, without their ends, one by one: an error can say where it is, a slow source is read as it comes."""
+    for number, line in enumerate(_whole(lines, source), start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            place = "the text" if source is None else f"{source}:{number}"
+            raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
+
+
+def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
+    try:
+        yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise IncparseError(f"{source}: the gzip file is damaged: {error}") from None
 
 
 def write_json(path: Path | None, content: dict[str, Any]) -> None:

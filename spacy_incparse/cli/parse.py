@@ -6,7 +6,6 @@ import gzip
 import io
 import os
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import Enum
@@ -14,7 +13,7 @@ from typing import IO, Annotated, Any, cast
 
 import typer
 
-from spacy_incparse.cli.options import given, open_pipeline
+from spacy_incparse.cli.options import decoded, given, open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.files import GZIP_MAGIC
@@ -76,7 +75,7 @@ def parse_command(
     writer = find_writer((format_ or _default_format()).value)
     with _open(text, source) as lines:
         for line in parse(
-            _decoded(lines, source), model, writer, tokenized=tokenized, tagged=tagged, ptb=ptb, nbest=nbest,
+            decoded(lines, source), model, writer, tokenized=tokenized, tagged=tagged, ptb=ptb, nbest=nbest,
             n_process=n_process, batch_size=_batch_size(lines, n_process), place=source or "the text",
         ):  # fmt: skip
             typer.echo(line)
@@ -141,20 +140,3 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
         )
     else:
         yield sys.stdin.buffer
-
-
-def _decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
-    """Decode line by line, so that an error can say where it is, and a slow source is read as it comes."""
-    for number, line in enumerate(_whole(lines, source), start=1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            place = "the text" if source is None else f"{source}:{number}"
-            raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
-
-
-def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
-    try:
-        yield from lines
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise IncparseError(f"{source}: the gzip file is damaged: {error}") from None

@@ -21,7 +21,7 @@ from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.grammar.refusals import refusals
 from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraints, checked
-from spacy_incparse.search.gold import as_parsed
+from spacy_incparse.search.gold import as_searched, check_words, reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
@@ -117,13 +117,15 @@ class GenerativeParser:
         word the tree's is taken where it is among them, else the first. Words and tags have their part in the score,
         which is that of this one tagging. Raises ValueError for a tree of other words.
         """
-        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=False)]
+        check_words(words, tree)
+        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
+        shown = reachable_tags(tree, given)
         grammar = self.model.grammar
-        shown, transformed = as_parsed(words, given, tree, grammar.labels)
+        transformed = as_searched(tree, shown, grammar.labels)
         arguments = encode_known(transformed, grammar, self.model.vocabulary)
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
-        return tree_score(shown, transformed, scores, refusals(transformed, grammar, {}))
+        return tree_score(retag(tree, shown), transformed, scores, refusals(transformed, grammar, {}))
 
     @cached_property
     def _constrained(self) -> ConstrainedSearch:

@@ -206,7 +206,7 @@ class IncParser(TrainablePipe):
                 f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
             )
         if self._decoder is None or self._decoder.model_parser is not parser:
-            self._decoder = Decoder(parser, dict(self.search), self.nbest)
+            self._decoder = Decoder(parser, self._search, self.nbest)
         return self._decoder
 
     def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
@@ -304,7 +304,7 @@ class IncParser(TrainablePipe):
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
-        settings = self.training | dict(self.search)
+        settings = self.training | self._search
         if is_generative(settings):
             self._run = None
             self.model.set_weights(None, train_generative(trees, settings, lang=lang))

@@ -28,16 +28,15 @@ def encode_moves(
     return n_closings, leaves
 
 
-def as_parsed(words: Sequence[str], tags: Tags, tree: Tree, labels: Labels) -> tuple[Tree, Tree]:
-    """Give a sentence's tree with the tags that a parse under `tags` shows, and its left-corner form as searched.
-
-    That one has the first known tag for each that training has not seen. Raises ValueError for a tree of other words.
-    """
+def check_words(words: Sequence[str], tree: Tree) -> None:
+    """Raise ValueError for a tree of other words."""
     if tuple(words) != tree.words:
         raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
-    shown = reachable_tags(tree, tags)
-    searched = [tag if tag in labels.tag_ids else labels.tags[0] for tag in shown]
-    return retag(tree, shown), transform(retag(tree, searched))
+
+
+def as_searched(tree: Tree, tags: Sequence[str], labels: Labels) -> Tree:
+    """Give the left-corner form of a tree under these tags; the most frequent one stands for one that is not known."""
+    return transform(retag(tree, [tag if tag in labels.tag_ids else labels.tags[0] for tag in tags]))
 
 
 def reachable_tags(tree: Tree, tags: Tags) -> list[str]:

@@ -19,7 +19,7 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraint, Constraints, checked
-from spacy_incparse.search.gold import Tags, as_parsed, encode_moves
+from spacy_incparse.search.gold import Tags, as_searched, check_words, encode_moves, reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.output import TreeWriter
@@ -245,15 +245,17 @@ class Parser:
         search gives has the score that it has there, unless the search was relaxed and came to the tree in another way.
         Raises ValueError for a tree of other words.
         """
+        check_words(words, tree)
         tags = tree.tags if tags is None else tags
         labels = self.model.grammar.labels
-        shown, transformed = as_parsed(words, tags, tree, labels)
+        shown = reachable_tags(tree, tags)
+        transformed = as_searched(tree, shown, labels)
         n_closings, leaves = encode_moves(transformed, labels, self._moves.leaf_numbers)
         n_known = leaves.index(-1) if -1 in leaves else len(leaves)
         sentence = self.model.sentence(words, tags)
         scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
         refused = refusals(transformed, self.model.grammar, self._seen)
-        return tree_score(shown, transformed, scores, refused, self.weights.scale)
+        return tree_score(retag(tree, shown), transformed, scores, refused, self.weights.scale)
 
     @cached_property
     def _seen(self) -> dict[Context, frozenset[int]]:

@@ -26,7 +26,7 @@ def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
     """Raise IncparseError for what is no word, and for a tag that is none of those that the parser knows."""
     if not isinstance(word, str):
         raise IncparseError(f"a word has to be a string, not {word!r}: of a token push token.text")
-    if not word.strip() or len(word.split(" ")) > 1:
+    if not word.strip() or " " in word:
         raise IncparseError(f"{word!r} is not one word: push the words one by one")
     if isinstance(tag, str) and tag and tag not in known:
         raise IncparseError(f"the parser knows no tag {tag!r} (for {word!r}): choose among {', '.join(sorted(known))}")

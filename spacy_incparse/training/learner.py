@@ -15,7 +15,7 @@ from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.gold import Tags, as_parsed, encode_moves, reachable_tags, retag
+from spacy_incparse.search.gold import Tags, as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.parser import Model, Parser, root_symbol
 from spacy_incparse.training.cache import CandidateCache, GoldMoves
@@ -119,7 +119,7 @@ class ParserLearner:
         Where a word comes with several tags, the gold moves have its right one if that is among them, else the first.
         """
         known = self.model.grammar.labels
-        _, searched = as_parsed(tree.words, tags, tree, known)
+        searched = as_searched(tree, reachable_tags(tree, tags), known)
         n_closings, leaves = encode_moves(searched, known, self._moves.leaf_numbers)
         return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 

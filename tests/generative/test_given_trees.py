@@ -97,3 +97,9 @@ def test_measures_do_not_see_constraints():
     assert parser.parse(words, None, [(0, 2, "XX")]).unmet == (Constraint(0, 2, "XX"),)
     parser.parse(words, None, [(2, 5, "VP", False)])
     assert (parser.measures(words), parser.nbest(words, None, 10)) == before
+
+
+def test_there_must_be_as_many_tags_as_words():
+    trees = list(parse_bracketed("(TOP (S (NP (NN cats)) (VP (VB sleep))))" * 2))
+    with pytest.raises(ValueError, match=r"longer|shorter"):
+        train(trees).score(trees[0].words, ["NN", "VB", "NN"], trees[0])
