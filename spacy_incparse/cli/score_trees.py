@@ -17,7 +17,7 @@ from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.normalize import normalize
-from spacy_incparse.trees.reader import SkipLog, read_trees
+from spacy_incparse.trees.reader import SkipLog, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -122,13 +122,12 @@ def read_numbered(paths: Sequence[str], skip_bad: SkipLog | None = None) -> Iter
     The numbers count the trees that are skipped, so that they are those of the treebank. Raises IncparseError where
     there is no tree.
     """
-    log = SkipLog() if skip_bad is None else skip_bad
     n_found = 0
-    for number, tree in enumerate(read_trees(list(paths), skip_bad=skip_bad), start=1):
+    for number, tree in read_numbered_trees(paths, skip_bad=skip_bad):
         normalised = normalize(tree)
         if normalised is not None:
             n_found += 1
-            yield number + log.n_trees, normalised
+            yield number, normalised
     if not n_found:
         raise IncparseError(f"{' '.join(paths)}: no trees with words were found")
 

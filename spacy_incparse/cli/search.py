@@ -19,7 +19,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import SkipLog
 
 if TYPE_CHECKING:
-    from spacy_incparse.patterns import Forest, Pattern
+    from spacy_incparse.patterns import Forest, Match, Pattern
 
 
 class HitFormat(str, Enum):
@@ -133,7 +133,15 @@ def _print_hits(
         HitFormat.tree: TreeHits(width),
         HitFormat.json: write_json,
     }
-    hits = ((path, match) for path, forest in corpus for match in pattern.search(forest, every=every))
+    hits = ((path, match) for path, forest in corpus for match in _hits(pattern, forest, every))
     for path, match in islice(hits, limit):
         # Not typer.echo, which flushes every line: hits are many.
         print(writers[format_](path, match))
+
+
+def _hits(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
+    """Yield the matches, each with its tree's number in the file: there may be trees that are not in the forest."""
+    matches = pattern.search(forest, every=every)
+    if forest.places is None:
+        return matches
+    return (match._replace(number=forest.place(match.number)) for match in matches)

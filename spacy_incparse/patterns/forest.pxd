@@ -27,6 +27,7 @@ cdef class Forest:
     cdef NodesC nodes
     cdef vector[int64_t] firsts          # the first node of each tree, and one behind the last node of all
     cdef list trees                      # the Trees that were given; None for a tree that has not been made yet
+    cdef public object places            # the number of each tree in its file, None: all trees of the file are here
     cdef int n_searches                  # that are under way in other threads: nothing may be added meanwhile
     cdef void close_tree(self)
 

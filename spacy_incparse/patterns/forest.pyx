@@ -50,6 +50,8 @@ cdef class Forest:
     trees: Tree objects; each is taken as a root, also where it is a part of a larger tree. They are kept, so that
         matches are nodes of theirs.
     symbols: shared by forests that are searched for the same patterns, so that no label is looked at twice.
+
+    Where trees of a file were left out, `places` has the number in the file, from 0, of each that is here.
     """
 
     def __init__(self, trees=(), *, Symbols symbols=None):
@@ -82,6 +84,10 @@ cdef class Forest:
         if self.trees[i] is None:
             self.trees[i] = self._unpack(i)
         return self.trees[i]
+
+    def place(self, int64_t i):
+        """Give the number in its file, from 0, of tree number i."""
+        return i if self.places is None else self.places[i]
 
     def __getitem__(self, int64_t i):
         return self.tree(i + len(self) if i < 0 else i)

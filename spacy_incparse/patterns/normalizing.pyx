@@ -27,7 +27,7 @@ def normalized(Forest source):
     cdef int32_t top = source.symbols.label(ROOT)
     cdef vector[int32_t] kinds = _kinds(source.symbols.labels)
     cdef DraftC draft
-    cdef Py_ssize_t n_trees = 0
+    cdef vector[size_t] kept
     cdef size_t k
     with nogil:
         for k in range(source.firsts.size() - 1):
@@ -38,8 +38,10 @@ def normalized(Forest source):
             _one_top(&draft, &kinds, top)
             _merge_doubled(&draft)
             _append(&draft, target)
-            n_trees += 1
-    target.trees = [None] * n_trees
+            kept.push_back(k)
+    target.trees = [None] * kept.size()
+    if source.places is not None or kept.size() < len(source):
+        target.places = [source.place(number) for number in kept]
     return target
 
 

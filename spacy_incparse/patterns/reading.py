@@ -10,7 +10,7 @@ from spacy_incparse.patterns.forest import Forest, Symbols
 from spacy_incparse.patterns.normalizing import normalized as normalized_forest
 from spacy_incparse.trees.files import read_text
 from spacy_incparse.trees.formats import refuse_discontinuous, refuse_other_formats
-from spacy_incparse.trees.reader import SkipLog, read_trees
+from spacy_incparse.trees.reader import SkipLog, read_numbered_trees
 
 
 def read_forests(
@@ -34,6 +34,16 @@ def _read(path: Path, reader: BracketReader, skip_bad: SkipLog | None) -> Forest
     data = text.encode()
     first_end = reader.read(data, forest)
     if first_end < 0:
-        return Forest(read_trees(path, skip_bad=skip_bad), symbols=reader.symbols)
+        return _read_slowly(path, reader.symbols, skip_bad)
     refuse_discontinuous(forest.tree(0), data[first_end:].partition(b"\n")[0].decode(), path)
+    return forest
+
+
+def _read_slowly(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
+    """Read with the reader that has a message for each mistake, and can skip malformed trees."""
+    forest, places = Forest(symbols=symbols), []
+    for number, tree in read_numbered_trees(path, skip_bad=skip_bad):
+        forest.add(tree)
+        places.append(number - 1)
+    forest.places = places
     return forest

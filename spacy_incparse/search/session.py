@@ -32,6 +32,12 @@ def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
         raise IncparseError(f"the parser knows no tag {tag!r} (for {word!r}): choose among {', '.join(sorted(known))}")
 
 
+def check_number(k: int) -> None:
+    """Raise IncparseError for a number of analyses that nobody can be given."""
+    if k < 1:
+        raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
+
+
 class TaggerAhead(Protocol):
     """What a session needs of a tagger: see tagging.Tagger."""
 
@@ -101,8 +107,7 @@ class LateSession:
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Give up to k analyses, different trees, the best first."""
-        if k < 1:
-            raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
+        check_number(k)
         if not self._n_words:
             raise IncparseError(NO_WORDS)
         if complete:

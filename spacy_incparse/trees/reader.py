@@ -83,6 +83,16 @@ def read_trees(paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | 
             skip_bad.add(error)
 
 
+def read_numbered_trees(
+    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None
+) -> Iterator[tuple[int, Tree]]:
+    """Yield the trees of `read_trees`, each with its number among all in the input, from 1: skipped ones count."""
+    log = SkipLog() if skip_bad is None else skip_bad
+    n_before = log.n_trees
+    for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad), start=1):
+        yield number + log.n_trees - n_before, tree
+
+
 def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipLog | None = None) -> Iterator[Tree]:
     """Yield the trees in a text of brackets; `path` is for messages. See `read_trees`."""
     refuse_other_formats(text, path)

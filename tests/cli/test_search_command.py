@@ -153,6 +153,15 @@ def test_skip_bad(run, write):
     assert "1 malformed tree skipped" in result.stderr
 
 
+@pytest.mark.parametrize("normalize", [[], ["--normalize"]])
+def test_trees_that_are_left_out_count(run, write, normalize):
+    """The number of a hit is that of its tree in the file."""
+    trees = "(S (NN a))\n(S (NN b)\n(S (-NONE- *))\n(S (NN c))\n"
+    for text, expected in ((trees, [1, 4]), (trees.replace("(NN b)\n", "(NN b))\n"), [1, 2, 4])):
+        found = run("search", "NN", write("left-out.mrg", text), "--skip-bad", "-f", "json", *normalize)
+        assert [json.loads(line)["number"] for line in found.stdout.splitlines()] == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
