@@ -49,7 +49,10 @@ def penn_to_raw(word: str, tag: str | None = None) -> str:
 
 
 def escape_brackets(word: str) -> str:
-    """Return a raw word spelled so that it can stand in a bracket file: only what would break the file is escaped."""
+    """Return a raw word spelled so that it can stand in a bracket file: only what would break the file is escaped.
+
+    `penn_to_raw` is the inverse for every word.
+    """
     if word.isalnum():
         return word
     return _escape(word, _NEEDS_GUARD, _BREAKS_BRACKETS)
@@ -58,11 +61,6 @@ def escape_brackets(word: str) -> str:
 def escape_label(label: str) -> str:
     """Return a label spelled so that it can stand in a bracket file; the tags -LRB- and -RRB- are as they should be."""
     return label if label.isalnum() else _BREAKS_BRACKETS.sub(_name_of, label)
-
-
-def unescape_brackets(word: str) -> str:
-    """Return the raw word that `escape_brackets` wrote; the inverse of it for every word."""
-    return penn_to_raw(word)
 
 
 def raw_to_penn(words: Sequence[str], tags: Sequence[str] | None = None) -> list[str]:

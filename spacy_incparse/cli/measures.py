@@ -126,8 +126,8 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
-    is_quoted = lines[0].startswith('"')
-    header = _split_row(lines[0], is_quoted)
+    quotes = _Quotes.of(lines)
+    header = quotes.split(lines[0])
     if TEXT not in header:
         found = ", ".join(header) if lines[0].strip() else "nothing"
         raise IncparseError(f"{name}:1: there is no column {TEXT!r} in the header, which has {found}")
@@ -136,7 +136,7 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
     for number, line in enumerate(lines[1:], start=2):
         if not line.strip():
             continue
-        row = _split_row(line, is_quoted)
+        row = quotes.split(line)
         if len(row) != len(header):
             raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns")
         if not row[place].strip():
@@ -145,22 +145,40 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
     return stimuli, header
 
 
-def _split_row(line: str, is_quoted: bool) -> tuple[str, ...]:
-    return tuple(_unquoted(cell, is_quoted) for cell in line.split("\t"))
+@dataclass(frozen=True)
+class _Quotes:
+    """Which quotes around cells belong to the table, and not to the sentence.
 
-
-def _unquoted(cell: str, is_quoted: bool) -> str:
-    """Take away the quotes that belong to the table, not to the sentence.
-
-    Those around a cell do where the header has them (as R writes tables), else where all inside are doubled (as Excel
-    and pandas write what has quotes in it).
+    all_cells: as R writes tables, header and all. commas: those around cells with a comma in them, as Excel writes;
+    where a cell with a comma has none they are the sentence's. Else only those around cells that have doubled quotes
+    inside, as Excel and pandas write cells with quotes.
     """
-    inside = cell[1:-1]
-    if len(cell) < 2 or not cell[0] == cell[-1] == '"':
-        return cell
-    if is_quoted:
-        return re.sub(r'["\\]"', '"', inside)
-    return inside.replace('""', '"') if '""' in inside and '"' not in inside.replace('""', "") else cell
+
+    all_cells: bool
+    commas: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> _Quotes:
+        with_comma = [cell for line in lines for cell in line.split("\t") if "," in cell]
+        return cls(lines[0].startswith('"'), all(map(_is_wrapped, with_comma)))
+
+    def split(self, line: str) -> tuple[str, ...]:
+        """Give the cells of a line without the table's quotes."""
+        return tuple(map(self._stripped, line.split("\t")))
+
+    def _stripped(self, cell: str) -> str:
+        inside = cell[1:-1]
+        if len(cell) < 2 or not cell[0] == cell[-1] == '"':
+            return cell
+        if self.all_cells:
+            return re.sub(r'["\\]"', '"', inside)
+        is_tables = _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas))
+        return inside.replace('""', '"') if is_tables else cell
+
+
+def _is_wrapped(cell: str) -> bool:
+    """Whether a cell has quotes around it, and those inside, if any, are doubled."""
+    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
 
 
 def measure_table(

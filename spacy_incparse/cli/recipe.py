@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from spacy_incparse.pipeline.generative import (
 from spacy_incparse.pipeline.modelfile import pack
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
 from spacy_incparse.search.config import MOST, ParserConfig, check_number
+from spacy_incparse.trees.files import read_text
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
@@ -62,13 +64,16 @@ RECIPES = {
 """What the named recipes set beside their features; of what is not named the defaults hold."""
 NAMES = tuple(dict.fromkeys((*NAMED_SETS, *RECIPES)))
 _OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
+# Of the component's settings those that a trained pipeline takes over, and those that training decides by itself.
+_OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures")
+_OWN = ("factory", "model", "tags", "scorer", "training", "search")
 
 
 @dataclass(frozen=True)
 class Recipe:
     """All settings of a training run, checked.
 
-    training, search: as in the component's config. options: its other settings (set_tags, spans_key, nbest, measures).
+    training, search: as in the component's config. options: its other settings, such as set_tags and spans_key.
     """
 
     lang: str
@@ -177,6 +182,20 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
         raise ConfigError(f"{features!r} is no feature set but more settings than that: use --config {features}")
     check_search(search)
     check_training(training | search, others)
+    _check_options(settings["options"])
+    if settings["options"].get("measures") and not is_generative(training):
+        raise ConfigError("measures need a generative model: train one with features = 'generative', or leave them out")
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Let spaCy look at the kinds of the component's settings."""
+    import spacy
+    from thinc.api import ConfigValidationError
+
+    try:
+        spacy.blank("xx").add_pipe("incparse", config=options)
+    except ConfigValidationError as error:
+        raise ConfigError("; ".join(f"{found['loc'][-1]}: {found['msg']}" for found in error.errors)) from None
 
 
 def _read_settings(config: str) -> dict[str, Any]:
@@ -195,7 +214,10 @@ def _read_settings(config: str) -> dict[str, Any]:
 
 def _from_json(path: Path) -> dict[str, Any]:
     """Read an object with settings as in [components.incparse.training]; "lang" and "max_epochs" may be beside them."""
-    content = srsly.read_json(path)
+    try:
+        content = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"line {error.lineno}, column {error.colno}: this is no JSON: {error.msg}") from None
     if not isinstance(content, dict):
         raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
     outer = {key: content.pop(key) for key in _OUTER if key in content}
@@ -211,6 +233,10 @@ def _from_cfg(path: Path) -> dict[str, Any]:
     found = [settings for settings in components if settings.get("factory") == "incparse"]
     if not found:
         raise ConfigError('no component with factory = "incparse"')
+    for name in found[0]:
+        if name not in (*_OPTIONS, *_OWN):
+            known = ", ".join(sorted((*_OPTIONS, *_OWN)))
+            raise ConfigError(f"there is no setting {name!r} of the component incparse: the settings are {known}")
     training, search = (found[0].get(name, {}) for name in ("training", "search"))
     for name, settings in (("training", training), ("search", search)):
         if not isinstance(settings, dict):
@@ -220,7 +246,7 @@ def _from_cfg(path: Path) -> dict[str, Any]:
         "max_epochs": config.get("training", {}).get("max_epochs") or MAX_EPOCHS,
         "training": training,
         "search": search,
-        "options": {key: found[0][key] for key in ("set_tags", "spans_key", "nbest", "measures") if key in found[0]},
+        "options": {key: found[0][key] for key in _OPTIONS if key in found[0]},
     }
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spacy_incparse.cli.options import OutputFile, keep_inputs, write_json
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.params import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
 from spacy_incparse.trees.reader import read_trees
@@ -44,14 +45,15 @@ def score_command(
       spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
     """
     keep_inputs(output, gold, parsed, parsed2, prm)
-    report = report_scores(
-        _read(gold),
-        _read(parsed),
-        None if parsed2 is None else _read(parsed2),
-        params=COLLINS if prm is None else read_params(prm),
-        as_evalb=as_evalb,
-        n_bootstrap=bootstrap,
-    )
+    gold_trees, parsed_trees = _read(gold), _read(parsed)
+    other_trees = None if parsed2 is None else _read(parsed2)
+    params = COLLINS if prm is None else read_params(prm)
+    try:
+        report = report_scores(
+            gold_trees, parsed_trees, other_trees, params=params, as_evalb=as_evalb, n_bootstrap=bootstrap
+        )
+    except IncparseError as error:
+        raise IncparseError(f"{', '.join(filter(None, (gold, parsed, parsed2)))}: {error}") from None
     typer.echo(report.format())
     write_json(output, report.to_dict())
 

@@ -96,6 +96,8 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     from spacy_incparse.training.loop import train_parser
     from spacy_incparse.training.state import forget
 
+    if not resume:
+        (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # what cannot be written is known before the work
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
     def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:

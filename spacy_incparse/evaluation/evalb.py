@@ -122,7 +122,7 @@ def _check_words(gold: DeletedSide, parsed: DeletedSide, rules: Rules, number: i
             raise IncparseError(f"sentence {number}: {words}; {_ADVICE}")
 
 
-_ADVICE = "both must be trees over the same words (EVALB's own mode, as_evalb, leaves such sentences out)"
+_ADVICE = "both must be trees over the same words (EVALB's own mode, as_evalb or --as-evalb, leaves such sentences out)"
 
 
 def _check_errors(n_errors: int, number: int, params: EvalbParams) -> None:

@@ -9,8 +9,11 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.trees.normalize import WRAPPERS
 
 from spacy_incparse.patterns.forest cimport Forest, Symbols, find_parents
+
+WRAPPER_LABELS = frozenset(label.encode() for label in WRAPPERS if label)
 
 cdef enum:
     ATOM, BLANK, OPEN, CLOSE, END   # kinds of characters
@@ -65,6 +68,8 @@ cdef class BracketReader:
         cdef vector[size_t] path      # the open phrases
         cdef vector[bint] has_label   # and whether they have labels
         cdef bint is_empty = False    # whether the phrase opened last has nothing in it yet
+        cdef bint begins_line
+        cdef bytes root = b""
         cdef int kind
         while True:
             kind = _skip_blanks(at)
@@ -78,10 +83,15 @@ cdef class BracketReader:
                 has_label.pop_back()
                 is_empty = False
             elif kind == OPEN:
+                begins_line = at.place > 0 and at.text[at.place - 1] == c"\n"
                 at.place += 1
                 kind = self._opened(at, forest)
                 if kind == END:
                     return False
+                if path.empty():
+                    root = self.tag
+                elif begins_line and not is_empty and kind == OPEN and self.tag == root and root in WRAPPER_LABELS:
+                    return False   # a tree that begins inside of another
                 is_empty = kind == OPEN
                 if is_empty:
                     path.push_back(forest.nodes.sizes.size() - 1)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from spacy_incparse.errors import PatternError
+from spacy_incparse.errors import IncparseError, PatternError
 from spacy_incparse.patterns.forest import Forest
 from spacy_incparse.patterns.labels import LabelTests
 from spacy_incparse.patterns.matcher import Matcher
@@ -58,7 +58,7 @@ class Pattern:
         """Return the number of nodes that match."""
         if isinstance(trees, Forest):
             return self._matcher.count(trees)
-        return self._matcher.count_trees([trees] if isinstance(trees, Tree) else trees)
+        return self._matcher.count_trees([trees] if isinstance(trees, Tree) else map(_checked, trees))
 
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
@@ -68,7 +68,7 @@ class Pattern:
         """
         if isinstance(trees, Forest):
             return self._search_forest(trees, every)
-        return self._search_trees([trees] if isinstance(trees, Tree) else trees, every)
+        return self._search_trees([trees] if isinstance(trees, Tree) else map(_checked, trees), every)
 
     def _search_forest(self, forest: Forest, every: bool) -> Iterator[Match]:
         for first in range(0, len(forest), _TREES_AT_ONCE):
@@ -109,6 +109,12 @@ def compile(pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = 
     heads: the rules for the relations with `#`: "en", "any", or `HeadRules`.
     """
     return Pattern(pattern, raw_labels=raw_labels, heads=heads)
+
+
+def _checked(tree: Tree) -> Tree:
+    if not isinstance(tree, Tree):
+        raise IncparseError(f"patterns are searched for in trees, such as those of doc._.trees, and {tree!r} is none")
+    return tree
 
 
 @lru_cache(maxsize=8)

@@ -146,8 +146,6 @@ class IncParser(TrainablePipe):
         scorer: Callable | None = const_score,
         nlp: Language | None = None,
     ):
-        if tags not in ("own", "doc"):
-            raise ConfigError(f"{name}: tags = {tags!r} must be 'own' or 'doc'")
         keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
         if len(set(keys)) < len(keys):
             raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
@@ -173,6 +171,17 @@ class IncParser(TrainablePipe):
     def search(self, search: Mapping[str, Any]) -> None:
         check_search(dict(search))  # complains of a wrong one here and not at the first text
         self._search, self._decoder = dict(search), None
+
+    @property
+    def tags(self) -> str:
+        """Whose tags the parser takes, "own" or "doc"; may be changed at any time."""
+        return self._tags
+
+    @tags.setter
+    def tags(self, tags: str) -> None:
+        if tags not in ("own", "doc"):
+            raise ConfigError(f"{self.name}: tags = {tags!r} must be 'own' or 'doc'")
+        self._tags = tags
 
     @property
     def nbest(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,8 +82,9 @@ def _rule(key: str, setting: Any, labels: Mapping[str, str], heads: HeadRules | 
     setting = setting if isinstance(setting, Mapping) else {"patterns": setting}
     unknown = sorted(set(setting) - {"patterns", "nested", "label"})
     given, nested, label = setting.get("patterns", ()), setting.get("nested", "all"), setting.get("label")
-    given = [given] if isinstance(given, str) else list(given)
-    if unknown or not given or not all(isinstance(pattern, str) for pattern in given):
+    given = [given] if isinstance(given, str) else given
+    is_right = isinstance(given, Sequence) and given and all(isinstance(pattern, str) for pattern in given)
+    if unknown or not is_right:
         what = f"unknown {unknown[0]!r}" if unknown else "patterns are missing or no strings"
         raise ConfigError(f"patterns[{key!r}]: {what}; expected a pattern, a list, or a dict with 'patterns'")
     if nested not in NESTED:

@@ -31,8 +31,6 @@ TRAINING_DEFAULTS: dict[str, Any] = {
 }
 """The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
 
-OTHER_SETTINGS = ("heads", "seed", "n_folds", "tagger")
-
 
 @dataclass
 class TrainingRun:
@@ -167,7 +165,7 @@ def own_settings(settings: dict[str, Any], config: type, others: Sequence[str] =
 
 
 def check_other_settings(settings: dict[str, Any]) -> None:
-    """Raise ConfigError where one of `OTHER_SETTINGS` has a value that it cannot have. No file is read."""
+    """Raise ConfigError where heads, seed, n_folds or tagger has a value that it cannot have. No file is read."""
     from spacy_incparse.trees.heads import HeadRules
 
     check_number("seed", settings["seed"], 0, MOST_SEED)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Doc
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.trees.normalize import normalize
 from spacy_incparse.trees.tree import Tree
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 def score_doc_tree(component: IncParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
     """Return what the component's parser thinks of a tree, a `Tree` or its brackets, of one of the Doc's sentences.
 
-    It is the first sentence with the words of the normalised tree. The tags are those that the component would parse
-    it under, with `gold_tags` the tree's. Raises IncparseError where there is no such sentence.
+    It is the sentence that a tree of this Doc is on, else the first with the words of the normalised tree. The tags are
+    those that the component would parse it under, with `gold_tags` the tree's. Raises IncparseError where there is no
+    such sentence.
     """
+    if not isinstance(tree, Tree | str):
+        raise IncparseError(f"score wants a Tree or its brackets as a string, not {tree!r}")
     given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
     words = [] if given is None else list(given.words)
-    sentence = next((sentence for sentence in component.sentences_of(doc) if sentence.words == words), None)
+    start = tree.start_char if isinstance(tree, DocTree) and tree.doc is doc else None
+    found = [sentence for sentence in component.sentences_of(doc) if sentence.words == words]
+    sentence = min(found, key=lambda one: one.char_starts[0] != start, default=None)
     if given is None or sentence is None:
         raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
     tags = None if gold_tags else component.tags_for(sentence)

@@ -51,21 +51,26 @@ def clear_measures(doc: Doc) -> None:
 
 
 def token_measures(token: Token) -> WordMeasures | None:
-    """Return the measures of a token; None for whitespace.
+    """Return the measures of a token; None for whitespace, and for what is not made of whole words of one sentence.
 
-    A token that was merged from several words has their joint measures. Raises IncparseError where the Doc has none:
-    they come from a component `incparse` with a generative model and the setting `measures = true`.
+    A token that was merged from several words has their joint measures, one that was split from a word has none. Raises
+    IncparseError where nothing was measured there: measures come from a component `incparse` with a generative model
+    and the setting `measures = true`.
     """
     if token.is_space:
         return None
     start, end = token.idx, token.idx + len(token)
+    is_measured = False
     for key in _keys(token.doc):
+        is_measured = is_measured or (key[2] < end and start < key[3])
         if key[2] <= start and end <= key[3]:
             stored = _decode(user_data(token.doc)[key])
             bounds = zip(stored["starts"], stored["ends"], strict=True)
             inside = [i for i, (s, e) in enumerate(bounds) if start <= key[2] + s and key[2] + e <= end]
             if inside:
                 return joined([WordMeasures(*stored["rows"][i]) for i in inside])
+    if is_measured:
+        return None
     raise IncparseError(
         f"there are no measures of {token.text!r}: parse with a generative model and its component's setting "
         f"measures = true, such as spacy_incparse.load('en_generative')"

@@ -60,16 +60,16 @@ def train_parser(
     """Train on normalised trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
 
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees.
-
     After each pass the state is written to `state_dir`, and `on_kept` gets the number of passes there; with `resume`
     training goes on behind them, and gives the same models, to the bit, as if it had never stopped. Without their best
-    model (`has_best`) the next one is the best so far. Raises IncparseError where the state belongs to other trees or
-    settings, or there is none.
+    model (`has_best`) the next one is the best so far. Raises IncparseError where the state belongs to other trees (of
+    `dev` too) or settings, or there is none.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
     settings = {"config": config.to_dict(), "n_folds": n_folds, "tagger": tagger_settings or {}, "seed": seed}
-    state = TrainingState(state_dir, fingerprint(train, settings | {"heads": heads.to_dict()})) if state_dir else None
+    settings |= {"heads": heads.to_dict(), "n_train": len(train)}
+    state = TrainingState(state_dir, fingerprint([*train, *dev], settings)) if state_dir else None
     if state and resume:
         preparation = state.load_preparation(train, config, heads)
     else:

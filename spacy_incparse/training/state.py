@@ -33,7 +33,7 @@ def forget(folder: Path) -> None:
 
 
 def fingerprint(trees: Sequence[Tree], settings: dict[str, Any]) -> str:
-    """Give a checksum of training trees and settings: a state fits these and no others."""
+    """Give a checksum of trees and settings: a state fits these and no others."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for tree in trees:
         digest.update(repr((tree.arrays.labels, tree.arrays.sizes, tree.arrays.words)).encode("utf8", "surrogatepass"))
@@ -88,7 +88,8 @@ class TrainingState:
             raise ModelError(f"{path} is damaged ({error}): start the training anew") from error
         if checksum != self.checksum:
             raise IncparseError(
-                f"{path} belongs to a training with other trees or settings: resume with the same ones, or start anew"
+                f"{path} belongs to a training with other trees or settings, where the trees that choose the best pass "
+                f"count too: resume with the same ones, or start anew"
             )
         return content
 

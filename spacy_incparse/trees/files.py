@@ -96,4 +96,6 @@ def _is_treebank_file(path: Path) -> bool:
 def _encoding_error(path: Path, data: bytes, error: UnicodeDecodeError) -> TreebankError:
     before = data[: error.start].decode("utf-8", errors="replace")
     what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
+    if path.suffix == ".spacy":
+        what = "a file of spaCy's Docs, which only `search` reads; expected trees in brackets"
     return TreebankError(path, *Places(before).line_and_column(len(before)), what)

@@ -16,7 +16,7 @@ from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.files import Places, read_text, treebank_files
 from spacy_incparse.trees.formats import refuse_discontinuous, refuse_other_formats
-from spacy_incparse.trees.normalize import Step, normalize
+from spacy_incparse.trees.normalize import WRAPPERS, Step, normalize
 from spacy_incparse.trees.tree import Tree
 
 # Only these separate words: a no-break space is part of a word.
@@ -184,6 +184,8 @@ def _read_tree(text: str, begin: int, behind: int) -> tuple[Tree, int]:
                 raise _MalformedError(
                     piece.start(), f"a node without a label under {path[-1]}; expected a label behind '('"
                 )
+            if path and not is_empty and label == path[0] in WRAPPERS and text[piece.start() - 1] == "\n":
+                raise _MalformedError(piece.start(), f"a tree ({label}) inside of another; expected ')' before it")
             builder.open(label)
             path.append(label)
             is_empty = True

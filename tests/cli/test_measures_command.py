@@ -117,6 +117,9 @@ def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
         ('"text"\n"\\"Stop\\" he said"\n', '"Stop" he said'),
         ('"text"\n"""Stop"" he said"\n', '"Stop" he said'),
         ("\ufefftext\r\nStop\r\n", "Stop"),
+        ('item\ttext\n1\t"If it rains, we stay."\n', "If it rains, we stay."),  # as Excel does
+        ('item\ttext\na,b\t"Stay," he said, "here"\n', '"Stay," he said, "here"'),
+        ('item\ttext\na,b\t"Well, stay."\n', '"Well, stay."'),  # with Excel a,b would have quotes too
     ],
 )
 def test_quotes_of_a_table_are_told_from_those_of_a_sentence(tmp_path, content, text):

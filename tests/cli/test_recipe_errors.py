@@ -99,6 +99,11 @@ def test_what_an_option_gives_is_checked_too():
     ("component", "message"),
     [
         ("training = 5", "training is 5: it must be a section"),
+        ('nbest = "foo"', "nbest: .*'foo' is not"),
+        ("nbest = -1", "incparse: nbest = -1 must be a whole number of 0 or more"),
+        ("set_tags = 3", "set_tags: .*3 is not"),
+        ('spans_keys = "x"', "there is no setting 'spans_keys' of the component incparse: the settings are factory,"),
+        ("measures = true", "measures need a generative model"),
         ("[components.incparse.search]\nbeam = 3", "'beam' is no search setting"),
         ("[components.incparse.training]\nfoo = 3", "there is no setting 'foo' of training"),
     ],
@@ -115,3 +120,17 @@ def test_a_config_without_a_language(write):
     path = write("s.cfg", '[components]\n[components.incparse]\nfactory = "incparse"\n')
     with pytest.raises(ConfigError, match="lang is None"):
         read_recipe(str(path))
+
+
+def test_the_components_settings_are_taken_over(write):
+    options = {"set_tags": True, "spans_key": "p", "required_key": "r", "forbidden_key": "f", "nbest": 2}
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
+    head = '[nlp]\nlang = "en"\n[components]\n[components.incparse]\nfactory = "incparse"\n'
+    assert read_recipe(str(write("s.cfg", head + lines))).options == options
+
+
+def test_where_a_json_file_is_wrong(write):
+    path = write("s.json", '{"seed": 1,\n "n_folds" 2}')
+    with pytest.raises(ConfigError, match=re.escape(f"{path}: line 2, column 12: this is no JSON: ")):
+        read_recipe(str(path))
+    assert read_recipe(str(write("bom.json", '\ufeff{"seed": 5}'))).training["seed"] == 5

@@ -49,10 +49,18 @@ def test_as_evalb_prints_the_whole_output(run, files):
 def test_different_sentences_are_an_error(run, files, write):
     result = run("score", files[0], write("other.mrg", "(TOP (NN sun))\n(TOP (NN moon))\n"))
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: sentence 1: ")
+    assert ": sentence 1: " in result.stderr
 
 
 def test_same_output_as_the_program(run, evalb_files):
     result = run("score", evalb_files / "gold.mrg", evalb_files / "parsed.mrg", "--as-evalb")
     assert result.exit_code == 0
     assert result.stdout.splitlines() == (evalb_files / "evalb.txt").read_text().splitlines()
+
+
+def test_other_words_are_named_with_their_files(run, write):
+    gold, parsed = write("gold.mrg", "(S (NN a))\n(S (NN b))"), write("parsed.mrg", "(S (NN a))\n(S (NN c))")
+    result = run("score", gold, parsed)
+    assert result.exit_code == 1
+    assert f"{gold}, {parsed}: sentence 2: the word 'b' of the gold tree is 'c'" in result.stderr
+    assert "--as-evalb" in result.stderr

@@ -132,6 +132,18 @@ def test_nothing_to_resume(run, train_file, dev_file, tmp_path):
     assert result.stdout == ""
 
 
+def test_a_folder_that_cannot_be_made_is_known_before_the_work(run, train_file, dev_file, write):
+    result = run("train", train_file, dev_file, write("file", "") / "out")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "file" in result.stderr
+
+
+def test_resumed_with_other_dev_trees(run, trained, train_file):
+    result = run("train", train_file, train_file, trained[0], "--resume")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "other trees or settings" in result.stderr
+
+
 def test_resumed_with_other_trees(run, trained, dev_file):
     result = run("train", dev_file, dev_file, trained[0], "--resume")
     assert (result.exit_code, result.stdout) == (1, "")

@@ -129,6 +129,15 @@ def test_mistakes_are_those_of_the_reader(tmp_path, text, what):
         assert len(log) == 1
 
 
+def test_a_bracket_too_many_does_not_make_up_for_one_too_few(tmp_path):
+    (tmp_path / "bad.mrg").write_text("(TOP (S (NN a))\n(TOP (S (NN b)))\n(TOP (S (NN c))))\n")
+    with pytest.raises(TreebankError, match=r"bad\.mrg:1:1: 1 closing bracket"):
+        list(read_forests([tmp_path / "bad.mrg"]))
+    (tmp_path / "good.mrg").write_text("(TOP\n(TOP (S (NN a)))\n)\n")  # odd, but closed
+    ((_, forest),) = read_forests([tmp_path / "good.mrg"])
+    assert [str(tree) for tree in forest] == ["(TOP (TOP (S (NN a))))"]
+
+
 @pytest.mark.treebanks
 @pytest.mark.parametrize("bank", ["wsj", "gum", "craft"])
 def test_real_treebanks(treebanks, bank):

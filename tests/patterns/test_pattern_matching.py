@@ -1,8 +1,10 @@
 """The compiled matcher against matching by definition, on random trees and patterns."""
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import Forest, PatternError, compile
 from tests import strategies
 from tests.patterns.random_patterns import patterns
@@ -54,3 +56,9 @@ def test_same_solutions_as_by_definition(text, trees, raw_labels):
         assert [node for node, _ in first] == nodes[number]
         firsts = dict(reversed(without_words(expected[number])))
         assert [names for _, names in first] == [firsts[node] for node in nodes[number]]
+
+
+@pytest.mark.parametrize("look", ["count", "search"])
+def test_what_is_no_tree_is_refused(look):
+    with pytest.raises(IncparseError, match=r"such as those of doc\._\.trees, and 'Rain' is none"):
+        list(getattr(compile("NP"), look)(["Rain", "falls"]))

@@ -77,3 +77,11 @@ def test_the_embedded_models_have_good_settings(name):
 def test_heads_of_a_wrong_kind():
     with pytest.raises(ConfigError, match=r"heads is \[\]: it must be"):
         head_rules([], "en")
+
+
+def test_whose_tags_are_taken_is_checked():
+    component = spacy_incparse.load("en").get_pipe("incparse")
+    with pytest.raises(ConfigError, match="incparse: tags = 'Doc' must be 'own' or 'doc'"):
+        component.tags = "Doc"
+    component.tags = "doc"
+    assert component.tags == "doc"

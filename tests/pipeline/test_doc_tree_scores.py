@@ -42,6 +42,27 @@ def test_tags_are_those_of_the_component_or_of_the_tree(nlp):
     assert gold.is_derived
 
 
+def test_a_tree_of_the_doc_is_scored_in_its_own_sentence(nlp):
+    component = nlp.get_pipe("incparse")
+    words, tags = ["They", "can", "fish", "."], [["PRP", "MD", "VB", "."], ["PRP", "VBP", "NN", "."]]
+    doc = Doc(nlp.vocab, words=2 * words, tags=tags[0] + tags[1], sent_starts=2 * [True, False, False, False])
+    component.tags = "doc"
+    try:
+        component(doc)
+        for tree, row in zip(doc._.trees, tags, strict=True):
+            scored = component.score(doc, tree)
+            assert list(scored.tree.tags) == row
+            assert scored.score == pytest.approx(tree.score, rel=1e-5)
+        assert list(component.score(doc, str(doc._.trees[1])).tree.tags) == tags[0]  # brackets: the first sentence
+    finally:
+        component.tags = "own"
+
+
+def test_what_is_no_tree_is_refused(nlp):
+    with pytest.raises(IncparseError, match="wants a Tree or its brackets as a string, not 5"):
+        nlp.get_pipe("incparse").score(nlp("It rained."), 5)
+
+
 def test_a_tree_of_other_words_is_refused(nlp):
     doc = nlp("It rained.")
     component = nlp.get_pipe("incparse")

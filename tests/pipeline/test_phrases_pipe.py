@@ -90,6 +90,7 @@ def test_labels_of_other_treebanks():
         ({"patterns": {"x": "NP <"}}, PatternError, "column 5"),
         ({"patterns": {"x": []}}, ConfigError, "patterns are missing"),
         ({"patterns": {"x": [1]}}, ConfigError, "patterns are missing or no strings"),
+        ({"patterns": {"x": 3}}, ConfigError, "patterns are missing or no strings"),
         ({"patterns": {"x": {"pattern": "NP"}}}, ConfigError, "unknown 'pattern'"),
         ({"labels": {"noun_phrase": "(NP"}}, PatternError, "column"),
     ],

@@ -51,6 +51,25 @@ def test_they_survive_what_is_done_with_docs(nlp):
     assert [token._.incparse for token in second] == expected[6:]
 
 
+def test_they_go_through_json(nlp):
+    doc = nlp(TEXT)
+    names = ["incparse", "incparse_measures"]
+    again = Doc(nlp.vocab).from_json(doc.to_json(underscore=names))
+    assert [token._.incparse for token in again] == [token._.incparse for token in doc]
+
+
+def test_what_is_not_made_of_whole_words_has_none(nlp):
+    doc = nlp(TEXT)
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(doc[2], ["tr", "ain"], heads=[doc[2], doc[2]])
+    assert (doc[2]._.incparse, doc[3]._.incparse) == (None, None)
+    assert doc[4]._.incparse.surprisal > 0
+    doc = nlp(TEXT)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[5:7])
+    assert doc[5]._.incparse is None
+
+
 def test_merged_tokens_have_joint_ones(nlp):
     doc = nlp(TEXT)
     parts = doc[7]._.incparse, doc[8]._.incparse

@@ -102,7 +102,7 @@ def test_progress_names_what_is_done(trees):
 
 def test_a_state_of_other_trees_or_settings_is_refused(tmp_path, trees):
     run(tmp_path, trees=trees, max_epochs=1)
-    for changed in ({"trees": trees[1:]}, {"seed": 8}, {"n_folds": 3}):
+    for changed in ({"trees": trees[1:]}, {"dev": trees[:3]}, {"seed": 8}, {"n_folds": 3}):
         with pytest.raises(IncparseError, match="other trees or settings"):
             run(tmp_path, resume=True, **({"trees": trees} | changed))
 

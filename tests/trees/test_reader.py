@@ -69,6 +69,12 @@ def test_a_lone_pos_node_is_a_tree():
         ("(S (NP (NN Rain) falls))", "1:18", "the node NP has the word 'falls' beside other nodes"),
         ("(S (NP Rain (NN falls)))", "1:8", "the node NP has both the word 'Rain' and nodes in it"),
         ("(S (NP (NN Rain", "1:12", "the text ends behind the word 'Rain'; expected ')'"),
+        (
+            "(VROOT (S (NN Rain))\n(VROOT (S (NN Sun)))\n(VROOT (S (NN Snow))))\n",
+            "1:1",
+            "1 closing bracket is missing in the tree that begins here; expected ')' before line 2, where another tree "
+            "seems to begin",
+        ),
         ("(S ((NN Rain)))", "1:4", "a node without a label under S; expected a label behind '('"),
         ("rain", "1:1", "the word 'rain' outside of a tree"),
     ],
@@ -176,6 +182,7 @@ def test_a_treebank_is_read_and_normalised(folder):
     [
         ("empty.mrg", b"", "empty.mrg:1:1: the file has no trees"),
         ("blank.mrg", b"\n# nothing\n", "blank.mrg:1:1: the file has no trees"),
+        ("docs.spacy", b"x\x9c\xe9", "docs.spacy:1:2: a file of spaCy's Docs, which only `search` reads"),
         ("latin.mrg", b"(NN Rain)\n(NN \xe9t\xe9)", "latin.mrg:2:5: byte 0xe9 is not UTF-8"),
         ("broken.mrg.gz", gzip.compress(b"(NN Rain)" * 99)[:30], "broken.mrg.gz:1:1: the gzip file is damaged"),
     ],
