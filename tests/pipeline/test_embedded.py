@@ -52,6 +52,7 @@ def test_the_accurate_one_parses():
     config = nlp.get_pipe("incparse").model.parser.config
     assert config.is_hybrid
     assert config.n_tags == 3
+    assert 0 < doc._.trees[0].confidence < 1
     assert nlp.meta["license"]
 
 
