@@ -25,7 +25,7 @@ from spacy_incparse.search.gold import as_searched, check_words, reachable_tags,
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
-from spacy_incparse.search.session import check_number
+from spacy_incparse.search.session import check_n_analyses
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
@@ -102,7 +102,7 @@ class GenerativeParser:
         if not words or (tags is not None and len(words) != len(tags)):
             n_tags = 0 if tags is None else len(tags)
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")
-        check_number(k)
+        check_n_analyses(k)
         wanted = checked(constraints, len(words))
         n_results = k if are_given(tags) else ALL
         nodes = self.model.nodes_of(words, tags)

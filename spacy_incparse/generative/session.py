@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.search.session import NO_WORDS, check_number, check_word
+from spacy_incparse.search.session import NO_WORDS, check_n_analyses, check_word
 
 if TYPE_CHECKING:
     from spacy_incparse.generative.model import Tag
@@ -82,7 +82,7 @@ class PrefixSession:
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Give up to k analyses, different trees, the best first; scores are natural log probabilities."""
-        check_number(k)
+        check_n_analyses(k)
         level, beam = self._level("trees"), self._beams["trees"]
         words, tags = zip(*self._pushed(), strict=True)
         results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)

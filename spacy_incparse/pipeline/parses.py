@@ -19,7 +19,7 @@ from spacy_incparse.pipeline.doc_tree import DocTree
 from spacy_incparse.pipeline.fields import StoredAnalysis, stored_analyses, stored_temperature
 from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
-from spacy_incparse.search.session import check_number
+from spacy_incparse.search.session import check_n_analyses
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -60,7 +60,7 @@ def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[t
     parses the sentences, whatever is on the Doc. Raises IncparseError where there is no pipeline to ask, or k is
     below 1.
     """
-    check_number(k)
+    check_n_analyses(k)
     component = None if nlp is None else _component_of(nlp)
     return tuple(tuple(_scored(doc, _analyses(doc, found, component), k)) for found in anchored_trees(doc))
 

@@ -26,7 +26,7 @@ from spacy_incparse.search.output import TreeWriter
 from spacy_incparse.search.replay import Replay
 from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
-from spacy_incparse.search.session import LateSession, TaggerAhead, check_number
+from spacy_incparse.search.session import LateSession, TaggerAhead, check_n_analyses
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.builder import TreeBuilder
@@ -184,7 +184,7 @@ class Parser:
         """
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
-        check_number(k)
+        check_n_analyses(k)
         sentence = self.model.sentence(words, tags)
         wanted = checked(constraints, len(words))
         found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))

@@ -32,7 +32,7 @@ def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
         raise IncparseError(f"the parser knows no tag {tag!r} (for {word!r}): choose among {', '.join(sorted(known))}")
 
 
-def check_number(k: int) -> None:
+def check_n_analyses(k: int) -> None:
     """Raise IncparseError for a number of analyses that nobody can be given."""
     if k < 1:
         raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
@@ -107,7 +107,7 @@ class LateSession:
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
         """Give up to k analyses, different trees, the best first."""
-        check_number(k)
+        check_n_analyses(k)
         if not self._n_words:
             raise IncparseError(NO_WORDS)
         if complete:
