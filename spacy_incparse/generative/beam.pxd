@@ -26,14 +26,12 @@ cdef struct HypothesisC:
     int32_t node         # of the lattice
 
 
-# The beam after a word: hypotheses[first:last], best first. Levels are only ever added, and each knows the one that it
-# extends, so that several words may be tried after the same prefix. word and before are natural log probabilities of
-# the word given the words before: the sum of all extensions of the beam over the sum of the beam, and the same without
-# the words' own probabilities.
+# The beam after a word: hypotheses[first:last], best first. Levels are only ever added, so that several words may be
+# tried after the same prefix. word and before are natural log probabilities of the word given the words before: the sum
+# of all extensions of the beam over the sum of the beam, and the same without the words' own probabilities.
 cdef struct LevelC:
     int32_t first
     int32_t last
-    int32_t previous
     int32_t best         # the hypothesis with the best analysis
     int32_t n_words
     double word
@@ -73,6 +71,7 @@ cdef class Beam:
     cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
     cdef void finish(self, int32_t level) noexcept nogil
     cdef tuple moves_to(self, int32_t hypothesis)
+    cdef tuple _measures(self, LevelC here)
     cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
     cdef double _expand_beam(self, int32_t level) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil

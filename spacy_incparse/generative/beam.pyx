@@ -83,10 +83,16 @@ cdef class Beam:
         self.start()
 
     def push(self, int level, word, tags):
-        """Absorb a word (its number, ids of its possible tags) after a level; give the number of the new level."""
-        cdef int32_t result, first = self.lattice.push(word, tags), last = len(self.lattice)
-        with self.probabilities.lock, nogil:
-            result = self.advance(level, first, last)
+        """Absorb a word (its number, ids of its possible tags) after a level; give the number of the new level.
+
+        Threads take turns, here and in all that reads levels: a push of another one may move what is read.
+        """
+        cdef int32_t result, first, last
+        with self.probabilities.lock:
+            first = self.lattice.push(word, tags)
+            last = len(self.lattice)
+            with nogil:
+                result = self.advance(level, first, last)
         return result
 
     def complete(self, int level, int k):
@@ -94,26 +100,30 @@ cdef class Beam:
 
         An analysis is (log probability, closings by word, leaves by word).
         """
-        with self.probabilities.lock, nogil:
-            self.finish(level)
         cdef int rank
         results = []
-        for rank in range(min(k, <int>self.final.size())):
-            results.append((self.final[rank].score, *self.moves_to(self.final[rank].previous)))
-        return results, bool(self.ending.relaxed)
+        with self.probabilities.lock:
+            with nogil:
+                self.finish(level)
+            for rank in range(min(k, <int>self.final.size())):
+                results.append((self.final[rank].score, *self.moves_to(self.final[rank].previous)))
+            return results, bool(self.ending.relaxed)
 
     def analyses(self, int level, int k):
         """Give the k best hypotheses of a level, as `complete` does, with all that is open left open."""
-        cdef int32_t here = self.levels[level].first
+        cdef int32_t here
         cdef int rank
         results = []
-        for rank in range(min(k, self.levels[level].last - here)):
-            results.append((self.hypotheses[here + rank].score, *self.moves_to(here + rank)))
+        with self.probabilities.lock:
+            here = self.levels[level].first
+            for rank in range(min(k, self.levels[level].last - here)):
+                results.append((self.hypotheses[here + rank].score, *self.moves_to(here + rank)))
         return results
 
     def is_relaxed(self, int level):
         """Say whether the last word of a level needed more than the grammar's triples."""
-        return bool(self.levels[level].relaxed)
+        with self.probabilities.lock:
+            return bool(self.levels[level].relaxed)
 
     def measures(self, int level):
         """Give what a level says of its last word, all but the log probabilities expected over the beam.
@@ -121,7 +131,10 @@ cdef class Beam:
         Log probability of the word and of its syntactic part (natural), entropy (nats), derivation steps, open
         constituents, phrases above the word, share of the extensions of the previous level's best hypothesis.
         """
-        cdef LevelC here = self.levels[level]
+        with self.probabilities.lock:
+            return self._measures(self.levels[level])
+
+    cdef tuple _measures(self, LevelC here):
         cdef int32_t k
         cdef int n_open, n_phrases
         cdef double p, total = 0.0, entropy = 0.0, steps = 0.0, n_all_open = 0.0, depth = 0.0, survivors = 0.0
@@ -143,9 +156,6 @@ cdef class Beam:
     def ending_probability(self):
         """Give the natural log probability of the end that the last `complete` found."""
         return self.ending.word
-
-    def _n_hypotheses(self, int level):
-        return self.levels[level].last - self.levels[level].first
 
     cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil:
         """Count the open constituents below the root, and those of them that are phrases of the restored tree."""
@@ -176,7 +186,7 @@ cdef class Beam:
         hypothesis.frame, hypothesis.previous = ROOT, -1
         hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
         self.hypotheses.push_back(hypothesis)
-        level.first, level.last, level.previous, level.best, level.n_words = 0, 1, -1, 0, 0
+        level.first, level.last, level.best, level.n_words = 0, 1, 0, 0
         level.word, level.before, level.relaxed = 0.0, 0.0, False
         self.levels.push_back(level)
 
@@ -208,7 +218,7 @@ cdef class Beam:
         """Collect the candidates of all hypotheses of a level."""
         cdef LevelC result
         cdef double beam
-        result.previous, result.relaxed = level, False
+        result.relaxed = False
         result.n_words = self.levels[level].n_words + (first_node < last_node)
         if self.is_limited:
             self.limits.start_word(self.levels[level].n_words)

@@ -1,7 +1,10 @@
 """Sentences word by word: measures, branches, and nothing from words that are not there yet."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+import spacy_incparse
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import MEASURES
@@ -65,6 +68,28 @@ def test_branches_leave_each_other_alone(parser):
     assert second.push(".").measures() == pushed(parser, [*WORDS[:3], "stopped", "."]).measures()
     assert (prefix.measures(), prefix.nbest(3)) == before
     assert prefix.push("was").previous is prefix  # undo is going back to it
+
+
+def test_threads_share_a_prefix():
+    """With a large model: the search of a small one is over before another thread comes to anything."""
+    parser = spacy_incparse.load("en_generative").get_pipe("incparse").decoder.parser
+    sentences = [
+        WORDS,
+        "She gave him many letters .".split(),
+        "If it rains , we stay .".split(),
+        "Trees grow .".split(),
+    ]
+    alone = [parser.measures(words) for words in sentences]
+
+    def measured(session, words):
+        sessions = [session := session.push(word) for word in words]
+        return [session.measures() for session in sessions]
+
+    for _ in range(4):
+        start = parser.start()
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(lambda words, start=start: measured(start, words), sentences))
+        assert together == alone
 
 
 def test_a_given_tag_is_kept(parser):
