@@ -63,18 +63,23 @@ class GenerativeConfig:
                 raise ConfigError(f"{name!r} is no setting of the search: choose among {', '.join(SEARCH_SETTINGS)}")
         return replace(self, **settings)
 
-    def measures_filter(self, beam_size: int | None = None) -> tuple[int, float]:
+    def measures_filter(self, beam_size: int | None = None, gamma: float | None = None) -> tuple[int, float]:
         """Give beam_size and gamma where measures are taken.
 
-        With another beam_size than the setting gamma changes as well, so that the last hypothesis of a full beam has to
-        meet what it does by default; 0, which keeps everything, goes without.
+        With another beam_size than the setting gamma changes as well, unless it is given, so that the last hypothesis
+        of a full beam has to meet what it does by default; 0, which keeps everything, goes without. Raises ConfigError
+        for a beam_size below 0, and for a gamma that is no number from 0 to 1.
         """
         default = self.measures_beam_size
         beam_size = default if beam_size is None else beam_size
+        check_number("beam_size", beam_size, 0, MOST)
+        if gamma is not None:
+            _check_range("gamma", gamma, *_RANGES["gamma"])
+            return beam_size, gamma
         if not beam_size or self.measures_log10_gamma is None:
             return beam_size, 0.0
-        gamma = 10.0**self.measures_log10_gamma
-        return beam_size, min(gamma * (default / beam_size) ** 3, 0.1) if default else gamma
+        own = 10.0**self.measures_log10_gamma
+        return beam_size, min(own * (default / beam_size) ** 3, 0.1) if default else own
 
     def to_dict(self) -> dict[str, Any]:
         """Give all settings as a dict, fit for JSON."""

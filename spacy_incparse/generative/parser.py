@@ -15,7 +15,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.beam import Beam
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures
-from spacy_incparse.generative.model import GenerativeModel, Tags, encode_known
+from spacy_incparse.generative.model import GenerativeModel, Tag, Tags, encode_known
 from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
@@ -150,7 +150,7 @@ class GenerativeParser:
         """Give the trees of analyses, best first; what is open at the end is closed."""
         if not are_given(tags):
             results = self._sum_taggings(results)
-        given = [tag if isinstance(tag, str) else None for tag in tags or [None] * len(words)]
+        given = [_only_tag(tag, self.tags) for tag in tags or [None] * len(words)]
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
             own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
@@ -175,10 +175,10 @@ class GenerativeParser:
     def start(self, *, beam_size: int | None = None, gamma: float | None = None) -> PrefixSession:
         """Begin a sentence that comes word by word.
 
-        beam_size, gamma: the filter of its measures; the defaults are `GenerativeConfig.measures_filter`.
+        beam_size, gamma: the filter of its measures, as `GenerativeConfig.measures_filter` completes it; its
+            ConfigError for values that they cannot have.
         """
-        beam_size, own_gamma = self.config.measures_filter(beam_size)
-        sums = self.new_beam(beam_size, own_gamma if gamma is None else gamma, merges=True)
+        sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
         return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
 
     def measures(
@@ -248,6 +248,13 @@ class GenerativeParser:
             (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
         ]
         return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties stay in the beam's order
+
+
+def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
+    """Give the tag that a word is shown with whatever its derivation says, or None."""
+    if isinstance(tag, str):
+        return tag or None
+    return None if not tag or any(name in known for name, _ in tag) else tag[0][0]
 
 
 def are_given(tags: Tags | None) -> bool:

@@ -10,6 +10,8 @@ sentence itself is the first analysis and not repeated. Fields that are not know
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from math import inf
 from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError
@@ -43,8 +45,15 @@ def analysis_field(tree: Tree, score: float, heads: str) -> str:
 
 
 def stored_temperature(fields: Sequence[str]) -> float | None:
-    """Return the temperature that is stored, or None."""
-    return next((float(field[2:]) for field in fields if field.startswith(TEMPERATURE)), None)
+    """Return the temperature that is stored, or None. Raises IncparseError where the field is damaged."""
+    stored = next((field.removeprefix(TEMPERATURE) for field in fields if field.startswith(TEMPERATURE)), None)
+    if stored is None:
+        return None
+    with suppress(ValueError):
+        temperature = float(stored)
+        if 0 < temperature < inf:
+            return temperature
+    raise IncparseError(f"the stored temperature is damaged: it is {stored!r}, not a number above 0")
 
 
 def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[StoredAnalysis]:

@@ -25,26 +25,27 @@ class GoldSentences:
     n_skipped: int
 
 
-_cache: WeakKeyDictionary[Doc, tuple[tuple[str, ...], GoldSentences]] = WeakKeyDictionary()
+_Source = tuple[tuple[str, ...], list[AnchoredTree]]  # the words of the predicted Doc and the trees of the reference
+_cache: WeakKeyDictionary[Doc, tuple[_Source, GoldSentences]] = WeakKeyDictionary()
 
 
 def gold_sentences(example: Example) -> GoldSentences:
     """Return the gold trees of the example's reference on the words of its predicted Doc, sentence by sentence.
 
     The sentences are those of the reference, as `predicted` mostly has none in training. One is skipped where it begins
-    or ends inside a predicted token, or loses more than `MAX_LOST` of its phrases. Remembered per reference: spaCy's
-    training loop shows the same one in each pass.
+    or ends inside a predicted token, or loses more than `MAX_LOST` of its phrases. Remembered per reference, as long as
+    its trees stay: spaCy's training loop shows the same one in each pass.
     """
     words = tuple(token.text for token in example.predicted if not token.is_space)
+    source = words, anchored_trees(example.reference)
     known = _cache.get(example.reference)
-    if known is None or known[0] != words:
-        known = words, _project_all(example.reference, words)
+    if known is None or known[0] != source:
+        known = source, _project_all(example.reference, *source)
         _cache[example.reference] = known
     return known[1]
 
 
-def _project_all(reference: Doc, words: tuple[str, ...]) -> GoldSentences:
-    found = anchored_trees(reference)
+def _project_all(reference: Doc, words: tuple[str, ...], found: list[AnchoredTree]) -> GoldSentences:
     trees = [anchored.tree for anchored in found]
     if tuple(chain.from_iterable(tree.words for tree in trees)) == words:
         firsts = accumulate((len(tree.words) for tree in trees), initial=0)

@@ -346,12 +346,11 @@ class IncParser(TrainablePipe):
     def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
         """Return the scores of Examples by the component's scorer, as every component does.
 
-        With a Doc and a tree: what the parser thinks of the tree, see `score_tree`.
+        With a Doc and a tree: what the parser thinks of the tree, see `score_tree`. Raises IncparseError for one
+        without the other.
         """
-        if isinstance(examples, Doc):
-            if tree is None:
-                raise TypeError("score(doc) needs a tree: score(doc, tree), or Examples in place of the Doc")
-            return self.score_tree(examples, tree, **kwargs)
+        if isinstance(examples, Doc) or tree is not None:
+            return self.score_tree(examples, tree, **kwargs)  # type: ignore[arg-type]  # it says what is wrong
         return super().score(examples, **kwargs)
 
     def score_tree(self, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_incparse.errors import IncparseError
@@ -22,8 +23,6 @@ from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
 from spacy_incparse.search.session import check_n_analyses
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_incparse.pipeline.parser_pipe import IncParser
     from spacy_incparse.search.parser import Parse, Tags
 
@@ -171,7 +170,8 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[IncParser, Tags, Parse]:
     start = " ".join(found.tree.words[:8])
     raise IncparseError(
         f"no pipeline in this process gives the tree of {start!r}: load the one that parsed it, name another one "
-        f"(doc._.parses(k, nlp=...)), or parse with the component's nbest, which stores analyses on the Doc"
+        f"(doc._.parses(k, nlp=...)), or parse with the component's nbest, which stores analyses on the Doc; the spans "
+        f"that it had to keep to (required_key, forbidden_key) must still be there"
     )
 
 
@@ -195,6 +195,8 @@ def _is_same(best: Parse, found: AnchoredTree) -> bool:
 def _component_of(nlp: Language) -> IncParser:
     from spacy_incparse.pipeline.parser_pipe import IncParser  # which imports this module
 
+    if not isinstance(nlp, Language):
+        raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
     for _, pipe in nlp.pipeline:
         if isinstance(pipe, IncParser):
             return pipe

@@ -23,6 +23,10 @@ def score_doc_tree(component: IncParser, doc: Doc, tree: Tree | str, *, gold_tag
     those that the component would parse it under, with `gold_tags` the tree's. Raises IncparseError where there is no
     such sentence.
     """
+    if not isinstance(doc, Doc):
+        raise IncparseError(
+            f"score wants a Doc and a tree of one of its sentences, not a {type(doc).__name__}: {doc!r}"
+        )
     if not isinstance(tree, Tree | str):
         raise IncparseError(f"score wants a Tree or its brackets as a string, not {tree!r}")
     given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))

@@ -178,7 +178,11 @@ _MAY_BE_FRACTIONS = (
     "train_generative_weight",
 )  # fmt: skip
 _MOST_FRACTION = 1e300
-_MOST = {"table_bits": 28, "seen_min_share": 1, "tag_margin": MOST}  # where it is another than the usual bound
+_MOST_WEIGHT = 10_000  # of a log probability, or scores would not fit into 32 bits of the compiled code
+_MOST = {  # where it is another than the usual bound
+    "table_bits": 28, "seen_min_share": 1, "margin": MOST, "tag_margin": MOST,
+    "generative_weight": _MOST_WEIGHT, "train_generative_weight": _MOST_WEIGHT,
+}  # fmt: skip
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
     "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,

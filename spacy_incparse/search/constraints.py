@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from numbers import Integral
+from typing import Any, NamedTuple, TypeVar
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
 
@@ -31,12 +33,24 @@ Constraints = Iterable[Constraint | tuple]
 
 
 def checked(constraints: Constraints, n_words: int) -> list[Constraint]:
-    """Give constraints on a sentence, each once. Raises ValueError for one that is not on its words."""
-    found = [Constraint(*constraint) for constraint in constraints]
-    for constraint in found:
-        if not 0 <= constraint.start < constraint.end <= n_words:
-            raise ValueError(f"{constraint} is no phrase of a sentence of {n_words} words")
-    return list(dict.fromkeys(found))
+    """Give constraints on a sentence, each once. Raises ConfigError for what is none, or none on its words."""
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise ConfigError(f"the constraints are {constraints!r}: they must be a list of Constraint")
+    return list(dict.fromkeys(_checked(constraint, n_words) for constraint in constraints))
+
+
+def _checked(constraint: Any, n_words: int) -> Constraint:
+    if not isinstance(constraint, tuple | list) or not 2 <= len(constraint) <= len(Constraint._fields):
+        raise ConfigError(f"{constraint!r} is no constraint: give Constraint(start, end, label, is_required)")
+    found = Constraint(*constraint)
+    are_whole = all(isinstance(bound, Integral) and not isinstance(bound, bool) for bound in found[:2])
+    if not (are_whole and isinstance(found.label, str | None) and isinstance(found.is_required, bool)):
+        raise ConfigError(
+            f"{found} is no constraint: start and end must be whole numbers, label a string or None, is_required a bool"
+        )
+    if not 0 <= found.start < found.end <= n_words:
+        raise ConfigError(f"{found} is no phrase of a sentence of {n_words} words")
+    return found
 
 
 @dataclass(frozen=True)

@@ -179,11 +179,13 @@ class Parser:
         """Give up to k analyses of one sentence, different trees, the best first.
 
         constraints: phrases that must be there, or must not (`search.constraints.Constraint`). Those that the search
-        cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for k below 1, and
-        for constraints on other words.
+        cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for words without
+        tags, k below 1, and constraints on other words.
         """
         if not words or len(words) != len(tags):
             raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
+        if any(not isinstance(tag, str) and not tag for tag in tags):
+            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
         check_n_analyses(k)
         sentence = self.model.sentence(words, tags)
         wanted = checked(constraints, len(words))
@@ -262,9 +264,16 @@ class Parser:
         return seen_outcomes(self.model.grammar, self.config.seen_min_count, self.config.seen_min_share)
 
     def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
-        """The tags as given, and where several were given the one that a derivation has."""
-        known, chosen = self.model.grammar.tags, self._moves.leaves
-        return [tag if isinstance(tag, str) else known[chosen[leaf][0]] for tag, leaf in zip(tags, leaves, strict=True)]
+        """The tags as given; where several were given the one that a derivation has.
+
+        That may be one that stands for tags which training has not seen: then it is the first of these.
+        """
+        known, moves = self.model.grammar.tags, self._moves.leaves
+        chosen = []
+        for tag, leaf in zip(tags, leaves, strict=True):
+            found = known[moves[leaf][0]]
+            chosen.append(tag if isinstance(tag, str) else next((name for name, _ in tag if name == found), tag[0][0]))
+        return chosen
 
     def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
         """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import spacy_incparse
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.generative.parser import GenerativeParser
@@ -98,6 +98,12 @@ def test_a_given_tag_is_kept(parser):
     assert session.measures() != pushed(parser, ["train", "late"]).measures()
 
 
+def test_tags_that_training_has_not_seen_stay_the_trees(parser):
+    for tag in ("ZZ", [("ZZ", 0.0)], [("ZZ", 0.0), ("YY", 1.0)]):
+        assert parser.parse(["The", "train"], [tag, "NN"]).tree.tags == ("ZZ", "NN")
+        assert parser.start().push("The", tag if isinstance(tag, list) else None).best().tree.tags
+
+
 def test_trees_of_prefixes_cover_the_words(parser):
     session = parser.start()
     for n, word in enumerate(WORDS, 1):
@@ -138,6 +144,23 @@ def test_without_gamma_a_beam_has_none():
     config = GenerativeConfig(measures_log10_gamma=None)
     assert config.measures_filter() == (config.measures_beam_size, 0)
     assert config.measures_filter(50) == (50, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
+        ({"beam_size": 1.5}, "beam_size is 1.5: it must be a whole number"),
+        ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
+        ({"gamma": float("nan")}, "gamma is nan: it must be a number from 0 to 1"),
+        ({"gamma": -0.5}, "gamma is -0.5: it must be a number from 0 to 1"),
+        ({"gamma": "wide"}, "gamma is 'wide': it must be a number from 0 to 1"),
+    ],
+)
+def test_a_wrong_filter_is_refused(parser, settings, message):
+    for ask in (parser.start, lambda **settings: parser.measures(WORDS, **settings)):
+        with pytest.raises(ConfigError, match=message):
+            ask(**settings)
 
 
 def test_names_of_measures():

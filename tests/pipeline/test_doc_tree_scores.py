@@ -70,8 +70,11 @@ def test_a_tree_of_other_words_is_refused(nlp):
         component.score(doc, "(TOP (S (NP (PRP It)) (VP (VBD snowed))))")
     with pytest.raises(IncparseError, match="no sentence of the Doc"):
         component.score(doc, doc._.trees[0][0][0])
-    with pytest.raises(TypeError, match="needs a tree"):
+    with pytest.raises(IncparseError, match="wants a Tree or its brackets as a string, not None"):
         component.score(doc)
+    for wrong, kind in ((next(doc.sents), "Span"), (doc.text, "str"), (None, "NoneType")):
+        with pytest.raises(IncparseError, match=f"wants a Doc and a tree of one of its sentences, not a {kind}"):
+            component.score(wrong, doc._.trees[0])
 
 
 def test_examples_are_scored_as_ever(nlp):

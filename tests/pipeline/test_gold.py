@@ -72,3 +72,12 @@ def test_the_result_is_remembered_by_reference_and_tokens():
     assert gold_sentences(again) is gold_sentences(first)
     other = Example(Doc(VOCAB, words=["We", "cannot", *GOLD_WORDS[3:]]), first.reference)
     assert gold_sentences(other).trees[0][1].words == ("We", "cannot", "go", ".")
+
+
+def test_other_trees_of_the_reference_are_seen():
+    first = example(GOLD_WORDS)
+    before = gold_sentences(first).trees
+    (flat,) = parse_bracketed("(TOP (X (PRP We) (MD can) (RB not) (VB go) (. .)))")
+    (other,) = trees_to_docs([flat, before[1][1]], VOCAB, n_sents=2)
+    first.reference.user_data = other.user_data
+    assert gold_sentences(first).trees == ((0, flat), before[1])

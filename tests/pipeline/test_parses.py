@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import re
 import weakref
 from itertools import pairwise
 
@@ -229,6 +230,22 @@ def test_a_damaged_analysis_is_told(storing):
     assert len(doc._.trees) == 2
     with pytest.raises(IncparseError, match="a stored analysis is damaged"):
         doc._.parses(2)
+
+
+@pytest.mark.parametrize("damaged", ["abc", "0", "-3", "nan", "inf", ""])
+def test_a_damaged_temperature_is_told(storing, damaged):
+    doc = storing(TEXT)
+    doc.user_data = {key: re.sub(r"t=[^|]*", f"t={damaged}", value) for key, value in doc.user_data.items()}
+    with pytest.raises(IncparseError, match=f"the stored temperature is damaged: it is '{damaged}'"):
+        doc._.parses(2)
+
+
+@pytest.mark.parametrize(("k", "message"), [(1.5, "a whole number, not 1.5"), ("3", "not '3'"), (None, "not None")])
+def test_a_wrong_number_of_analyses_is_told(nlp, k, message):
+    with pytest.raises(IncparseError, match=message):
+        nlp(TEXT)._.parses(k)
+    with pytest.raises(IncparseError, match="nlp is 5: it must be a pipeline"):
+        nlp(TEXT)._.parses(2, nlp=5)
 
 
 def test_without_a_temperature_there_are_no_probabilities(trained):

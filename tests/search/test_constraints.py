@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.search.constraints import Constraint
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.trees.reader import parse_bracketed
@@ -164,5 +165,25 @@ def test_constraints_do_not_stay(small):
 
 @pytest.mark.parametrize("wrong", [(3, 3), (-1, 2), (0, 9, "NP"), (5, 2)])
 def test_constraints_on_other_words_are_refused(small, wrong):
-    with pytest.raises(ValueError, match="is no phrase of a sentence of 8 words"):
+    with pytest.raises(ConfigError, match="is no phrase of a sentence of 8 words"):
         small.parse(WORDS, TAGS, [wrong])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([("a", 2)], "start and end must be whole numbers"),
+        ([(0.5, 2, None, True)], "start and end must be whole numbers"),
+        ([(True, 2)], "start and end must be whole numbers"),
+        ([(0, 2, 7)], "label a string or None"),
+        ([(0, 2, "NP", "yes")], "is_required a bool"),
+        ([(0,)], r"\(0,\) is no constraint: give Constraint\(start, end, label, is_required\)"),
+        ([(0, 2, "NP", True, 1)], "is no constraint: give"),
+        ([5], "5 is no constraint"),
+        ("abc", "the constraints are 'abc': they must be a list"),
+        (None, "the constraints are None: they must be a list"),
+    ],
+)
+def test_what_is_no_constraint_is_refused(small, wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        small.parse(WORDS, TAGS, wrong)

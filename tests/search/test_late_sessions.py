@@ -1,5 +1,7 @@
 """Sentences word by word with features that look ahead: late answers, and none from words that are not there."""
 
+import re
+
 import pytest
 
 from spacy_incparse.errors import IncparseError
@@ -131,16 +133,22 @@ def test_what_a_session_cannot_do_is_told(request):
     session = parser_of(request, "paper").start()
     with pytest.raises(IncparseError, match="no tag"):
         session.push("The")
-    for word in ("", " ", "the old"):
+    for word in ("", " ", "the old", "the\told", "the\nold"):
         with pytest.raises(IncparseError, match="is not one word"):
             session.push(word, "DT")
     with pytest.raises(IncparseError, match=r"has to be a string, not 3: .*token\.text"):
         session.push(3, "DT")
+    for wrong in (5, b"NN", ("NN", "VB"), ["NN"], [], [("NN", "x")]):
+        with pytest.raises(IncparseError, match=re.escape(f"{wrong!r} is no tag (of 'The'): give a string, or a list")):
+            session.push("The", wrong)
     with pytest.raises(IncparseError, match=r"no tag 'dt' \(for 'The'\): choose among .*DT"):
         session.push("The", "dt")
     with pytest.raises(IncparseError, match="no words yet"):
         session.best()
+    assert session.push("the\u00a0old", "DT").words == ("the\u00a0old",)
     with pytest.raises(IncparseError, match="1 or more"):
         session.push("The", "DT").nbest(0)
+    with pytest.raises(IncparseError, match=r"a whole number, not 1\.5"):
+        session.push("The", "DT").nbest(1.5)
     with pytest.raises(IncparseError, match="no probabilities"):
         session.push("The", "DT").measures()

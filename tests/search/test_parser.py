@@ -151,6 +151,13 @@ def test_no_analyses_are_too_few(parser, k):
         parser.nbest(["otter"], ["NN"], k)
 
 
+def test_tags_that_training_has_not_seen_stay_the_trees(parser):
+    for tags in (["ZZ", "NN"], [[("ZZ", 0.0)], "NN"], [[("ZZ", 0.0), ("YY", 2.0)], [("NN", 0.0), ("QQ", 1.0)]]):
+        assert parser.parse(["The", "otter"], tags).tree.tags == ("ZZ", "NN")
+    with pytest.raises(ValueError, match="a word has no tag"):
+        parser.parse(["The", "otter"], [[], "NN"])
+
+
 def test_a_batch_is_its_sentences(parser, held_out):
     sentences = [(tree.words, tree.tags) for tree in held_out]
     assert parser.parse_batch(iter(sentences)) == [parser.parse(*sentence) for sentence in sentences]
