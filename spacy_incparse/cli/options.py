@@ -15,6 +15,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.transforms.left_corner import slash_problem
 from spacy_incparse.trees.files import treebank_files
 from spacy_incparse.trees.reader import SkipLog, read_treebank
 from spacy_incparse.trees.tree import Tree
@@ -44,10 +45,14 @@ WordClusters = Annotated[
 ]
 
 
-def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False) -> list[Tree]:
-    """Return the normalised trees of bracket files; with `skip_bad` say on standard error what was left out."""
+def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False, for_grammar: bool = False) -> list[Tree]:
+    """Return the normalised trees of bracket files; with `skip_bad` say on standard error what was left out.
+
+    for_grammar: trees of which no grammar can be made are malformed too.
+    """
     log = SkipLog() if skip_bad else None
-    trees = read_treebank([paths] if isinstance(paths, str) else list(paths), skip_bad=log)
+    check = slash_problem if for_grammar else None
+    trees = read_treebank([paths] if isinstance(paths, str) else list(paths), skip_bad=log, check=check)
     if log:
         typer.echo(str(log), err=True)
     if not trees:

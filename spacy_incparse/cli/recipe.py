@@ -138,7 +138,7 @@ def read_recipe(
     given["lang"] = lang or given["lang"]
     given["max_epochs"] = max_epochs or given["max_epochs"]
     try:
-        _check(given | {"training": training}, others=_OUTER if Path(config).suffix == ".json" else ())
+        _check(given | {"training": training}, others=_OUTER if _is_json(Path(config)) else ())
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
     _blank(given["lang"])
@@ -206,22 +206,36 @@ def _read_settings(config: str) -> dict[str, Any]:
     path = Path(config)
     if not path.is_file():
         raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMES)}")
+    text = read_text(path)
     try:
-        return defaults | (_from_json(path) if path.suffix == ".json" else _from_cfg(path))
+        return defaults | (_from_json(text) if _is_json(path) else _from_cfg(path))
     except (ValueError, KeyError, TypeError, configparser.Error) as error:
-        raise ConfigError(f"{path}: {error}") from error
+        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from error  # spaCy's messages have many lines
 
 
-def _from_json(path: Path) -> dict[str, Any]:
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _from_json(text: str) -> dict[str, Any]:
     """Read an object with settings as in [components.incparse.training]; "lang" and "max_epochs" may be beside them."""
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(text, object_pairs_hook=_without_doubles)
     except json.JSONDecodeError as error:
         raise ConfigError(f"line {error.lineno}, column {error.colno}: this is no JSON: {error.msg}") from None
     if not isinstance(content, dict):
         raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
     outer = {key: content.pop(key) for key in _OUTER if key in content}
     return outer | {"training": content}
+
+
+def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of JSON. Raises ConfigError for a setting that stands there twice."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ConfigError(f"{next(name for name in names if names.count(name) > 1)!r} is given twice: keep one of them")
+    return content
 
 
 def _from_cfg(path: Path) -> dict[str, Any]:

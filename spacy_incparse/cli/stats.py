@@ -32,8 +32,8 @@ def stats_command(
       spacy-incparse stats train.mrg dev.mrg
     """
     keep_inputs(output, treebank, held_out)
-    trees = open_treebank(treebank, skip_bad=skip_bad)
-    held_out_trees = None if held_out is None else open_treebank(held_out, skip_bad=skip_bad)
+    trees = open_treebank(treebank, skip_bad=skip_bad, for_grammar=True)
+    held_out_trees = None if held_out is None else open_treebank(held_out, skip_bad=skip_bad, for_grammar=True)
     table = grammar_table(trees, held_out_trees, with_top=with_top)
     typer.echo(table.format())
     write_json(output, table.to_dict())

@@ -81,7 +81,8 @@ def train_command(
     )
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    trees, dev_trees = (open_treebank(path, skip_bad=skip_bad) for path in (train, dev))
+    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True)
+    dev_trees = open_treebank(dev, skip_bad=skip_bad)
     train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 

@@ -108,8 +108,10 @@ class ParserConfig:
 
     def _check_setting(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if name in _MAY_BE_NONE and (value is None or value == inf):  # both keep every hypothesis
+        if name in _MAY_BE_NONE and value is None:
             return
+        if name in _MAY_BE_NONE and value == inf:  # which no config file can hold
+            raise ConfigError(f"{name} is {value!r}: it must be a finite number, or None (in files null) for no filter")
         is_whole = name not in _MAY_BE_FRACTIONS
         check_number(name, value, least, _MOST.get(name, MOST if is_whole else _MOST_FRACTION), is_whole=is_whole)
 

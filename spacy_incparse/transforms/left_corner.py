@@ -24,7 +24,9 @@ def transform(tree: Tree) -> Tree:
 
     Raises IncparseError where a phrase label of the source already has the form ``A/A``.
     """
-    _refuse_slash_labels(tree.arrays)
+    what = slash_problem(tree)
+    if what is not None:
+        raise IncparseError(f"{what} (sentence: {' '.join(tree.words[:8])!r})")
     return _rebuild(tree, _transformed)
 
 
@@ -52,13 +54,15 @@ def slash_base(label: str) -> str | None:
     return base if base and slash == "/" and base == extended else None
 
 
-def _refuse_slash_labels(arrays: TreeArrays) -> None:
-    for label, size in zip(arrays.labels, arrays.sizes, strict=True):
+def slash_problem(tree: Tree) -> str | None:
+    """Say why a tree cannot be transformed: a phrase label of the form ``A/A``; None where it can."""
+    for label, size in zip(tree.arrays.labels, tree.arrays.sizes, strict=True):
         if size > 1 and slash_base(label) is not None:
-            raise IncparseError(
+            return (
                 f"the phrase label {label!r} has the form A/A, which the left-corner transform keeps for itself: "
-                f"rename it in the treebank (sentence: {' '.join(arrays.words[:8])!r})"
+                f"rename it in the treebank"
             )
+    return None
 
 
 # A piece of work for `_rebuild`: the index of a node to write, the label of a phrase to open, or None to close one.

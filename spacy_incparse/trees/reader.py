@@ -7,9 +7,10 @@ without a wrapper around each; what the labels mean is left to normalize.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.tokens import penn_to_raw
@@ -53,15 +54,42 @@ class SkipLog:
         return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries)])
 
 
+class _Place(NamedTuple):
+    """Where a tree begins."""
+
+    path: Path | str
+    places: Places
+    position: int
+
+    def error(self, what: str) -> TreebankError:
+        return TreebankError(self.path, *self.places.line_and_column(self.position), what)
+
+
 def read_treebank(
-    paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, steps: Sequence[Step] | None = None
+    paths: Path | str | Sequence[Path | str],
+    *,
+    skip_bad: SkipLog | None = None,
+    steps: Sequence[Step] | None = None,
+    check: Callable[[Tree], str | None] | None = None,
 ) -> list[Tree]:
     """Return the normalised trees of bracket files; those of which nothing is left are dropped.
 
-    Arguments and errors are those of `read_trees`; `steps` replaces the standard normalisation.
+    Arguments and errors are those of `read_trees`; `steps` replaces the standard normalisation. check: says what is
+    wrong with a normalised tree, which then counts as malformed.
     """
-    trees = (normalize(tree, steps) for tree in read_trees(paths, skip_bad=skip_bad))
-    return [tree for tree in trees if tree is not None]
+    trees = []
+    for published, place in _placed_trees(paths, skip_bad):
+        tree = normalize(published, steps)
+        if tree is None:
+            continue
+        what = check(tree) if check else None
+        if what is None:
+            trees.append(tree)
+        elif skip_bad is None:
+            raise place.error(what)
+        else:
+            skip_bad.add(place.error(what), is_tree=True)
+    return trees
 
 
 def read_trees(paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None) -> Iterator[Tree]:
@@ -71,11 +99,16 @@ def read_trees(paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | 
     skip_bad: malformed trees are noted there and left out, reading goes on at the next tree that begins a line.
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
     """
+    return (tree for tree, _ in _placed_trees(paths, skip_bad))
+
+
+def _placed_trees(paths: Path | str | Sequence[Path | str], skip_bad: SkipLog | None) -> Iterator[tuple[Tree, _Place]]:
+    """Yield the trees of `read_trees`, each with its place."""
     for path in treebank_files(paths):
         n_skipped, has_trees = len(skip_bad or ()), False
-        for tree in parse_bracketed(read_text(path), path=path, skip_bad=skip_bad):
+        for placed in _parse(read_text(path), path, skip_bad):
             has_trees = True
-            yield tree
+            yield placed
         if not has_trees and n_skipped == len(skip_bad or ()):
             error = TreebankError(path, 1, 1, "the file has no trees; expected '(' and a tree in Penn bracketing")
             if skip_bad is None:
@@ -95,6 +128,11 @@ def read_numbered_trees(
 
 def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipLog | None = None) -> Iterator[Tree]:
     """Yield the trees in a text of brackets; `path` is for messages. See `read_trees`."""
+    return (tree for tree, _ in _parse(text, path, skip_bad))
+
+
+def _parse(text: str, path: Path | str, skip_bad: SkipLog | None) -> Iterator[tuple[Tree, _Place]]:
+    """Yield the trees in a text of brackets, each with its place."""
     refuse_other_formats(text, path)
     places, position, is_first = Places(text), _skip_blank(text, 0), True
     # A tree that begins before this place has to end before the next line that begins with '(': so far was read
@@ -119,7 +157,7 @@ def parse_bracketed(text: str, *, path: Path | str = "<string>", skip_bad: SkipL
             refuse_discontinuous(tree, text[after:].partition("\n")[0], path)
             is_first = False
         has_flat_lines = has_flat_lines or text.find("\n(", position, after) >= 0
-        yield tree
+        yield tree, _Place(path, places, position)
         position = _skip_blank(text, after)
 
 

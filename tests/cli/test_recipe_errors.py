@@ -122,6 +122,21 @@ def test_a_config_without_a_language(write):
         read_recipe(str(path))
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[broken", "s.cfg: Config validation error"),
+        ('{"features": "paper"}', "File contains no section headers"),
+        ('[nlp]\nlang = ${paths.nope}\n[components]\n[components.x]\nfactory = "incparse"\n', "s.cfg: "),
+    ],
+)
+def test_what_is_no_config_is_told_in_one_line(write, content, message):
+    with pytest.raises(ConfigError) as caught:
+        read_recipe(str(write("s.cfg", content)))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_the_components_settings_are_taken_over(write):
     options = {"set_tags": True, "spans_key": "p", "required_key": "r", "forbidden_key": "f", "nbest": 2}
     lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
@@ -133,4 +148,9 @@ def test_where_a_json_file_is_wrong(write):
     path = write("s.json", '{"seed": 1,\n "n_folds" 2}')
     with pytest.raises(ConfigError, match=re.escape(f"{path}: line 2, column 12: this is no JSON: ")):
         read_recipe(str(path))
+    with pytest.raises(ConfigError, match=re.escape("'seed' is given twice")):
+        read_recipe(str(write("s.json", '{"seed": 1, "n_folds": 2, "seed": 2}')))
+    with pytest.raises(ConfigError, match=re.escape(f"{path}: gamma is inf: it must be a finite number, or None")):
+        read_recipe(str(write("s.json", '{"gamma": 1e400}')))
+    assert read_recipe(str(write("S.JSON", '{"seed": 7}'))).training["seed"] == 7
     assert read_recipe(str(write("bom.json", '\ufeff{"seed": 5}'))).training["seed"] == 5

@@ -232,6 +232,17 @@ def test_config_without_the_component(write):
         read_recipe(str(write("s.cfg", '[nlp]\nlang = "en"\npipeline = []\n[components]\n')))
 
 
+def test_labels_of_the_transform_are_told_with_their_place(run, write, train_file, dev_file, tmp_path):
+    trees = write("slash.mrg", train_file.read_text(encoding="utf8") + "(S (NP/NP (NN dog)) (VP (VBD ran)))\n")
+    result = run("train", trees, dev_file, tmp_path / "out", "--max-epochs", 1)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert re.search(r"slash\.mrg:\d+:1: the phrase label 'NP/NP' has the form A/A", result.stderr)
+    result = run("train", trees, dev_file, tmp_path / "out", "--max-epochs", 1, "--skip-bad")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("234 sentences to train on")
+
+
 def test_clusters_are_read_from_a_file(run, write, train_file, dev_file, tmp_path):
     clusters = write("clusters.txt", "00\tthe\t9\n01\ta\t5\n10\ttrain\t2\n11\train\t2\n")
     result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters, "--max-epochs", 1)

@@ -23,6 +23,8 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
         ({"seen_min_share": 1.5}, "seen_min_share is 1.5: it must be at most 1"),
         ({"tag_margin": 1e300}, r"tag_margin is 1e\+300: it must be at most 1000000000"),
         ({"tag_margin": inf}, "tag_margin is inf: it must be at most 1000000000"),
+        ({"gamma": inf}, r"gamma is inf: it must be a finite number, or None \(in files null\) for no filter"),
+        ({"train_gamma": inf}, "train_gamma is inf: it must be a finite number"),
         ({"gamma": 10**400}, r"gamma is 10*: it must be at most 1e\+300"),
         ({"margin": inf}, "margin is inf: it must be at most 1000000000"),
         ({"margin": 1e300}, r"margin is 1e\+300: it must be at most 1000000000"),
@@ -39,6 +41,6 @@ def test_wrong_values_are_named(settings, message):
         ParserConfig(**settings)
 
 
-def test_the_filter_may_be_infinite_and_a_share_whole():
-    config = ParserConfig(gamma=inf, train_gamma=inf, seen_min_share=1)
-    assert (config.gamma, config.train_gamma, config.seen_min_share) == (inf, inf, 1)
+def test_the_filter_may_be_off_and_a_share_whole():
+    config = ParserConfig(gamma=None, train_gamma=None, seen_min_share=1)
+    assert (config.gamma, config.train_gamma, config.seen_min_share) == (None, None, 1)

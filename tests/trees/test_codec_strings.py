@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,7 +50,7 @@ def test_leaves_are_spelled_and_scanned_as_by_the_twin(gaps, origin):
 @given(st.lists(st.sampled_from(digits), max_size=10).map("".join))
 def test_any_string_is_leaves_for_both_or_for_neither(text):
     found = result(fast.scan_leaves, text)
-    if found == "refused" and "9" in text:
+    if found == "refused" and any(len(number) > 8 for number in re.findall(r"\d+", text)):
         return  # numbers beyond the length of any text, which the twin does not mind
     assert found == result(slow.scan_leaves, text)
 

@@ -227,3 +227,17 @@ def test_real_treebanks_are_read_printed_and_read_again(treebanks, name):
 def test_real_treebanks_have_the_published_size(treebanks, name, n_trees, n_words):
     trees = read_treebank(treebanks / name / "dev.mrg")
     assert (len(trees), sum(len(tree.words) for tree in trees)) == (n_trees, n_words)
+
+
+def test_a_check_of_normalised_trees_finds_malformed_ones(tmp_path):
+    path = tmp_path / "x.mrg"
+    path.write_text(f"{RAIN}\n\n  (S (X-SBJ (NN Ice))) {RAIN}\n", encoding="utf8")
+
+    def check(tree):
+        return "an X" if "X" in tree.arrays.labels else None
+
+    with pytest.raises(TreebankError, match=re.escape(f"{path}:3:3: an X")):
+        read_treebank(path, check=check)
+    skipped = SkipLog()
+    assert len(read_treebank(path, check=check, skip_bad=skipped)) == 2
+    assert (str(skipped.entries[0]), skipped.n_trees) == (f"{path}:3:3: an X", 1)
