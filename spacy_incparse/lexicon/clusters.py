@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from array import array
 from bisect import bisect_left
@@ -61,6 +62,10 @@ class Clusters:
         gaps = numpy.diff(numpy.array(self.checksums, "<u4"), prepend=numpy.uint32(0))
         head = " ".join([str(len(self)), *self.paths]).encode("ascii")
         return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(numpy.array(self.places, "<u4")), 9)
+
+    def checksum(self) -> str:
+        """Of the whole table: tables that are not equal have another one."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Clusters:

@@ -46,12 +46,14 @@ class TrainingRun:
     @classmethod
     def start(cls, trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> TrainingRun:
         """Train the tagger on the trees, tag them, and read grammar and lexicon."""
-        from spacy_incparse.training.preparation import prepare
+        from spacy_incparse.training.preparation import config_clusters, prepare
 
+        config = parser_config(settings)
         tagger, tags, learner = prepare(
             trees,
-            parser_config(settings),
+            config,
             head_rules(settings["heads"], lang),
+            config_clusters(config),
             n_folds=settings["n_folds"],
             tagger_settings=settings["tagger"],
             seed=settings["seed"],

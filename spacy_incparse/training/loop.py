@@ -15,7 +15,7 @@ from spacy_incparse.search.parser import Parser, Tags
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.cache import GoldMoves
 from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.preparation import Progress, pass_order, prepare, uses_gold_tags
+from spacy_incparse.training.preparation import Progress, config_clusters, pass_order, prepare, uses_gold_tags
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.trees.heads import HeadRules
@@ -63,19 +63,22 @@ def train_parser(
     After each pass the state is written to `state_dir`, and `on_kept` gets the number of passes there; with `resume`
     training goes on behind them, and gives the same models, to the bit, as if it had never stopped. Without their best
     model (`has_best`) the next one is the best so far. Raises IncparseError where the state belongs to other trees (of
-    `dev` too) or settings, or there is none.
+    `dev` too), settings or word clusters, or there is none.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
     settings = {"config": config.to_dict(), "n_folds": n_folds, "tagger": tagger_settings or {}, "seed": seed}
-    settings |= {"heads": heads.to_dict(), "n_train": len(train)}
+    clusters = config_clusters(config)  # their file may change, the settings say only where it is
+    checksum = None if clusters is None else clusters.checksum()
+    settings |= {"heads": heads.to_dict(), "n_train": len(train), "clusters": checksum}
     state = TrainingState(state_dir, fingerprint([*train, *dev], settings)) if state_dir else None
     if state and resume:
-        preparation = state.load_preparation(train, config, heads)
+        preparation = state.load_preparation(train, config, heads, clusters)
     else:
         preparation = prepare(
-            train, config, heads, n_folds=n_folds, tagger_settings=tagger_settings, seed=seed, progress=progress
-        )
+            train, config, heads, clusters,
+            n_folds=n_folds, tagger_settings=tagger_settings, seed=seed, progress=progress,
+        )  # fmt: skip
         if state:
             state.start(preparation)
     learner = preparation.learner

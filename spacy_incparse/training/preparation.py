@@ -32,6 +32,7 @@ def prepare(
     trees: Sequence[Tree],
     config: ParserConfig,
     heads: HeadRules,
+    clusters: Clusters | None,
     *,
     n_folds: int = 10,
     tagger_settings: dict[str, Any] | None = None,
@@ -40,11 +41,11 @@ def prepare(
 ) -> Preparation:
     """Train the tagger on normalised trees and tag each fold of them with a tagger of the other folds.
 
-    n_folds below 2 trains the parser on gold tags. Raises IncparseError where there is nothing to learn from.
+    clusters: those that the configuration names. n_folds below 2 trains the parser on gold tags. Raises IncparseError
+    where there is nothing to learn from.
     """
     words = [tree.words for tree in trees]
     gold_tags = [tree.tags for tree in trees]
-    clusters = config_clusters(config)
     settings = {"seed": seed, "clusters": clusters} | (tagger_settings or {})
     report = progress or (lambda what, done, total: None)
     n_epochs = settings.get("n_epochs", 10)

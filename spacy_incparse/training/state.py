@@ -12,10 +12,11 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.preparation import Preparation, config_clusters
+from spacy_incparse.training.preparation import Preparation
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -53,10 +54,12 @@ class TrainingState:
         content = {"tagger": preparation.tagger.to_bytes(), "tags": [list(row) for row in preparation.tags]}
         self._write(PREPARATION, content)
 
-    def load_preparation(self, trees: Sequence[Tree], config: ParserConfig, heads: HeadRules) -> Preparation:
+    def load_preparation(
+        self, trees: Sequence[Tree], config: ParserConfig, heads: HeadRules, clusters: Clusters | None
+    ) -> Preparation:
         """Give the preparation of the run, the learner as it is before the first pass."""
         content = self._read(PREPARATION)
-        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads, config_clusters(config))
+        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads, clusters)
         return Preparation(Tagger.from_bytes(content["tagger"]), content["tags"], learner)
 
     def save_learner(self, learner: ParserLearner, n_passes: int, best: float) -> None:

@@ -99,7 +99,7 @@ def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     assert interrupted(f"{loop}.TagSchedule", "--resume") == no_pass
     assert interrupted(f"{loop}.run_pass", "--resume", call=2) == passes
     assert interrupted(f"{loop}.run_pass", "--resume") == passes
-    loading = interrupted("spacy_incparse.training.state.config_clusters", "--resume")
+    loading = interrupted("spacy_incparse.training.loop.config_clusters", "--resume")
     assert loading == "Interrupted: all is as it was before\n"
     result = run(*resume)
     assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]

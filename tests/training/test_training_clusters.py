@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.features.templates import CLUSTERS, combine, resolve
 from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
@@ -10,7 +10,7 @@ from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Parser
 from spacy_incparse.training.loop import train_parser
-from spacy_incparse.training.preparation import prepare
+from spacy_incparse.training.preparation import config_clusters, prepare
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.reader import parse_bracketed
 
@@ -31,7 +31,8 @@ def config(**settings):
 
 
 def learn(n_passes=3, **settings):
-    prepared = prepare(TREES, config(**settings), HeadRules.from_name("en"), n_folds=2)
+    found = config(**settings)
+    prepared = prepare(TREES, found, HeadRules.from_name("en"), config_clusters(found), n_folds=2)
     for _ in range(n_passes):
         for tree, tags in zip(TREES, prepared.tags, strict=True):
             prepared.learner.update(tree.words, tags, tree)
@@ -103,16 +104,30 @@ def test_a_parser_without_clusters_takes_none():
     assert Parser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
 
 
-def test_training_goes_on_where_it_stopped(tmp_path):
-    whole, parts = [], []
-    for folder, found, stops in ((tmp_path / "a", whole, (3,)), (tmp_path / "b", parts, (1, 3))):
-        for last in stops:
-            train_parser(
-                TREES, TREES[:1], config=config(), heads=HeadRules.from_name("en"), n_folds=2, max_epochs=last,
-                state_dir=folder, resume=last != stops[0],
-                on_pass=lambda report, tagger, parser, found=found: found.append(parser.to_bytes()),
-            )  # fmt: skip
-    assert whole == parts
+def train(folder, n_passes, config, *, resume=False):
+    """Train so many passes; give the parsers after each, as bytes."""
+    found = []
+    train_parser(
+        TREES, TREES[:1], config=config, heads=HeadRules.from_name("en"), n_folds=2, max_epochs=n_passes,
+        state_dir=folder, resume=resume, on_pass=lambda report, tagger, parser: found.append(parser.to_bytes()),
+    )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_models": 2, "n_tags": 3, "train_generative_weight": 5.0}])
+def test_training_goes_on_where_it_stopped(tmp_path, settings):
+    whole = train(tmp_path / "whole", 3, config(**settings))
+    first = train(tmp_path / "parts", 1, config(**settings))
+    assert whole == [*first, *train(tmp_path / "parts", 3, config(**settings), resume=True)]
+
+
+def test_training_does_not_go_on_with_other_clusters(tmp_path):
+    own = tmp_path / "clusters.txt"
+    own.write_text(FILE.read_text(encoding="utf8"), encoding="utf8")
+    train(tmp_path / "state", 1, config(clusters=str(own)))
+    own.write_text("00\tcat\t9\n01\thorse\t5\n", encoding="utf8")
+    with pytest.raises(IncparseError, match="belongs to a training with other trees or settings"):
+        train(tmp_path / "state", 2, config(clusters=str(own)), resume=True)
 
 
 @pytest.mark.parametrize(("value", "message"), [(3, "clusters is 3"), ("no/such/file", "cannot be read")])
