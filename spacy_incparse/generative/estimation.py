@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from spacy_incparse.errors import ModelError
+
 N_FOLDS = 10
 N_ITERATIONS = 25
 COUNT_BUCKETS, RATIO_BUCKETS = 8, 10
@@ -72,8 +74,20 @@ class NestedCounts:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> NestedCounts:
-        """Undo `to_dict`."""
-        return cls(tuple(data["level_sizes"]), *(_unpack(data[name]) for name in _ARRAYS))
+        """Undo `to_dict`. Raises ModelError where the arrays disagree, so that no look-up can leave them."""
+        found = cls(tuple(data["level_sizes"]), *(_unpack(data[name]) for name in _ARRAYS))
+        n_contexts, n_outcomes = len(found.n_outcomes), len(found.outcomes)
+        sizes = (
+            (sum(found.level_sizes), len(found.above), len(found.values)),
+            (found.n_outcomes.sum(), len(found.counts)),
+        )
+        if any(size != n_contexts for size in sizes[0]) or any(size != n_outcomes for size in sizes[1]):
+            raise ModelError(
+                f"the model is damaged: {n_contexts} contexts and {n_outcomes} outcomes do not fit together"
+            )
+        if n_contexts and (found.n_outcomes.min() < 1 or found.counts.min() < 1):
+            raise ModelError("the model is damaged: it has contexts without a count")
+        return found
 
 
 _ARRAYS = ("above", "values", "n_outcomes", "outcomes", "counts")

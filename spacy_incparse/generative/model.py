@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.contexts import ContextTable
 from spacy_incparse.generative.estimation import (
@@ -22,7 +23,7 @@ from spacy_incparse.generative.lattice import Lattice
 from spacy_incparse.generative.scorer import Probabilities
 from spacy_incparse.generative.templates import field_numbers, nested_sets
 from spacy_incparse.generative.vocabulary import Vocabulary
-from spacy_incparse.grammar.chains import Grammar
+from spacy_incparse.grammar.chains import Grammar, check_ids
 from spacy_incparse.grammar.derivation import Move, derivation
 from spacy_incparse.search.moves import Moves
 from spacy_incparse.search.parser import root_symbol
@@ -139,14 +140,20 @@ class GenerativeModel:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> GenerativeModel:
-        """Undo `to_dict`."""
+        """Undo `to_dict`. Raises ModelError for counts that disagree and for ids that no label has."""
+        grammar, vocabulary = Grammar.from_dict(data["grammar"]), Vocabulary.from_dict(data["vocabulary"])
+        nodes, words = NestedCounts.from_dict(data["nodes"]), NestedCounts.from_dict(data["words"])
+        check_ids(nodes.outcomes.tolist(), 0, FIRST_SYMBOL + len(grammar.nonterminals) + len(grammar.tags))
+        check_ids({tag for tags in vocabulary.tags for tag in tags}, 0, len(grammar.tags))
+        if len(vocabulary.tags) != vocabulary.n_events + 1:
+            raise ModelError("the model is damaged: its words and their tags do not fit together")
         return cls(
-            Grammar.from_dict(data["grammar"]),
+            grammar,
             HeadRules.from_dict(data["heads"]),
-            Vocabulary.from_dict(data["vocabulary"]),
-            NestedCounts.from_dict(data["nodes"]),
+            vocabulary,
+            nodes,
             np.array(data["node_weights"]),
-            NestedCounts.from_dict(data["words"]),
+            words,
             np.array(data["word_weights"]),
         )
 

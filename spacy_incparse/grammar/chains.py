@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spacy_incparse.errors import ModelError
 from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.grammar.labels import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Labels
 from spacy_incparse.trees.tree import Tree
@@ -118,8 +119,8 @@ class Grammar:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Grammar:
-        """Undo `to_dict`."""
-        return cls(
+        """Undo `to_dict`. Raises ModelError for ids that no label has, which compiled code would trust."""
+        grammar = cls(
             labels=Labels(tuple(data["nonterminals"]), tuple(data["tags"])),
             chains=tuple({tuple(chain): count for count, *chain in chains} for chains in data["chains"]),
             triples={(parent, sibling, symbol): count for parent, sibling, symbol, count in data["triples"]},
@@ -130,6 +131,33 @@ class Grammar:
             chain_min_count=data["chain_min_count"],
             triple_min_count=data["triple_min_count"],
         )
+        _check_ids(grammar)
+        return grammar
+
+
+def _check_ids(grammar: Grammar) -> None:
+    """Raise ModelError for chains, triples or contexts with ids beyond the labels."""
+    n_nonterminals, n_tags = len(grammar.nonterminals), len(grammar.tags)
+    n_symbols = n_nonterminals + n_tags
+    if len(grammar.chains) != n_tags:
+        raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
+    places = [*grammar.triples, *grammar.contexts]
+    for ids, least, behind in (
+        ({number for chains in grammar.chains for chain in chains for number in chain}, 0, n_nonterminals),
+        ({parent for parent, _, _ in places}, 0, n_nonterminals),
+        ({sibling for _, sibling, _ in places}, NO_SIBLING, n_symbols),
+        ({symbol for _, _, symbol in grammar.triples}, STOP, n_symbols),
+        ({tag for _, _, tag in grammar.contexts}, END, n_tags),
+        ({outcome for outcomes in grammar.contexts.values() for outcome in outcomes}, SHIFT, n_nonterminals),
+    ):
+        check_ids(ids, least, behind)
+
+
+def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
+    """Raise ModelError for ids below the least or not before `behind`: no label has them."""
+    for number in ids:
+        if not least <= number < behind:
+            raise ModelError(f"the model is damaged: there is no label with the id {number}")
 
 
 def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:

@@ -11,7 +11,7 @@ import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import look_ahead
-from spacy_incparse.grammar.chains import Context, Grammar
+from spacy_incparse.grammar.chains import Context, Grammar, check_ids
 from spacy_incparse.grammar.refusals import refusals, seen_outcomes
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
@@ -114,9 +114,11 @@ class Model:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Model:
-        """Undo `to_dict`, which leaves clusters out."""
+        """Undo `to_dict`, which leaves clusters out. Raises ModelError for ids that no label has."""
+        grammar = Grammar.from_dict(data["grammar"])
+        check_ids(data["punctuation"], 0, len(grammar.tags))
         return cls(
-            Grammar.from_dict(data["grammar"]),
+            grammar,
             Lexicon.from_dict(data["lexicon"], clusters),
             HeadRules.from_dict(data["heads"]),
             tuple(data["punctuation"]),
@@ -142,6 +144,11 @@ class Parser:
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # makes probabilities of scores (search/analyses.py); None: it was never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
+        if weights.n_columns < moves.n_columns:
+            raise ModelError(
+                f"the weights have {weights.n_columns} columns, but the grammar needs {moves.n_columns}: the model is "
+                f"damaged"
+            )
         root = root_symbol(model.grammar)
         scorer = model.scorer(moves, weights, config)
         self._beam = Beam(scorer, root, config.beam_size, config.gamma)

@@ -1,12 +1,16 @@
 """The compiled generative model and its search against the slow twin, and sums over all that may come."""
 
 import itertools
+from dataclasses import replace
 from math import exp, log
 
+import numpy as np
 import pytest
+import srsly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
 from spacy_incparse.trees.heads import HeadRules
@@ -240,14 +244,27 @@ def test_nbest_without_tags_sums_over_taggings():
 
 
 def test_parser_survives_bytes_and_refuses_others():
-    from spacy_incparse.errors import ModelError
-
     parser, _ = engines(TREES, beam_size=50, gamma=1e-9)
     again = GenerativeParser.from_bytes(parser.to_bytes())
     assert again.nbest(["the", "dog"], None, 3) == parser.nbest(["the", "dog"], None, 3)
     assert again.to_bytes() == parser.to_bytes()
     with pytest.raises(ModelError, match="no generative model"):
         GenerativeParser.from_bytes(b"nonsense")
+
+
+def test_damaged_counts_are_refused():
+    parser, _ = engines(TREES)
+    model = parser.model
+    beyond = np.full_like(model.nodes.outcomes, 10**6)
+    for damaged in (
+        replace(model, nodes=replace(model.nodes, outcomes=beyond)),
+        replace(model, nodes=replace(model.nodes, counts=0 * model.nodes.counts)),
+        replace(model, nodes=replace(model.nodes, above=model.nodes.above[:-1])),
+        replace(model, words=replace(model.words, outcomes=model.words.outcomes[:-1])),
+    ):
+        content = srsly.msgpack_loads(parser.to_bytes()) | {"model": damaged.to_dict()}
+        with pytest.raises(ModelError, match="the model is damaged"):
+            GenerativeParser.from_bytes(srsly.msgpack_dumps(content))
 
 
 def test_words_that_nothing_fits_are_parsed_relaxed():

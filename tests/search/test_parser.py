@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.grammar.derivation import Move, build_tree, derivation
+from spacy_incparse.learning.weights import Weights
 from spacy_incparse.search.parser import Parser, flat_tree
 from spacy_incparse.transforms.left_corner import restore, transform
 from spacy_incparse.trees.builder import make_tree
@@ -218,6 +219,36 @@ def test_damaged_models(parser, damage):
     content = srsly.msgpack_loads(parser.to_bytes())
     with pytest.raises(ModelError):
         Parser.from_bytes(srsly.msgpack_dumps(damage(content)))
+
+
+BEYOND = 10**9  # an id that no label has
+LOST_IDS = {
+    "a chain": lambda model: model["grammar"]["chains"][0].append([1, BEYOND]),
+    "chains of a tag": lambda model: model["grammar"]["chains"].pop(),
+    "a triple's parent": lambda model: model["grammar"]["triples"].append([BEYOND, 0, 0, 1]),
+    "a triple's sibling": lambda model: model["grammar"]["triples"].append([0, -2, 0, 1]),
+    "a triple's symbol": lambda model: model["grammar"]["triples"].append([0, 0, BEYOND, 1]),
+    "a context's tag": lambda model: model["grammar"]["contexts"].append([0, 0, BEYOND, 0, 1]),
+    "a context's outcome": lambda model: model["grammar"]["contexts"].append([0, 0, 0, BEYOND, 1]),
+    "punctuation": lambda model: model["punctuation"].append(BEYOND),
+}
+
+
+@pytest.mark.parametrize("name", LOST_IDS)
+def test_ids_that_no_label_has_are_refused(parser, name):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    LOST_IDS[name](content["model"])
+    with pytest.raises(ModelError, match="the model is damaged"):
+        Parser.from_bytes(srsly.msgpack_dumps(content))
+
+
+def test_weights_of_another_grammar_are_refused(parser):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    bits = parser.config.table_bits
+    few = Weights(bits, 1)
+    content |= {"n_columns": 1, "weights": few.to_bytes()}
+    with pytest.raises(ModelError, match="the weights have 1 columns, but the grammar needs"):
+        Parser.from_bytes(srsly.msgpack_dumps(content))
 
 
 @pytest.mark.parametrize("data", [b"", b"no model", b"\xff\xff"])
