@@ -39,13 +39,11 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
             names.append(node.module or "")
             if node.module == "spacy_incparse":
                 names += [f"spacy_incparse.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            parents = ("spacy_incparse", *path.relative_to(PACKAGE).parts)[: -node.level]
-            names.append(".".join(parents) + f".{node.module or ''}")
     return [(name, False) for name in names]
 
 
@@ -68,6 +66,12 @@ def test_modules_import_only_what_stands_before_them(path):
 
 def test_every_package_has_its_place_in_the_order():
     assert {place(path) for path in PYTHON + CYTHON} - {""} <= set(ORDER)
+
+
+def test_the_readme_shows_the_packages_in_their_order():
+    readme = (PACKAGE.parent / "README.md").read_text(encoding="utf8")
+    shown = re.findall(r"^  (\w+)/ ", readme, re.MULTILINE)
+    assert shown == [name for name in ORDER if (PACKAGE / name).is_dir()]
 
 
 @pytest.mark.parametrize("path", PYTHON + CYTHON, ids=name_of)

@@ -1,4 +1,4 @@
-"""Hashed integer weights with lazy averaging: integers keep training and parsing the same to the bit everywhere."""
+"""Hashed integer weights with lazy averaging: sums of integers are exact, whatever compiler and machine."""
 
 import zlib
 from math import sqrt

@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 
-import numpy
+import numpy as np
 
 from spacy_incparse.errors import ModelError
 
@@ -59,9 +59,9 @@ class Clusters:
 
     def to_bytes(self) -> bytes:
         """The whole table, compressed: some 3.5 bytes a word; the same table gives the same bytes."""
-        gaps = numpy.diff(numpy.array(self.checksums, "<u4"), prepend=numpy.uint32(0))
+        gaps = np.diff(np.array(self.checksums, "<u4"), prepend=np.uint32(0))
         head = " ".join([str(len(self)), *self.paths]).encode("ascii")
-        return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(numpy.array(self.places, "<u4")), 9)
+        return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(np.array(self.places, "<u4")), 9)
 
     def checksum(self) -> str:
         """Of the whole table: tables that are not equal have another one."""
@@ -75,7 +75,7 @@ class Clusters:
             length, *paths = head.decode("ascii").split()
             n_bytes = int(length) * _PLANES
             gaps, places = _from_planes(rest[:n_bytes]), _from_planes(rest[n_bytes:])
-            table = cls(_array(numpy.cumsum(gaps, dtype="uint64").astype("uint32")), _array(places), tuple(paths))
+            table = cls(_array(np.cumsum(gaps, dtype="uint64").astype("uint32")), _array(places), tuple(paths))
             is_whole = len(gaps) == len(places) == int(length) and max(table.places, default=-1) < len(paths)
         except (zlib.error, ValueError) as error:
             raise ModelError(f"the word clusters of the model are damaged ({error})") from error
@@ -88,17 +88,17 @@ def _checksum(word: str) -> int:
     return zlib.crc32(word.encode("utf8", "surrogatepass"))
 
 
-def _array(numbers: numpy.ndarray) -> array:
+def _array(numbers: np.ndarray) -> array:
     made = array("I")
     made.frombytes(numbers.astype(f"u{made.itemsize}").tobytes())
     return made
 
 
-def _to_planes(numbers: numpy.ndarray) -> bytes:
+def _to_planes(numbers: np.ndarray) -> bytes:
     """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
-    return numpy.ascontiguousarray(numbers, "<u4").view("uint8").reshape(-1, _PLANES).T.tobytes()
+    return np.ascontiguousarray(numbers, "<u4").view("uint8").reshape(-1, _PLANES).T.tobytes()
 
 
-def _from_planes(data: bytes) -> numpy.ndarray:
-    planes = numpy.frombuffer(data, dtype="uint8").reshape(_PLANES, -1)
-    return numpy.ascontiguousarray(planes.T).view("<u4").reshape(-1)
+def _from_planes(data: bytes) -> np.ndarray:
+    planes = np.frombuffer(data, dtype="uint8").reshape(_PLANES, -1)
+    return np.ascontiguousarray(planes.T).view("<u4").reshape(-1)

@@ -1,6 +1,6 @@
 """Part-of-speech tagging: averaged perceptron (Collins 2002), k best tags a word, jackknifing."""
 
-from .jackknife import jackknife_tags
-from .tagger import Tagger
+from spacy_incparse.tagging.jackknife import jackknife_tags
+from spacy_incparse.tagging.tagger import Tagger
 
 __all__ = ["Tagger", "jackknife_tags"]

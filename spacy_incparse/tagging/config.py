@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigError
-from ..lexicon.clusters import Clusters
-from ..search.config import MOST, MOST_SEED, check_number
-from .templates import parse_template
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.search.config import MOST, MOST_SEED, check_number
+from spacy_incparse.tagging.templates import parse_template
 
 MOST_HYPOTHESES = 10_000  # the search has room for so many at every word
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigError
-from ..lexicon.cluster_files import as_clusters
-from ..lexicon.clusters import Clusters
-from .tagger import Tagger, Tagging
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.lexicon.cluster_files import as_clusters
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.tagging.tagger import Tagger, Tagging
 
 
 def jackknife_tags(

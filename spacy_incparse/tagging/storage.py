@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy
+import numpy as np
 import srsly
 
-from ..errors import ModelError
+from spacy_incparse.errors import ModelError
 
 MAGIC = b"incparse-tagger\x01"  # the last byte is the version of the format
 _DIGEST_SIZE = 16
@@ -23,15 +23,15 @@ _RETRAIN = "copy the file again or train the tagger anew"
 class SparseWeights:
     """Contexts sorted by key, each with `lengths[c]` cells: rising tag ids and whole-number weights, none of them 0."""
 
-    keys: numpy.ndarray  # uint32
-    lengths: numpy.ndarray  # int32
-    tags: numpy.ndarray  # int32
-    values: numpy.ndarray  # int32, in the range of int16
+    keys: np.ndarray  # uint32
+    lengths: np.ndarray  # int32
+    tags: np.ndarray  # int32
+    values: np.ndarray  # int32, in the range of int16
 
 
 def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | None = None) -> bytes:
     """The model as bytes; the same model gives the same bytes."""
-    gaps = numpy.diff(weights.keys, prepend=numpy.uint32(0))
+    gaps = np.diff(weights.keys, prepend=np.uint32(0))
     message = {
         "settings": json.dumps(settings),  # ASCII, so that any word can be written, lone surrogates too
         "gaps": _to_planes(gaps, "<u4"),
@@ -75,7 +75,7 @@ def check_weights(weights: SparseWeights, n_tags: int) -> None:
 def _read_message(message: dict[str, Any]) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     gaps = _from_planes(message["gaps"], "<u4")
     weights = SparseWeights(
-        keys=numpy.cumsum(gaps, dtype="uint64").astype("uint32"),
+        keys=np.cumsum(gaps, dtype="uint64").astype("uint32"),
         lengths=_from_planes(message["lengths"], "<u2").astype("int32"),
         tags=_from_planes(message["tags"], "<u2").astype("int32"),
         values=_from_planes(message["values"], "<i2").astype("int32"),
@@ -87,12 +87,12 @@ def _digest(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_DIGEST_SIZE).digest()
 
 
-def _to_planes(numbers: numpy.ndarray, dtype: str) -> bytes:
+def _to_planes(numbers: np.ndarray, dtype: str) -> bytes:
     """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
-    octets = numpy.ascontiguousarray(numbers, dtype=dtype).view("uint8")
-    return octets.reshape(-1, numpy.dtype(dtype).itemsize).T.tobytes()
+    octets = np.ascontiguousarray(numbers, dtype=dtype).view("uint8")
+    return octets.reshape(-1, np.dtype(dtype).itemsize).T.tobytes()
 
 
-def _from_planes(data: bytes, dtype: str) -> numpy.ndarray:
-    planes = numpy.frombuffer(data, dtype="uint8").reshape(numpy.dtype(dtype).itemsize, -1)
-    return numpy.ascontiguousarray(planes.T).view(dtype).reshape(-1)
+def _from_planes(data: bytes, dtype: str) -> np.ndarray:
+    planes = np.frombuffer(data, dtype="uint8").reshape(np.dtype(dtype).itemsize, -1)
+    return np.ascontiguousarray(planes.T).view(dtype).reshape(-1)

@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from ..errors import ConfigError, IncparseError, ModelError
-from ..lexicon.cluster_files import as_clusters
-from ..lexicon.clusters import Clusters
-from .config import SETTINGS, check_settings
-from .decoder import Decoder
-from .storage import SparseWeights, check_weights, pack, unpack
-from .templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
-from .trainer import Trainer
-from .words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.lexicon.cluster_files import as_clusters
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.tagging.config import SETTINGS, check_settings
+from spacy_incparse.tagging.decoder import Decoder
+from spacy_incparse.tagging.storage import SparseWeights, check_weights, pack, unpack
+from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
+from spacy_incparse.tagging.trainer import Trainer
+from spacy_incparse.tagging.words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
 
 SCALE = 8  # weights are kept as whole numbers of 1/SCALE; what is below 1/(2 * SCALE) vanishes
 MAX_WEIGHT = 2**15 - 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..errors import ConfigError
-from .words import CLUSTER_PREFIXES, FIELDS
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.tagging.words import CLUSTER_PREFIXES, FIELDS
 
 WINDOW = 2  # how far an atom may look to either side
 MAX_ATOMS = 8

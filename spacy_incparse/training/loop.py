@@ -10,6 +10,7 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.parser import Parser, Tags
 from spacy_incparse.tagging.tagger import Tagger
@@ -67,18 +68,14 @@ def train_parser(
     """
     if not train:
         raise IncparseError("there is no tree to train on")
-    settings = {"config": config.to_dict(), "n_folds": n_folds, "tagger": tagger_settings or {}, "seed": seed}
-    clusters = config_clusters(config)  # their file may change, the settings say only where it is
-    checksum = None if clusters is None else clusters.checksum()
-    settings |= {"heads": heads.to_dict(), "n_train": len(train), "clusters": checksum}
+    clusters = config_clusters(config)
+    given: dict[str, Any] = {"n_folds": n_folds, "tagger_settings": tagger_settings or {}, "seed": seed}
+    settings = {**given, **_contents(config, heads, clusters), "n_train": len(train)}
     state = TrainingState(state_dir, fingerprint([*train, *dev], settings)) if state_dir else None
     if state and resume:
         preparation = state.load_preparation(train, config, heads, clusters)
     else:
-        preparation = prepare(
-            train, config, heads, clusters,
-            n_folds=n_folds, tagger_settings=tagger_settings, seed=seed, progress=progress,
-        )  # fmt: skip
+        preparation = prepare(train, config, heads, clusters, progress=progress, **given)
         if state:
             state.start(preparation)
     learner = preparation.learner
@@ -94,8 +91,8 @@ def train_parser(
         parser = learner.parser()
         scores = score_parser(parser, dev, dev_tags) if dev else None
         is_best = scores is None or scores["const_f"] > best
-        best = scores["const_f"] if scores and is_best else best
         if is_best:
+            best = scores["const_f"] if scores else best
             parser.temperature = fit_temperature(parser, dev, dev_tags)
         if on_pass:
             report = PassReport(number, n_updates, scores, time.perf_counter() - started, is_best)
@@ -103,6 +100,12 @@ def train_parser(
         if state:
             state.save_learner(learner, number, best)
             on_kept(number)
+
+
+def _contents(config: ParserConfig, heads: HeadRules, clusters: Clusters | None) -> dict[str, Any]:
+    """Give what a training depends on; of clusters what is in them, since their file may change."""
+    checksum = None if clusters is None else clusters.checksum()
+    return {"config": config.to_dict(), "heads": heads.to_dict(), "clusters": checksum}
 
 
 def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
