@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, decoded, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline
+from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
 from spacy_incparse.search.config import MOST
-from spacy_incparse.trees.files import read_text
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from spacy_incparse.generative.session import PrefixSession
 
 COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
-TEXT = "text"  # the column of a .tsv that holds the sentences
-STDIN = "-"
 DIGITS = 6
+MAX_LAGS = 1000
 
 
 def measures_command(
@@ -47,7 +46,10 @@ def measures_command(
         typer.Option("--beam", "-b", metavar="N,N,...", help="Hypotheses kept a word; several: rows for each."),
     ] = None,
     lags: Annotated[
-        int, typer.Option("--lags", min=0, metavar="N", help="Also the measures of the N words before, as columns.")
+        int,
+        typer.Option(
+            "--lags", min=0, max=MAX_LAGS, metavar="N", help="Also the measures of the N words before, as columns."
+        ),
     ] = 0,
     trees: Annotated[
         bool, typer.Option("--trees", help="Also a column with the best partial tree behind each word.")
@@ -56,7 +58,7 @@ def measures_command(
         Path | None,
         typer.Option(
             "--output", "-o", metavar="FILE", help="Write the table here, and the settings beside it.",
-            callback=lambda path: check_output(path),
+            callback=lambda path: _check_outputs(path),
         ),
     ] = None,
 ) -> None:  # fmt: skip
@@ -83,16 +85,20 @@ def measures_command(
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("w", encoding="utf8", newline="") as file:
         file.writelines(_lines(table))
-    settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
-    output.with_name(output.name + ".json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
+    if output.is_file():  # and no device, beside which nothing is to be written
+        settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
+        _side_file(output).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
 
 
-@dataclass(frozen=True)
-class Stimulus:
-    """A sentence, and the cells of its row in the input."""
+def _check_outputs(path: Path | None) -> Path | None:
+    """Refuse what cannot be written to, the table or its settings; give the path back."""
+    if path is not None and (path.is_file() or not path.exists()):
+        check_output(_side_file(path))
+    return check_output(path)
 
-    text: str
-    cells: tuple[str, ...] = ()
+
+def _side_file(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
 
 
 @dataclass
@@ -103,82 +109,6 @@ class Displayed:
     end: int
     parts: list[WordMeasures] = field(default_factory=list)
     session: Any = None
-
-
-def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
-    """Read sentences, and the columns of a .tsv; either may be gzipped. Raises IncparseError naming file and line.
-
-    Standard input, which "-" names, has a sentence a line.
-    """
-    is_stdin = str(path) == STDIN
-    kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
-    if kind not in (".txt", ".tsv"):
-        raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
-    text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if kind == ".tsv":
-        stimuli, header = _read_table(lines, str(path))
-    else:
-        stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
-    if not stimuli:
-        raise IncparseError(f"{path}: there is no sentence in it")
-    return stimuli, header
-
-
-def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
-    quotes = _Quotes.of(lines)
-    header = quotes.split(lines[0])
-    if TEXT not in header:
-        found = ", ".join(header) if lines[0].strip() else "nothing"
-        raise IncparseError(f"{name}:1: there is no column {TEXT!r} in the header, which has {found}")
-    place = header.index(TEXT)
-    stimuli = []
-    for number, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            continue
-        row = quotes.split(line)
-        if len(row) != len(header):
-            raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns")
-        if not row[place].strip():
-            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: give a sentence, or leave the row out")
-        stimuli.append(Stimulus(row[place], row))
-    return stimuli, header
-
-
-@dataclass(frozen=True)
-class _Quotes:
-    """Which quotes around cells belong to the table, and not to the sentence.
-
-    all_cells: as R writes tables, header and all. commas: those around cells with a comma in them, as Excel writes;
-    where a cell with a comma has none they are the sentence's. Else only those around cells that have doubled quotes
-    inside, as Excel and pandas write cells with quotes.
-    """
-
-    all_cells: bool
-    commas: bool
-
-    @classmethod
-    def of(cls, lines: Sequence[str]) -> _Quotes:
-        with_comma = [cell for line in lines for cell in line.split("\t") if "," in cell]
-        return cls(lines[0].startswith('"'), all(map(_is_wrapped, with_comma)))
-
-    def split(self, line: str) -> tuple[str, ...]:
-        """Give the cells of a line without the table's quotes."""
-        return tuple(map(self._stripped, line.split("\t")))
-
-    def _stripped(self, cell: str) -> str:
-        inside = cell[1:-1]
-        if len(cell) < 2 or not cell[0] == cell[-1] == '"':
-            return cell
-        if self.all_cells:
-            return re.sub(r'["\\]"', '"', inside)
-        is_tables = _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas))
-        return inside.replace('""', '"') if is_tables else cell
-
-
-def _is_wrapped(cell: str) -> bool:
-    """Whether a cell has quotes around it, and those inside, if any, are doubled."""
-    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
 
 
 def measure_table(

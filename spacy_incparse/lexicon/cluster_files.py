@@ -97,6 +97,8 @@ def _parse(path: Path, number: int, line: str) -> tuple[str, str, int]:
     bits, word, count = columns
     if not _PATH.fullmatch(bits):
         raise IncparseError(f"{path}:{number}: the path {bits!r} is not made of 0 and 1")
+    if not word:
+        raise IncparseError(f"{path}:{number}: the word is missing: {line!r}")
     if not (count.isascii() and count.isdigit()):
         raise IncparseError(f"{path}:{number}: the count {count!r} is not a whole number")
     return bits, word, int(count)

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.convert import trees_to_docs
 from spacy_incparse.pipeline.storage import anchored_trees
+from spacy_incparse.search.config import MOST, check_number
 from spacy_incparse.trees.normalize import normalize
 from spacy_incparse.trees.reader import SkipLog, read_trees
 from spacy_incparse.trees.tree import Tree
@@ -29,8 +30,6 @@ def create_treebank_reader(
     natural_spacing: bool = False,
 ) -> Callable[[Language], Iterable[Example]]:
     """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
-    if path is None:
-        raise ConfigError("the corpus has no path: give one, such as --paths.train train.mrg --paths.dev dev.mrg")
     return TreebankReader(path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing)
 
 
@@ -47,13 +46,17 @@ class TreebankReader:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | None,
         *,
         limit: int = 0,
         max_length: int = 0,
         skip_bad: bool = False,
         natural_spacing: bool = False,
     ):
+        if path is None:
+            raise ConfigError("the corpus has no path: give one, such as --paths.train train.mrg --paths.dev dev.mrg")
+        check_number("limit", limit, 0, MOST)
+        check_number("max_length", max_length, 0, MOST)
         self.path, self.limit, self.max_length = Path(path), limit, max_length
         self.skip_bad, self.natural_spacing = skip_bad, natural_spacing
 

@@ -66,8 +66,8 @@ class Places:
 
 def _expand(path: Path | str) -> list[Path]:
     files: list[Path]
-    if Path(path).is_file():
-        return [Path(path)]
+    if Path(path).exists() and not Path(path).is_dir():
+        return [Path(path)]  # a file, or a pipe
     if Path(path).is_dir():
         files = sorted(file for file in Path(path).rglob("*") if _is_treebank_file(file))
     elif glob.has_magic(str(path)):

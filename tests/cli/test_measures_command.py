@@ -3,12 +3,15 @@
 import csv
 import gzip
 import json
+import os
+import subprocess
 
 import pytest
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.measures import COLUMNS, read_stimuli
+from spacy_incparse.cli.measures import COLUMNS
+from spacy_incparse.cli.stimuli import read_stimuli
 from spacy_incparse.generative.measures import MEASURES
 
 ASSETS = "assets"
@@ -93,6 +96,12 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
         ("a.csv", "text\nx\n", "a .txt"),
         ("a.tsv", "item\n1\n", "a.tsv:1: there is no column 'text'"),
         ("a.tsv", "text\titem\nx\t1\t2\n", "a.tsv:2: 3 cells in a table of 2"),
+        (
+            "a.tsv",
+            'text\titem\n"x\ny"\t1\n',
+            "a.tsv:2: 1 cells in a table of 2 columns; a cell in quotes has to end in",
+        ),
+        ("a.tsv", "Text\nx\n", "which has Text: name the one with the sentences so"),
         ("a.tsv", "text\titem\nx\t1\n \t2\n", "a.tsv:3: the column 'text' is empty"),
         ("a.tsv", "text,item\nx,1\n", "which has text,item"),
         ("a.tsv", "", "a.tsv:1: there is no column 'text' in the header, which has nothing"),
@@ -161,6 +170,29 @@ def test_stimuli_are_not_overwritten(model, tmp_path):
     result = run("measures", stimuli, "--model", model, "--output", stimuli)
     assert result.exit_code == 1
     assert stimuli.read_text(encoding="utf8") == "It rained.\n"
+
+
+def test_a_table_whose_settings_cannot_be_written_is_not_begun(model, tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
+    (tmp_path / "out.tsv.json").mkdir()
+    result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "out.tsv")
+    assert result.exit_code == 1
+    assert "out.tsv.json is a folder" in result.stderr
+    assert not (tmp_path / "out.tsv").exists()
+
+
+def test_a_device_gets_no_settings_beside_it(model, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True) as reader:
+        assert run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "pipe").exit_code == 0
+        assert reader.communicate()[0].startswith("sent\tword")
+    assert not (tmp_path / "pipe.json").exists()
+
+
+def test_too_many_lags_are_refused(model, tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
+    assert run("measures", tmp_path / "a.txt", "--model", model, "--lags", 20_000_000).exit_code == 1
 
 
 def test_wrong_beams_are_told(model, tmp_path):

@@ -51,6 +51,7 @@ def test_a_word_may_hold_any_sign_but_tabs(tmp_path):
         ("01\tdog\t3\t4", "clusters.txt:2: .* found 4 columns"),
         ("0a\tdog\t3", "clusters.txt:2: the path '0a' is not made of 0 and 1"),
         ("\tdog\t3", "clusters.txt:2: the path '' is not made of 0 and 1"),
+        ("01\t\t3", r"clusters.txt:2: the word is missing: '01\\t\\t3'"),
         ("01\tdog\tmany", "clusters.txt:2: the count 'many' is not a whole number"),
         ("01\tdog\t-3", "clusters.txt:2: the count '-3' is not a whole number"),
         ("01\tdog\t²", "clusters.txt:2: the count '²' is not a whole number"),

@@ -107,6 +107,14 @@ def test_a_docbin_that_lost_its_trees_is_told(tmp_path):
 def test_a_missing_path_is_told():
     with pytest.raises(ConfigError, match=r"--paths\.train"):
         create_treebank_reader(None)
+    with pytest.raises(ConfigError, match=r"--paths\.train"):
+        TreebankReader(None)
+
+
+@pytest.mark.parametrize(("name", "value"), [("limit", -1), ("limit", "x"), ("max_length", 1.5)])
+def test_wrong_limits_are_told(name, value):
+    with pytest.raises(ConfigError, match=f"{name} is {value!r}: it must be"):
+        TreebankReader("x.mrg", **{name: value})
 
 
 def test_the_reader_is_registered():

@@ -1,5 +1,7 @@
 import gzip
+import os
 import re
+import subprocess
 
 import pytest
 
@@ -241,3 +243,9 @@ def test_a_check_of_normalised_trees_finds_malformed_ones(tmp_path):
     skipped = SkipLog()
     assert len(read_treebank(path, check=check, skip_bad=skipped)) == 2
     assert (str(skipped.entries[0]), skipped.n_trees) == (f"{path}:3:3: an X", 1)
+
+
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["sh", "-c", f"printf '{RAIN}' > {tmp_path}/pipe"]):
+        assert [str(tree) for tree in read_trees(tmp_path / "pipe")] == [RAIN]

@@ -1,0 +1,104 @@
+"""Stimuli of `measures`: sentences of a text, or of a table whose other columns are kept."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spacy_incparse.cli.options import decoded
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.files import read_text
+
+TEXT = "text"  # the column of a .tsv that holds the sentences
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """A sentence, and the cells of its row in the input."""
+
+    text: str
+    cells: tuple[str, ...] = ()
+
+
+def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
+    """Read sentences, and the columns of a .tsv; either may be gzipped. Raises IncparseError naming file and line.
+
+    Standard input, which "-" names, has a sentence a line.
+    """
+    is_stdin = str(path) == STDIN
+    kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
+    if kind not in (".txt", ".tsv"):
+        raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
+    text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if kind == ".tsv":
+        stimuli, header = _read_table(lines, str(path))
+    else:
+        stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
+    if not stimuli:
+        raise IncparseError(f"{path}: there is no sentence in it")
+    return stimuli, header
+
+
+def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
+    quotes = _Quotes.of(lines)
+    header = quotes.split(lines[0])
+    if TEXT not in header:
+        found = ", ".join(header) if lines[0].strip() else "nothing"
+        raise IncparseError(
+            f"{name}:1: there is no column {TEXT!r} in the header, which has {found}: name the one with the sentences "
+            f"so, and separate columns by tabs"
+        )
+    place = header.index(TEXT)
+    stimuli = []
+    for number, line in enumerate(lines[1:], start=2):
+        if not line.strip():
+            continue
+        row = quotes.split(line)
+        if len(row) != len(header):
+            hint = "; a cell in quotes has to end in its line" if '"' in line + lines[number - 2] else ""
+            raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns{hint}")
+        if not row[place].strip():
+            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: give a sentence, or leave the row out")
+        stimuli.append(Stimulus(row[place], row))
+    return stimuli, header
+
+
+@dataclass(frozen=True)
+class _Quotes:
+    """Which quotes around cells belong to the table, and not to the sentence.
+
+    all_cells: as R writes tables, header and all. commas: those around cells with a comma in them, as Excel writes;
+    where a cell with a comma has none they are the sentence's. Else only those around cells that have doubled quotes
+    inside, as Excel and pandas write cells with quotes.
+    """
+
+    all_cells: bool
+    commas: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> _Quotes:
+        with_comma = [cell for line in lines for cell in line.split("\t") if "," in cell]
+        return cls(lines[0].startswith('"'), all(map(_is_wrapped, with_comma)))
+
+    def split(self, line: str) -> tuple[str, ...]:
+        """Give the cells of a line without the table's quotes."""
+        return tuple(map(self._stripped, line.split("\t")))
+
+    def _stripped(self, cell: str) -> str:
+        inside = cell[1:-1]
+        if len(cell) < 2 or not cell[0] == cell[-1] == '"':
+            return cell
+        if self.all_cells:
+            return re.sub(r'["\\]"', '"', inside)
+        is_tables = _is_wrapped(cell) and ('""' in inside or ("," in inside and self.commas))
+        return inside.replace('""', '"') if is_tables else cell
+
+
+def _is_wrapped(cell: str) -> bool:
+    """Whether a cell has quotes around it, and those inside, if any, are doubled."""
+    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
