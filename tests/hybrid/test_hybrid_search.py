@@ -7,72 +7,88 @@ from hypothesis import strategies as st
 from spacy_incparse.hybrid.jackknife import Jackknife
 from spacy_incparse.hybrid.model import HybridModel, HybridParser
 from spacy_incparse.search.beam import Beam
-from spacy_incparse.search.parser import Parser, root_symbol
+from spacy_incparse.search.parser import Parser, _ranked, root_symbol
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
-from tests.reference.engine import BITS, learner_of, random_weights
+from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
 from tests.reference.generative import SlowGenerative
 from tests.reference.search import SlowBeam
 from tests.strategies import normalised_trees
 
-SMALL_TREES = normalised_trees(max_words=5, phrases=("S", "NP", "VP"), tags=("NN", "DT", "CC"))
+TAGS = ("NN", "DT", "CC")
+SMALL_TREES = normalised_trees(max_words=5, phrases=("S", "NP", "VP"), tags=TAGS)
 TREEBANKS = st.lists(SMALL_TREES, min_size=2, max_size=4)
 WEIGHT = 3.0
 WEIGHTS = {"generative_weight": WEIGHT, "train_generative_weight": WEIGHT}
 ALL = 10**6
 
 
+def lattice(data, tree):
+    """Of each word its tag, or two or three of the tags there are, with their gaps: the first is the tagger's."""
+    several = st.lists(st.sampled_from(TAGS), min_size=2, max_size=3, unique=True)
+    gaps = several.map(lambda names: [(name, 3.0 * k) for k, name in enumerate(names)])
+    return [data.draw(st.one_of(st.just(tag), gaps)) for tag in tree.tags]
+
+
 @settings(deadline=None, max_examples=20)
 @given(st.data(), TREEBANKS, st.integers(0, 99))
 def test_given_trees_and_constraints(data, trees, seed):
     """A tree has the score that the search gives it, and the search keeps to brackets, as with a perceptron alone."""
-    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL)
+    learner = learner_of(trees, features="accurate", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL)
     weights, _ = random_weights(learner.model.moves(learner.config, 0).n_columns, seed, 5)
     parser = HybridParser(learner.model.trained(), weights, learner.config)
     tree = data.draw(st.sampled_from(trees))
-    parses = parser.nbest(tree.words, tree.tags, 50)
-    for parse in parses:
-        if parse.source == "beam":
-            scored = parser.score(tree.words, tree.tags, parse.tree)
-            assert (scored.score, scored.is_derived) == (parse.score, True)
+    for tags in (tree.tags, lattice(data, tree)):
+        for parse in parser.nbest(tree.words, tags, 50):
+            if parse.source == "beam":
+                scored = parser.score(tree.words, tags, parse.tree)
+                assert (scored.score, scored.is_derived) == (parse.score, True)
     label, start, end = data.draw(st.sampled_from(tree.spans()))
     assert (label, start, end) in parser.parse(tree.words, tree.tags, [(start, end, label)]).tree.spans()
 
 
 def slow_scores(model, config, trees, values, scale, words, tags):
-    """All derivations with the sum of both scores: {moves: score in units of the table}, by the slow twins."""
+    """All derivations with the sum of both scores: {(moves, tags): score in units of the table}, by the slow twins."""
     beam = SlowBeam(model, config, values, bits=BITS, beam_size=ALL, gamma=None, seen_min_count=0)
-    perceptron, n_relaxed = beam.parse(beam.sentence(words, tags), ALL)
+    tag_ids = model.grammar.labels.tag_ids
+    ranked = [tag if isinstance(tag, str) else _ranked(tag, tag_ids) for tag in tags]
+    perceptron, n_relaxed = beam.parse(beam.sentence(words, ranked), ALL, with_tags=True)
     generative = SlowGenerative(trees, model.generative, model.generative_config)
-    tag_ids = [model.grammar.labels.tag_ids[tag] for tag in tags]
     kept, seen = generative.first(), []
-    for number, tag in zip(model.generative.vocabulary.encode(words), tag_ids, strict=True):
+    for number, tag in zip(model.generative.vocabulary.encode(words), ranked, strict=True):
         seen.append(number)
-        kept, _ = generative.push(kept, seen, [tag])
-    logs = {tuple((n, chain) for n, _, chain in moves): score for score, moves in generative.finish(kept, seen)}
-    return {moves: score + WEIGHT * scale * logs[moves] for score, moves in perceptron}, n_relaxed
+        ids = [tag_ids.get(tag, 0)] if isinstance(tag, str) else [number for number, _ in tag]
+        kept, _ = generative.push(kept, seen, ids)
+    logs = {
+        (tuple((n, chain) for n, _, chain in moves), tuple(tag for _, tag, _ in moves)): score
+        for score, moves in generative.finish(kept, seen)
+    }
+    return {(moves, tags): score + WEIGHT * scale * logs[moves, tags] for score, moves, tags in perceptron}, n_relaxed
 
 
+@pytest.mark.parametrize("features", ["paper+punct", "clusters"])
 @settings(deadline=None, max_examples=40)
-@given(TREEBANKS, st.integers(0, 99))
-def test_scores_are_the_sum_of_both_models(trees, seed):
-    learner = learner_of(trees, features="paper+punct", **WEIGHTS, generative_folds=0)
+@given(data=st.data(), trees=TREEBANKS, seed=st.integers(0, 99))
+def test_scores_are_the_sum_of_both_models(features, data, trees, seed):
+    learner = learner_of(trees, features=FEATURE_SETS[features], **WEIGHTS, generative_folds=0)
     model, config = learner.model, learner.config
     assert isinstance(model, HybridModel)
     moves = model.moves(config, 0)
     weights, values = random_weights(moves.n_columns, seed, 5)
     beam = Beam(model.scorer(moves, weights, config), root_symbol(model.grammar), ALL, None)
     tree = min(trees, key=lambda tree: len(tree.words))
-    expected, n_relaxed = slow_scores(model, config, trees, values, weights.scale, tree.words, tree.tags)
-    found, fast_relaxed = beam.parse(model.sentence(tree.words, tree.tags), ALL)
+    tags = tree.tags if features == "paper+punct" else lattice(data, tree)
+    expected, n_relaxed = slow_scores(model, config, trees, values, weights.scale, tree.words, tags)
+    found, fast_relaxed = beam.parse(model.sentence(tree.words, tags), ALL)
     assert fast_relaxed == n_relaxed
     scores = {}
     for score, closings, leaves in found:
-        chains = [moves.leaves[leaf][1] for leaf in leaves]
-        scores[tuple(zip(closings, chains, strict=True))] = score
+        chosen = [moves.leaves[leaf] for leaf in leaves]
+        key = tuple((n, chain) for n, (_, chain) in zip(closings, chosen, strict=True)), tuple(tag for tag, _ in chosen)
+        scores[key] = score
     assert scores.keys() == expected.keys()
     for key, score in scores.items():
         # Each label, tag, word and end is rounded.
-        n_decisions = 1 + sum(n_closings + len(chain) + 2 for n_closings, chain in key) + len(key) * 5
+        n_decisions = 1 + sum(n_closings + len(chain) + 2 for n_closings, chain in key[0]) + len(key[0]) * 5
         assert score == pytest.approx(expected[key], abs=0.5 * n_decisions)
 
 
