@@ -26,7 +26,7 @@ from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
 from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
-from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
+from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.tagging.tagger import Tagger
 
 FOLDER = Path(__file__).parent
@@ -112,7 +112,7 @@ def _parser_settings() -> tuple[str, str]:
     parser = _defaults(ParserConfig)
     own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
     meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
-    search = {name: parser.pop(name) for name in SEARCH_SETTINGS}
+    search = {name: parser.pop(name) for name in ParserConfig.SEARCH}
     return _settings(search, meanings), _settings(own | parser, meanings)
 
 

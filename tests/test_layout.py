@@ -11,8 +11,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
 # A module imports only from its own package and from what stands before it.
 ORDER = (
-    "errors", "tokens", "trees", "transforms", "grammar", "evaluation", "viz", "lexicon", "features", "learning",
-    "search", "tagging", "generative", "hybrid", "training", "patterns", "pipeline", "cli", "data",
+    "errors", "settings", "tokens", "trees", "transforms", "grammar", "evaluation", "viz", "lexicon", "features",
+    "learning", "search", "tagging", "generative", "hybrid", "training", "patterns", "pipeline", "cli", "data",
     "compat", "glossary",
 )  # fmt: skip
 ROOTS = ("pipeline", "cli")  # may import everything

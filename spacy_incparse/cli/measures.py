@@ -18,7 +18,7 @@ from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
-from spacy_incparse.search.config import MOST
+from spacy_incparse.settings import MOST
 
 if TYPE_CHECKING:
     from spacy.language import Language

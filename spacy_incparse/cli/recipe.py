@@ -24,7 +24,8 @@ from spacy_incparse.pipeline.generative import (
 )
 from spacy_incparse.pipeline.modelfile import pack
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
-from spacy_incparse.search.config import MOST, ParserConfig, check_number
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.trees.files import read_text
 from spacy_incparse.trees.heads import HeadRules
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.templates import nested_sets
-from spacy_incparse.search.config import CONJUNCTIONS, MOST, check_number, checked_labels
+from spacy_incparse.search.config import CONJUNCTIONS
+from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerativeConfig:
+class GenerativeConfig(Settings):
     """Settings of a generative parser; those of the search may be changed after training, the others belong to it.
 
     sets: a named choice of conditioning sets, see generative/templates.py.
@@ -31,6 +31,10 @@ class GenerativeConfig:
     risk_trees: the answer is the tree with the best expected F among so many (risk.py); 1: the most probable one.
     risk_temperature: for the expectation scores are divided by it; above 1 it trusts the most probable tree less.
     """
+
+    SEARCH = (
+        "beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature",
+    )  # fmt: skip
 
     sets: str = "paper"
     conjunctions: Sequence[str] = CONJUNCTIONS
@@ -53,15 +57,8 @@ class GenerativeConfig:
         for name, least in _LEAST.items():
             check_number(name, getattr(self, name), least, MOST)
         for name, (lowest, highest) in _RANGES.items():
-            _check_range(name, getattr(self, name), lowest, highest)
+            check_range(name, getattr(self, name), lowest, highest, may_be_none=name in _MAY_BE_NONE)
         object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
-
-    def with_search(self, **settings: Any) -> GenerativeConfig:
-        """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
-        for name in settings:
-            if name not in SEARCH_SETTINGS:
-                raise ConfigError(f"{name!r} is no setting of the search: choose among {', '.join(SEARCH_SETTINGS)}")
-        return replace(self, **settings)
 
     def measures_filter(self, beam_size: int | None = None, gamma: float | None = None) -> tuple[int, float]:
         """Give beam_size and gamma where measures are taken.
@@ -74,37 +71,14 @@ class GenerativeConfig:
         beam_size = default if beam_size is None else beam_size
         check_number("beam_size", beam_size, 0, MOST)
         if gamma is not None:
-            _check_range("gamma", gamma, *_RANGES["gamma"])
+            check_range("gamma", gamma, *_RANGES["gamma"])
             return beam_size, gamma
         if not beam_size or self.measures_log10_gamma is None:
             return beam_size, 0.0
         own = 10.0**self.measures_log10_gamma
         return beam_size, min(own * (default / beam_size) ** 3, 0.1) if default else own
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give all settings as a dict, fit for JSON."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> GenerativeConfig:
-        """Make a configuration from a dict. Raises ConfigError for a name that is no setting."""
-        known = {f.name for f in fields(cls)}
-        for name in data:
-            if name not in known:
-                raise ConfigError(f"there is no setting {name!r}: the settings are {', '.join(sorted(known))}")
-        return cls(**data)
-
-
-def _check_range(name: str, value: Any, least: float, most: float) -> None:
-    may_be_none = name in _MAY_BE_NONE
-    if value is None and may_be_none:
-        return
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-        or_none = ", or None" if may_be_none else ""
-        raise ConfigError(f"{name} is {value!r}: it must be a number from {least:g} to {most:g}{or_none}")
-
-
-SEARCH_SETTINGS = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature")
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
     "beam_size": 0, "measures_beam_size": 0,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.features.templates import NAMED_SETS
-from spacy_incparse.generative.config import SEARCH_SETTINGS as GENERATIVE_SEARCH
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, check_other_settings, head_rules, own_settings
-from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
+from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ def train_generative(trees: Sequence[Tree], settings: dict[str, Any], *, lang: s
 
 def check_search(settings: dict[str, Any]) -> None:
     """Raise ConfigError where settings of the search are good for neither kind of parser."""
-    generative = [name for name in settings if name in GENERATIVE_SEARCH and name not in SEARCH_SETTINGS]
-    others = [name for name in settings if name in SEARCH_SETTINGS and name not in GENERATIVE_SEARCH]
+    generative = [name for name in settings if name in GenerativeConfig.SEARCH and name not in ParserConfig.SEARCH]
+    others = [name for name in settings if name in ParserConfig.SEARCH and name not in GenerativeConfig.SEARCH]
     if generative and others:
         raise ConfigError(f"{generative[0]!r} belongs to generative parsers, {others[0]!r} to others: give one of them")
     if generative:

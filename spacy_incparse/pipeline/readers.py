@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.convert import trees_to_docs
 from spacy_incparse.pipeline.storage import anchored_trees
-from spacy_incparse.search.config import MOST, check_number
+from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.trees.normalize import normalize
 from spacy_incparse.trees.reader import SkipLog, read_trees
 from spacy_incparse.trees.tree import Tree

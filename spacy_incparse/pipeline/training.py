@@ -12,7 +12,8 @@ from spacy.training import Example
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.gold import gold_sentences
 from spacy_incparse.pipeline.sentences import Sentence
-from spacy_incparse.search.config import MOST, MOST_SEED, ParserConfig, check_number
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.settings import MOST, MOST_SEED, check_number
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

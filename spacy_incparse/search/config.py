@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import Template, resolve
 from spacy_incparse.lexicon.clusters import MAX_WORDS
+from spacy_incparse.settings import MOST, Settings, check_number, checked_labels, is_list_of_strings
 
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
 UPDATES = ("early", "max_violation", "full")
-MOST = 1_000_000_000  # of whole numbers, which have to fit into 32 bits of the compiled code
-MOST_SEED = 2**63 - 1  # seeds do not get there, but into files
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserConfig:
+class ParserConfig(Settings):
     """Settings of a parser; those of the search may be changed after training, the others belong to the model.
 
     features: a named set ("paper", "paper+punct", "rich", "accurate") or a user's own, see features/templates.py.
@@ -58,6 +57,8 @@ class ParserConfig:
     cache_t1: how many rounds a sweep has.
     cache_t2: how often a sentence changes the weights at most.
     """
+
+    SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
 
     features: str | dict[str, Sequence[str]] = "rich"
     conjunctions: Sequence[str] = CONJUNCTIONS
@@ -125,55 +126,14 @@ class ParserConfig:
         """The checked templates of the features. Raises ConfigError for those that do not exist."""
         return resolve(self.features, clusters=self.clusters is not None)
 
-    def with_search(self, **settings: Any) -> ParserConfig:
-        """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
-        for name in settings:
-            if name not in SEARCH_SETTINGS:
-                raise ConfigError(f"{name!r} is no search setting: choose among {', '.join(SEARCH_SETTINGS)}")
-        return replace(self, **settings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all settings as a dict, fit for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> ParserConfig:
-        """Make a configuration from a dict. Raises ConfigError for a name that is no setting."""
-        known = {f.name for f in fields(cls)}
-        for name in data:
-            if name not in known:
-                raise ConfigError(f"there is no setting {name!r}: the settings are {', '.join(sorted(known))}")
-        return cls(**data)
-
-
-def check_number(name: str, value: Any, least: float, most: float, *, is_whole: bool = True) -> None:
-    """Raise ConfigError for what is no number, is a fraction where it must be whole, or is too small or too large."""
-    if isinstance(value, bool) or not isinstance(value, int if is_whole else (int, float)):
-        raise ConfigError(f"{name} is {value!r}: it must be a {'whole ' if is_whole else ''}number")
-    if not value >= least:  # "not", so that NaN is refused too
-        raise ConfigError(f"{name} is {value!r}: it must be at least {least}")
-    if value > most:
-        raise ConfigError(f"{name} is {value!r}: it must be at most {most}")
-
-
-def checked_labels(name: str, value: Any) -> tuple[str, ...]:
-    """Return a setting that is a list of labels as a tuple. Raises ConfigError for anything else."""
-    if not _is_list(value):
-        raise ConfigError(f"{name} is {value!r}: it must be a list of labels")
-    return tuple(value)
-
 
 def _check_features(features: Any) -> None:
-    if not (isinstance(features, str) or (isinstance(features, Mapping) and all(map(_is_list, features.values())))):
+    are_templates = isinstance(features, Mapping) and all(map(is_list_of_strings, features.values()))
+    if not (isinstance(features, str) or are_templates):
         raise ConfigError(f"features is {features!r}: it must be a named set, or lists of templates by their kinds")
     resolve(features)
 
 
-def _is_list(texts: Any) -> bool:
-    return isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts)
-
-
-SEARCH_SETTINGS = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
 _MAY_BE_NONE = ("gamma", "train_gamma")
 _MAY_BE_FRACTIONS = (
     "gamma", "train_gamma", "seen_min_share", "margin", "step_decay", "tag_margin", "generative_weight",

@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.search.config import MOST, MOST_SEED, check_number
+from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_strings
 from spacy_incparse.tagging.templates import parse_template
 
 MOST_HYPOTHESES = 10_000  # the search has room for so many at every word
@@ -30,7 +30,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 def _check_templates(templates: Any) -> None:
     if templates is None:
         return
-    if not (isinstance(templates, list | tuple) and all(isinstance(text, str) for text in templates)):
+    if not is_list_of_strings(templates):
         raise ConfigError(f"the tagger's templates is {templates!r}: it must be a list of templates, or None")
     for text in templates:
         parse_template(text)

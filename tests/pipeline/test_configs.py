@@ -9,11 +9,10 @@ from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.generative.config import SEARCH_SETTINGS as GENERATIVE_SEARCH
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.pipeline.generative import generative_config
 from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, parser_config
-from spacy_incparse.search.config import SEARCH_SETTINGS, ParserConfig
+from spacy_incparse.search.config import ParserConfig
 from tests.pipeline.conftest import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -44,7 +43,7 @@ def test_a_config_names_every_setting_of_the_parser(name):
     component = read(name).interpolate()["components"]["incparse"]
     names = set(component["training"]) | set(component["search"])
     assert names == set(ParserConfig().to_dict()) | set(TRAINING_DEFAULTS)
-    assert set(component["search"]) == set(SEARCH_SETTINGS)
+    assert set(component["search"]) == set(ParserConfig.SEARCH)
     given = parser_config({**component["training"], **component["search"]}).to_dict()
     assert json.dumps(given) == json.dumps(read_recipe(name).parser_config.to_dict())
     assert read(name)["training"]["max_epochs"] == read_recipe(name).max_epochs
@@ -72,7 +71,7 @@ def test_the_generative_config_names_every_setting():
     component = read("generative").interpolate()["components"]["incparse"]
     names = set(component["training"]) | set(component["search"])
     assert names == set(GenerativeConfig().to_dict()) | set(TRAINING_DEFAULTS)
-    assert set(component["search"]) == set(GENERATIVE_SEARCH)
+    assert set(component["search"]) == set(GenerativeConfig.SEARCH)
     assert generative_config({**component["training"], **component["search"]}) == GenerativeConfig()
     assert read_recipe("generative").generative_config == GenerativeConfig()
 

@@ -5,7 +5,8 @@ from math import inf
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.search.config import MOST, ParserConfig
+from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.settings import MOST
 
 COUNTS = ("beam_size", "seen_min_count", "n_tags", "train_beam_size", "train_seen_min_count", "cache_size")
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.search.config import SEARCH_SETTINGS, UPDATES, ParserConfig
+from spacy_incparse.search.config import UPDATES, ParserConfig
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_json_and_back():
     again = ParserConfig.from_dict(json.loads(json.dumps(config.to_dict())))
     assert again == config
     assert ParserConfig.from_dict({}) == ParserConfig()
-    assert set(SEARCH_SETTINGS) <= set(config.to_dict())
+    assert set(ParserConfig.SEARCH) <= set(config.to_dict())
