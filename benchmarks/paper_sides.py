@@ -20,8 +20,9 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.generative.risk import least_risk
+from spacy_incparse.search.base import Parse
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Parse, Parser
+from spacy_incparse.search.parser import Parser
 from spacy_incparse.training.learner import ParserLearner, retag
 from spacy_incparse.training.loop import TagSchedule, run_pass
 from spacy_incparse.training.preparation import Progress

@@ -14,7 +14,7 @@ from spacy_incparse.cli.streaming import stream
 from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.pipeline.sentences import Sentence
 from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
-from spacy_incparse.search.parser import Parse
+from spacy_incparse.search.base import Parse
 from spacy_incparse.tokens import penn_to_raw
 
 

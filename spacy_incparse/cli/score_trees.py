@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.pipeline.parser_pipe import IncParser
-    from spacy_incparse.search.parser import Parse
+    from spacy_incparse.search.base import Parse
     from spacy_incparse.search.tree_scores import ScoredMove, TreeScore
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")

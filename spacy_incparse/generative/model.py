@@ -25,16 +25,14 @@ from spacy_incparse.generative.templates import field_numbers, nested_sets
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.grammar.chains import Grammar, check_ids
 from spacy_incparse.grammar.derivation import Move, derivation
+from spacy_incparse.search.base import FIRST_SYMBOL, root_symbol
 from spacy_incparse.search.moves import Moves
-from spacy_incparse.search.parser import root_symbol
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 Tag = str | Sequence[tuple[str, float]] | None
 Tags = Sequence[Tag]
-
-FIRST_SYMBOL = 2  # of the nonterminals, in the search
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from math import exp, log
 from threading import local
 from typing import Any
@@ -20,14 +20,13 @@ from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.risk import least_risk
 from spacy_incparse.generative.session import PrefixSession
 from spacy_incparse.grammar.refusals import refusals
-from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraints, checked
+from spacy_incparse.search.base import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
+from spacy_incparse.search.constraints import WIDE_BEAM, Constraints, checked
 from spacy_incparse.search.gold import as_searched, check_words, reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.output import TreeWriter
-from spacy_incparse.search.parser import ROOT_LABEL, Parse, flat_tree, phrase_symbols, root_symbol
 from spacy_incparse.search.session import check_n_analyses
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
-from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -35,13 +34,14 @@ ALL = 2**31 - 1
 Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
 
 
-class GenerativeParser:
+class GenerativeParser(TrainedParser):
     """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
 
     It generates the words together with the tree: its scores are natural log probabilities, and without tags it finds
     its own.
     """
 
+    model: GenerativeModel
     part_name = "generative"  # in a model's file
     needs_tags = False
 
@@ -61,21 +61,6 @@ class GenerativeParser:
     def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
         """Train on normalised trees, in one pass."""
         return cls(GenerativeModel.train(trees, config, heads), config)
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that the parser knows, the most frequent first."""
-        return self.model.grammar.tags
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The phrase labels that its trees may have, sorted."""
-        return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
-
-    @property
-    def heads(self) -> HeadRules:
-        """The head rules of the treebank that it was trained on."""
-        return self.model.heads
 
     @property
     def answers_with_best(self) -> bool:
@@ -99,9 +84,7 @@ class GenerativeParser:
         are the best of these. constraints: as of `search.parser.Parser.nbest`. Raises ValueError where there are no
         words, tags are more or fewer, k is below 1, or constraints are on other words.
         """
-        if not words or (tags is not None and len(words) != len(tags)):
-            n_tags = 0 if tags is None else len(tags)
-            raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")
+        check_sentence(words, tags)
         check_n_analyses(k)
         wanted = checked(constraints, len(words))
         n_results = k if are_given(tags) else ALL
@@ -126,10 +109,6 @@ class GenerativeParser:
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
         return tree_score(retag(tree, shown), transformed, scores, refusals(transformed, grammar, {}))
-
-    @cached_property
-    def _constrained(self) -> ConstrainedSearch:
-        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
 
     def _search(
         self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
@@ -162,10 +141,6 @@ class GenerativeParser:
     def tag_with(self, tagger: Any, sentences: Sequence[Sequence[str]]) -> list[Tags]:
         """Give the tags that sentences are to be parsed under: none, it finds its own."""
         return [[None] * len(words) for words in sentences]
-
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags, and constraints if there are any."""
-        return [self.parse(*sentence) for sentence in sentences]
 
     def with_search(self, **settings: Any) -> GenerativeParser:
         """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
@@ -222,9 +197,6 @@ class GenerativeParser:
             raise
         except Exception as error:
             raise ModelError(f"these bytes are no generative model: {error}") from error
-
-    def __reduce__(self):
-        return type(self).from_bytes, (self.to_bytes(),)
 
     def _compile(self) -> tuple[Any, Any]:
         moves = self.model.moves(self.config)

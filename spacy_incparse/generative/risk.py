@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from math import exp
 
-from spacy_incparse.search.parser import Parse
+from spacy_incparse.search.base import Parse
 
 
 def least_risk(parses: Sequence[Parse], temperature: float) -> Parse:

@@ -18,7 +18,7 @@ from spacy_incparse.search.session import NO_WORDS, check_n_analyses, check_word
 if TYPE_CHECKING:
     from spacy_incparse.generative.model import Tag
     from spacy_incparse.generative.parser import GenerativeParser
-    from spacy_incparse.search.parser import Parse
+    from spacy_incparse.search.base import Parse
 
 ALL = 2**31 - 1
 

@@ -97,7 +97,7 @@ def _annotate_one(
         return _annotate_batch([sentence], tagger, decoder, use_given_tags)[0]
     except Exception as error:
         on_error(sentence, error)
-    from spacy_incparse.search.parser import flat_tree  # compiled modules stay unloaded until they are needed
+    from spacy_incparse.search.base import flat_tree  # compiled modules stay unloaded until they are needed
 
     tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
     tree = flat_tree(sentence.words, tags)

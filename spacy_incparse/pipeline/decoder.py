@@ -12,7 +12,8 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.search.analyses import Analyser
-    from spacy_incparse.search.parser import Parse, Parser, Tags
+    from spacy_incparse.search.base import Parse
+    from spacy_incparse.search.parser import Parser, Tags
 
 
 class Decoder:

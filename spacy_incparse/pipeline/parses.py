@@ -24,7 +24,8 @@ from spacy_incparse.search.session import check_n_analyses
 
 if TYPE_CHECKING:
     from spacy_incparse.pipeline.parser_pipe import IncParser
-    from spacy_incparse.search.parser import Parse, Tags
+    from spacy_incparse.search.base import Parse
+    from spacy_incparse.search.parser import Tags
 
 Phrase = tuple[str, int, int]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp, inf
 
+from spacy_incparse.search.base import Parse
 from spacy_incparse.search.constraints import Constraints
 from spacy_incparse.search.gold import Tags
-from spacy_incparse.search.parser import Parse, Parser
+from spacy_incparse.search.parser import Parser
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # at most so many of a sentence are looked at

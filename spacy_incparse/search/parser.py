@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -16,9 +16,10 @@ from spacy_incparse.grammar.refusals import refusals, seen_outcomes
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.search.base import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.constraints import WIDE_BEAM, ConstrainedSearch, Constraint, Constraints, checked
+from spacy_incparse.search.constraints import WIDE_BEAM, Constraint, Constraints, checked
 from spacy_incparse.search.gold import Tags, as_searched, check_words, encode_moves, reachable_tags, retag
 from spacy_incparse.search.limits import Limits
 from spacy_incparse.search.moves import Moves
@@ -28,12 +29,8 @@ from spacy_incparse.search.scorer import Scorer
 from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.search.session import LateSession, TaggerAhead, check_n_analyses
 from spacy_incparse.search.tree_scores import TreeScore, tree_score
-from spacy_incparse.transforms.left_corner import slash_base
-from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-
-ROOT_LABEL = "TOP"
 
 Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
 
@@ -43,20 +40,6 @@ class TagSource(Protocol):
 
     def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
         """Give each sentence's tags."""
-
-
-@dataclass(frozen=True)
-class Parse:
-    """A tree over all words of a sentence, its score in averaged weights, and where it came from.
-
-    source: "beam"; "relaxed" where some word was done again without the grammar's triples; "flat" where the search gave
-    nothing, and all words hang from the root. unmet: constraints that were left out, since no tree could meet them.
-    """
-
-    tree: Tree
-    score: float
-    source: str
-    unmet: tuple[Constraint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,9 +108,10 @@ class Model:
         )
 
 
-class Parser:
+class Parser(TrainedParser):
     """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
 
+    model: Model
     part_name = "parser"  # in a model's file
     model_type: type[Model] = Model
     needs_tags = True
@@ -156,21 +140,6 @@ class Parser:
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that the parser knows, the most frequent first."""
-        return self.model.grammar.tags
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The phrase labels that its trees may have, sorted."""
-        return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
-
-    @property
-    def heads(self) -> HeadRules:
-        """The head rules of the treebank that it was trained on."""
-        return self.model.heads
-
-    @property
     def clusters(self) -> Clusters | None:
         """The word clusters that its features read."""
         return self.model.lexicon.clusters
@@ -189,8 +158,7 @@ class Parser:
         cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for words without
         tags, k below 1, and constraints on other words.
         """
-        if not words or len(words) != len(tags):
-            raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {len(tags)} tags")
+        check_sentence(words, tags)
         if any(not isinstance(tag, str) and not tag for tag in tags):
             raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
         check_n_analyses(k)
@@ -241,10 +209,6 @@ class Parser:
         results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
         return (results, n_relaxed) if results else None
 
-    @cached_property
-    def _constrained(self) -> ConstrainedSearch:
-        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
-
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Give the score and the derivation of a normalised tree of the sentence, in the unit of `Parse.score`.
 
@@ -285,10 +249,6 @@ class Parser:
     def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
         """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""
         return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
-
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags, and constraints if there are any."""
-        return [self.parse(*sentence) for sentence in sentences]
 
     def with_search(self, **settings: Any) -> Parser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
@@ -332,9 +292,6 @@ class Parser:
             raise ModelError(f"these bytes are no parser model: {error}") from error
         return cls(model, weights, config, temperature=temperature)
 
-    def __reduce__(self):
-        return type(self).from_bytes, (self.to_bytes(),)
-
 
 def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:
     """Known tags of a word with their ranks: the tagger's choice 1 to 15, by its lead, others 16 to 31, by their gap.
@@ -349,24 +306,3 @@ def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[
     ranked = [(tag_ids[tag], 16 + min(int(gap).bit_length(), 15)) for tag, gap in others]
     best = tag_ids.get(first[0], 0)
     return [(best, 1 + min(lead, 14)), *(pair for pair in ranked if pair[0] != best)]
-
-
-def root_symbol(grammar: Grammar) -> int:
-    """Give the search's symbol of the root label."""
-    return 2 + grammar.labels.nonterminal_ids[ROOT_LABEL]
-
-
-def phrase_symbols(grammar: Grammar) -> dict[str, int]:
-    """Give the search's symbols of the labels that a phrase below the root may have."""
-    labels = grammar.labels.nonterminal_ids
-    return {label: 2 + k for label, k in labels.items() if label != ROOT_LABEL and slash_base(label) is None}
-
-
-def flat_tree(words: Sequence[str], tags: Sequence[str]) -> Tree:
-    """Hang all words from the root."""
-    builder = TreeBuilder()
-    builder.open(ROOT_LABEL)
-    for word, tag in zip(words, tags, strict=True):
-        builder.leaf(tag, word)
-    builder.close()
-    return builder.finish()

@@ -16,7 +16,8 @@ from spacy_incparse.errors import IncparseError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spacy_incparse.search.parser import Parse, Parser, Tags
+    from spacy_incparse.search.base import Parse
+    from spacy_incparse.search.parser import Parser, Tags
 
     Tag = str | Sequence[tuple[str, float]]
 

@@ -13,11 +13,12 @@ from spacy_incparse.hybrid.model import HybridModel, HybridParser
 from spacy_incparse.learning.weights import AveragedWeights, averaged_over
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.search.base import root_symbol
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
 from spacy_incparse.search.gold import Tags, as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.search.moves import Moves
-from spacy_incparse.search.parser import Model, Parser, root_symbol
+from spacy_incparse.search.parser import Model, Parser
 from spacy_incparse.training.cache import CandidateCache, GoldMoves
 from spacy_incparse.training.perceptron import Perceptron
 from spacy_incparse.transforms.left_corner import transform

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.generative.risk import least_risk
-from spacy_incparse.search.parser import Parse
+from spacy_incparse.search.base import Parse
 from spacy_incparse.trees.reader import parse_bracketed
 
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from spacy_incparse.hybrid.jackknife import Jackknife
 from spacy_incparse.hybrid.model import HybridModel, HybridParser
+from spacy_incparse.search.base import root_symbol
 from spacy_incparse.search.beam import Beam
-from spacy_incparse.search.parser import Parser, _ranked, root_symbol
+from spacy_incparse.search.parser import Parser, _ranked
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
 from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
 from tests.reference.generative import SlowGenerative

@@ -9,9 +9,9 @@ from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
 from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.search.base import root_symbol
 from spacy_incparse.search.beam import Beam
 from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import root_symbol
 from spacy_incparse.search.sentence import Sentence
 from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.training.perceptron import Perceptron

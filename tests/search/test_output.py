@@ -2,8 +2,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.grammar.derivation import Move, build_tree
+from spacy_incparse.search.base import root_symbol
 from spacy_incparse.search.output import TreeWriter
-from spacy_incparse.search.parser import root_symbol
 from spacy_incparse.transforms.left_corner import restore
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import learner_of

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.grammar.derivation import Move, build_tree, derivation
 from spacy_incparse.learning.weights import Weights
-from spacy_incparse.search.parser import Parser, flat_tree
+from spacy_incparse.search.base import flat_tree
+from spacy_incparse.search.parser import Parser
 from spacy_incparse.transforms.left_corner import restore, transform
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.reader import parse_bracketed, read_treebank
