@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.loop import PassReport
     from spacy_incparse.trees.tree import Tree
+
+    OnPass = Callable[[PassReport, Tagger | None, Parser | GenerativeParser], None]
 
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
@@ -94,9 +96,9 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     where all passes are finished and the pipeline of the best one is gone.
     """
     from spacy_incparse.cli.recipe import save_pipeline
-    from spacy_incparse.training.loop import train_parser
-    from spacy_incparse.training.state import forget
 
+    if resume and recipe.generative_config is not None:
+        raise IncparseError("--resume: a generative model is trained in one pass, so there is nothing to go on with")
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # what cannot be written is known before the work
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
@@ -106,15 +108,25 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
         table.add(report)
 
-    if recipe.generative_config is not None:
-        if resume:
-            raise IncparseError(
-                "--resume: a generative model is trained in one pass, so there is nothing to go on with"
-            )
-        report, generative = _train_generative(trees, dev, recipe)
-        on_pass(report, None, generative)
-        forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
-        return
+    if recipe.generative_config is None:
+        _train_passes(trees, dev, out_dir, recipe, on_pass, table, resume=resume)
+    else:
+        _train_generative(trees, dev, out_dir, recipe, on_pass)
+
+
+def _train_passes(
+    trees: list[Tree],
+    dev: list[Tree],
+    out_dir: Path,
+    recipe: Recipe,
+    on_pass: OnPass,
+    table: _PassTable,
+    *,
+    resume: bool,
+) -> None:
+    """Train a perceptron or a hybrid, pass by pass; an interruption says what is kept."""
+    from spacy_incparse.training.loop import train_parser
+
     kept: list[int] = []  # finished passes that --resume can go on behind, each time that there are more
     try:
         train_parser(
@@ -143,11 +155,12 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
         )
 
 
-def _train_generative(trees: list[Tree], dev: list[Tree], recipe: Recipe) -> tuple[PassReport, GenerativeParser]:
+def _train_generative(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, on_pass: OnPass) -> None:
     """Train in one pass; score the trees that the parser gives with tags of its own, and fit its temperature."""
     from spacy_incparse.evaluation.evalb import score_trees
     from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.training.loop import PassReport
+    from spacy_incparse.training.state import forget
     from spacy_incparse.training.temperature import fit_temperature
 
     started = time.perf_counter()
@@ -156,7 +169,8 @@ def _train_generative(trees: list[Tree], dev: list[Tree], recipe: Recipe) -> tup
     scores = score_trees(dev, [parser.parse(tree.words).tree for tree in dev]).to_dict() if dev else None
     if dev:
         parser.temperature = fit_temperature(parser, dev, parser.tag_with(None, [tree.words for tree in dev]))
-    return PassReport(1, 0, scores, time.perf_counter() - started, True), parser
+    on_pass(PassReport(1, 0, scores, time.perf_counter() - started, True), None, parser)
+    forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
 
 
 def _what_is_kept(kept: Sequence[int], *, resume: bool) -> str:
