@@ -11,13 +11,12 @@ from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.memo cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.search.moves cimport LeafC, Moves
-from spacy_incparse.search.state cimport FrameC, SentenceC, SymbolsC, opened, sign, tag_symbol, with_child
+from spacy_incparse.search.state cimport (
+    MAX_CLOSINGS, NONE, ROOT, SENTINEL, FrameC, SentenceC, SymbolsC, opened, outermost, sign, tag_symbol, with_child,
+)
 
 cdef enum:
-    SENTINEL = 0  # the frame above the root, its own parent
-    ROOT = 1
     MAX_INT = 0x7FFFFFFF
-    MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
 
 cdef double BIN_WIDTH = 0.125
 cdef double HEAD_ROOM = 30.0  # a first candidate's distance from the best there may be
@@ -168,20 +167,14 @@ cdef class Beam:
     cdef void start(self) noexcept nogil:
         """One hypothesis, the open root."""
         cdef HypothesisC hypothesis
-        cdef FrameC frame
         cdef LevelC level
         self.frames.clear()
         self.keys.clear()
         self.hypotheses.clear()
         self.levels.clear()
-        frame.head = frame.outer_head = -1
-        frame = opened(0, 0, SENTINEL, &frame)
-        sign(&frame, &self.lattice.c, &self.moves.symbols)
-        self.frames.push_back(frame)
+        self.frames.push_back(outermost(NONE, &self.lattice.c, &self.moves.symbols))
         self.keys.push_back(0)
-        frame.label = self.root
-        sign(&frame, &self.lattice.c, &self.moves.symbols)
-        self._append_frame(frame)
+        self._append_frame(outermost(self.root, &self.lattice.c, &self.moves.symbols))
         hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
         hypothesis.frame, hypothesis.previous = ROOT, -1
         hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1

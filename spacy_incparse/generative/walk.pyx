@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.search.context cimport ContextC, node_values
 from spacy_incparse.search.moves cimport Moves
-from spacy_incparse.search.state cimport STOP, FrameC, closed, opened, sign, tag_symbol, with_child
+from spacy_incparse.search.state cimport NONE, STOP, FrameC, closed, opened, outermost, tag_symbol, with_child
 
 
 cdef class Walk:
@@ -57,14 +57,9 @@ cdef class Walk:
         node_values(&context, &lattice.c, &self.moves.symbols, 0, values)
 
     cdef void _start(self, Lattice lattice):
-        cdef FrameC frame
-        frame.head = frame.outer_head = -1
-        frame = opened(0, 0, 0, &frame)
-        sign(&frame, &lattice.c, &self.moves.symbols)
         self.stack.clear()
-        self.stack.push_back(frame)
-        frame.label = self.root
-        self.stack.push_back(frame)
+        self.stack.push_back(outermost(NONE, &lattice.c, &self.moves.symbols))
+        self.stack.push_back(outermost(self.root, &lattice.c, &self.moves.symbols))
 
     cdef void _open(self, int symbol):
         cdef FrameC frame = opened(symbol, 0, 0, &self.stack.back())

@@ -10,11 +10,9 @@ from spacy_incparse.search.limits cimport Limits
 from spacy_incparse.search.moves cimport LeafC
 from spacy_incparse.search.scorer cimport Scorer, SiteC
 from spacy_incparse.search.sentence cimport Sentence
-from spacy_incparse.search.state cimport FrameC, SentenceC, closed, opened, sign, tag_symbol, with_child
-
-cdef enum:
-    SENTINEL = 0  # the frame above the root, its own parent
-    ROOT = 1
+from spacy_incparse.search.state cimport (
+    MAX_CLOSINGS, NONE, ROOT, SENTINEL, FrameC, SentenceC, closed, opened, outermost, sign, tag_symbol, with_child,
+)
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
@@ -26,10 +24,6 @@ cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
     if a.n_closings != b.n_closings:
         return a.n_closings < b.n_closings
     return a.leaf < b.leaf
-
-
-cdef enum:
-    MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
 
 
 cdef class Beam:
@@ -90,18 +84,12 @@ cdef class Beam:
     cdef void start(self, const SentenceC* sentence) noexcept nogil:
         """F_0: one hypothesis, the open root."""
         cdef HypothesisC hypothesis
-        cdef FrameC frame
         self.sentence, self.n_relaxed = sentence, 0
         self.frames.clear()
         self.hypotheses.clear()
         self.levels.clear()
-        frame.head = frame.outer_head = -1
-        frame = opened(0, 0, SENTINEL, &frame)
-        sign(&frame, sentence, &self.moves.symbols)
-        self.frames.push_back(frame)
-        frame.label = self.root
-        sign(&frame, sentence, &self.moves.symbols)
-        self.frames.push_back(frame)
+        self.frames.push_back(outermost(NONE, sentence, &self.moves.symbols))
+        self.frames.push_back(outermost(self.root, sentence, &self.moves.symbols))
         hypothesis.score, hypothesis.frame, hypothesis.previous = 0, ROOT, -1
         hypothesis.n_closings, hypothesis.leaf = 0, -1
         self.hypotheses.push_back(hypothesis)

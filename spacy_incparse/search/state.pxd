@@ -12,6 +12,14 @@ cdef enum:
     NO_RANK = 254  # the head rank of a constituent without children
     PAD = 3        # positions before and behind a sentence that fields may read
 
+# The first frames of every arena.
+cdef enum:
+    SENTINEL = 0   # the frame above the root, its own parent
+    ROOT = 1
+
+cdef enum:
+    MAX_CLOSINGS = 64  # between two words, or the sites of a deep right-branching tree would make time quadratic
+
 
 # One sentence; the pointers may be read from -PAD to n + PAD - 1.
 cdef struct SentenceC:
@@ -97,6 +105,15 @@ cdef inline FrameC opened(uint16_t label, int start, int32_t parent_index, const
     frame.n_children = 0
     frame.head_rank = NO_RANK
     frame.after_punctuation = 0
+    return frame
+
+
+cdef inline FrameC outermost(uint16_t label, const SentenceC* sentence, const SymbolsC* symbols) noexcept nogil:
+    """The sentinel (its label is NONE) or the root: nothing is to the left of them."""
+    cdef FrameC nothing
+    nothing.head = nothing.outer_head = -1
+    frame = opened(label, 0, SENTINEL, &nothing)
+    sign(&frame, sentence, symbols)
     return frame
 
 
