@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log10
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
@@ -79,13 +78,8 @@ def measures_command(
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
     table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
-    if output is None:
-        sys.stdout.writelines(_lines(table))
-        return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", encoding="utf8", newline="") as file:
-        file.writelines(_lines(table))
-    if output.is_file():  # and no device, beside which nothing is to be written
+    write_lines(output, map("\t".join, table))  # a tab cannot be in a word
+    if output is not None and output.is_file():  # and no device, beside which nothing is to be written
         settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
         _side_file(output).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
 
@@ -182,12 +176,6 @@ def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
             name = f"in_{name}"
         names.append(name)
     return names
-
-
-def _lines(table: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Write rows as tab-separated lines; a tab cannot be in a word."""
-    for row in table:
-        yield "\t".join(row) + "\n"
 
 
 def _read_beams(text: str | None) -> list[int]:

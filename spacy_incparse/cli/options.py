@@ -6,7 +6,7 @@ import gzip
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -137,6 +137,19 @@ def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
         yield from lines
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise IncparseError(f"{source}: the gzip file is damaged: {error}") from None
+
+
+def write_lines(output: Path | None, lines: Iterable[str]) -> None:
+    """Write lines to a file, or to standard output; where that is interrupted the file keeps those before."""
+    if output is None:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", encoding="utf8", newline="") as file:
+        try:
+            file.writelines(f"{line}\n" for line in lines)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{output} has the rows so far, and no more") from None
 
 
 def write_json(path: Path | None, content: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.normalize import normalize
@@ -88,7 +88,7 @@ def score_trees_command(
     nlp, parser = open_pipeline(model)
     scored = score_trees(nlp, parser, numbered, gold_tags=tags is TagSource.gold)
     writer = _WRITERS[format_, derivation]
-    _write(writer(_begun(_with_progress(scored, is_shown=output is not None))), output)
+    write_lines(output, writer(_begun(_with_progress(scored, is_shown=output is not None))))
     if log:
         typer.echo(str(log), err=True)
 
@@ -237,16 +237,6 @@ def _begun(scored: Iterable[ScoredTree]) -> Iterator[ScoredTree]:
     items = iter(scored)
     first = list(islice(items, 1))
     return chain(first, items)
-
-
-def _write(lines: Iterable[str], output: Path | None) -> None:
-    if output is None:
-        for line in lines:
-            typer.echo(line)
-        return
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", encoding="utf8", newline="") as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def _cell(score: float | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.measures import COLUMNS
+from spacy_incparse.cli.measures import COLUMNS, displayed_words
 from spacy_incparse.cli.stimuli import read_stimuli
 from spacy_incparse.generative.measures import MEASURES
 
@@ -188,6 +188,24 @@ def test_a_device_gets_no_settings_beside_it(model, tmp_path, monkeypatch):
         assert run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "pipe").exit_code == 0
         assert reader.communicate()[0].startswith("sent\tword")
     assert not (tmp_path / "pipe.json").exists()
+
+
+def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("It rained.\nIt snowed.\n", encoding="utf8")
+    words = []
+
+    def stop(nlp, parser, text, beam):
+        words.append(text)
+        if len(words) > 1:
+            raise KeyboardInterrupt
+        return displayed_words(nlp, parser, text, beam)
+
+    monkeypatch.setattr("spacy_incparse.cli.measures.displayed_words", stop)
+    result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "b.tsv")
+    assert result.exit_code == 130
+    assert result.stderr == f"Interrupted: {tmp_path / 'b.tsv'} has the rows so far, and no more\n"
+    assert len((tmp_path / "b.tsv").read_text(encoding="utf8").splitlines()) == 3
+    assert not (tmp_path / "b.tsv.json").exists()
 
 
 def test_too_many_lags_are_refused(model, tmp_path):
