@@ -53,6 +53,8 @@ def reported_errors() -> Iterator[None]:
             raise typer.Exit(1) from None
         except (IncparseError, OSError, UnicodeError) as error:
             _fail(_message(error))
+        except MemoryError:
+            _fail("there is not enough memory: a smaller beam needs less, and so do shorter sentences")
         except KeyboardInterrupt as interrupt:
             warnings.simplefilter("ignore")  # spaCy's, of worker processes that were interrupted as well
             typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)

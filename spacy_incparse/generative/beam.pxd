@@ -1,4 +1,5 @@
-# The beam search of the generative model: all that it needs to go on from a prefix is in here.
+# The beam search of the generative model: all that it needs to go on from a prefix is in here. What makes vectors
+# longer may raise MemoryError: a beam may be as wide as a user likes.
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -66,23 +67,23 @@ cdef class Beam:
     cdef double best, cut, mass, mass_before, top
     cdef int32_t[N_BINS] bins        # candidates by score, downwards from `reference`
     cdef double reference
-    cdef void start(self) noexcept nogil
+    cdef int start(self) except -1 nogil
     cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil
-    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
-    cdef void finish(self, int32_t level) noexcept nogil
+    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) except -1 nogil
+    cdef int finish(self, int32_t level) except -1 nogil
     cdef tuple moves_to(self, int32_t hypothesis)
     cdef tuple _measures(self, LevelC here)
-    cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil
-    cdef double _expand_beam(self, int32_t level) noexcept nogil
-    cdef void _expand(self, int32_t number) noexcept nogil
-    cdef void _add_chains(
+    cdef int _expand_all(self, int32_t level, int32_t first_node, int32_t last_node, LevelC* result) except -1 nogil
+    cdef double _expand_beam(self, int32_t level) except -1 nogil
+    cdef int _expand(self, int32_t number) except -1 nogil
+    cdef int _add_chains(
         self, HypothesisC candidate, const SiteC* site, double total, const FrameC* frame
-    ) noexcept nogil
+    ) except -1 nogil
     cdef void _note(self, double score) noexcept nogil
     cdef void _raise_cut(self) noexcept nogil
     cdef void _filter(self) noexcept nogil
-    cdef void _build(self, HypothesisC hypothesis, const LevelC* before) noexcept nogil
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) noexcept nogil
-    cdef void _merge(self, int32_t first) noexcept nogil
+    cdef int _build(self, HypothesisC hypothesis, const LevelC* before) except -1 nogil
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil
+    cdef int _merge(self, int32_t first) except -1 nogil
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
-    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil
+    cdef int32_t _append_frame(self, const FrameC& frame) except -1 nogil

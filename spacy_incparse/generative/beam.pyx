@@ -164,7 +164,7 @@ cdef class Beam:
             n_phrases[0] += not self.moves.is_slash[self.frames[frame].label]
             frame = self.frames[frame].parent
 
-    cdef void start(self) noexcept nogil:
+    cdef int start(self) except -1 nogil:
         """One hypothesis, the open root."""
         cdef HypothesisC hypothesis
         cdef LevelC level
@@ -172,8 +172,8 @@ cdef class Beam:
         self.keys.clear()
         self.hypotheses.clear()
         self.levels.clear()
-        self.frames.push_back(outermost(NONE, &self.lattice.c, &self.moves.symbols))
         self.keys.push_back(0)
+        self.frames.push_back(outermost(NONE, &self.lattice.c, &self.moves.symbols))
         self._append_frame(outermost(self.root, &self.lattice.c, &self.moves.symbols))
         hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
         hypothesis.frame, hypothesis.previous = ROOT, -1
@@ -183,10 +183,11 @@ cdef class Beam:
         level.word, level.before, level.relaxed = 0.0, 0.0, False
         self.levels.push_back(level)
 
-    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil:
+    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) except -1 nogil:
         """Absorb a word with these nodes after a level; where all hypotheses die, once more without triples."""
-        cdef LevelC result = self._expand_all(level, first_node, last_node)
+        cdef LevelC result
         cdef size_t k
+        self._expand_all(level, first_node, last_node, &result)
         self._filter()
         result.first = <int32_t>self.hypotheses.size()
         for k in range(self.candidates.size()):
@@ -201,15 +202,14 @@ cdef class Beam:
         self.levels.push_back(result)
         return <int32_t>self.levels.size() - 1
 
-    cdef void finish(self, int32_t level) noexcept nogil:
+    cdef int finish(self, int32_t level) except -1 nogil:
         """Close all that is open after the last word."""
-        self.ending = self._expand_all(level, 0, 0)
+        self._expand_all(level, 0, 0, &self.ending)
         sort(self.candidates.begin(), self.candidates.end(), &better)
         self.final = self.candidates
 
-    cdef LevelC _expand_all(self, int32_t level, int32_t first_node, int32_t last_node) noexcept nogil:
-        """Collect the candidates of all hypotheses of a level."""
-        cdef LevelC result
+    cdef int _expand_all(self, int32_t level, int32_t first_node, int32_t last_node, LevelC* result) except -1 nogil:
+        """Collect the candidates of all hypotheses of a level, and begin the level that follows it."""
         cdef double beam
         result.relaxed = False
         result.n_words = self.levels[level].n_words + (first_node < last_node)
@@ -222,9 +222,8 @@ cdef class Beam:
             self.scorer.start_word(&self.lattice.c, first_node, last_node, True)
             beam = self._expand_beam(level)
         result.word, result.before = log(self.mass / beam), log(self.mass_before / beam)
-        return result
 
-    cdef double _expand_beam(self, int32_t level) noexcept nogil:
+    cdef double _expand_beam(self, int32_t level) except -1 nogil:
         """Expand all hypotheses; give their sum, and leave in `mass` that of their extensions, both over the best."""
         cdef int32_t k
         cdef double beam = 0.0
@@ -242,7 +241,7 @@ cdef class Beam:
             self._raise_cut()
         return beam
 
-    cdef void _expand(self, int32_t number) noexcept nogil:
+    cdef int _expand(self, int32_t number) except -1 nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
         cdef HypothesisC candidate
         cdef FrameC frame = self.frames[self.hypotheses[number].frame]
@@ -256,18 +255,18 @@ cdef class Beam:
             self.limits.start_hypothesis()
         while total >= self.cut:
             if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
-                return
+                return 0
             context = context_of(&frame, self.frames.data())
             site = self.scorer.site(&context, self.cut - total)
             if not (self.is_limited and self.limits.is_doomed(&frame, self.frames.data())):
                 self._add_chains(candidate, &site, total, &frame)
             if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
-                return
+                return 0
             total += site.stop
             if frame.parent == SENTINEL:
                 break
             if candidate.n_closings == MAX_CLOSINGS and not at_end:
-                return
+                return 0
             frame = ended(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
             candidate.n_closings += 1
         if at_end and frame.parent == SENTINEL and not (self.is_limited and self.limits.n_missing):
@@ -276,9 +275,9 @@ cdef class Beam:
             self.mass_before = self.mass
             self.candidates.push_back(candidate)
 
-    cdef void _add_chains(
+    cdef int _add_chains(
         self, HypothesisC candidate, const SiteC* site, double total, const FrameC* frame
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Add a candidate for each chain that the filter may keep on a frame; all of them count for the sums."""
         cdef int32_t k
         cdef double share = exp(total - self.top)
@@ -287,7 +286,7 @@ cdef class Beam:
         for k in range(site.first, site.first + site.n):
             candidate.score = total + self.scorer.chains[k].score
             if candidate.score < self.cut:
-                return  # the list is sorted
+                return 0  # the list is sorted
             candidate.leaf, candidate.node = self.scorer.chains[k].leaf, self.scorer.chains[k].node
             if self.is_limited and not self.limits.allows_chain(frame, &self.moves.leaf_table[candidate.leaf]):
                 continue
@@ -326,7 +325,7 @@ cdef class Beam:
             k += 1
         self.candidates.resize(min(k, n))
 
-    cdef void _build(self, HypothesisC hypothesis, const LevelC* before) noexcept nogil:
+    cdef int _build(self, HypothesisC hypothesis, const LevelC* before) except -1 nogil:
         """Build the frames of a survivor and append it."""
         cdef const HypothesisC* previous = &self.hypotheses[hypothesis.previous]
         hypothesis.best = hypothesis.score + previous.best - previous.score
@@ -336,7 +335,7 @@ cdef class Beam:
         hypothesis.frame = self._build_frames(&hypothesis, before.n_words)
         self.hypotheses.push_back(hypothesis)
 
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) noexcept nogil:
+    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil:
         """Append what a move behind so many words opens and changes; give the lowest frame."""
         cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
         cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
@@ -357,7 +356,7 @@ cdef class Beam:
         )
         return self._append_frame(frame)
 
-    cdef void _merge(self, int32_t first) noexcept nogil:
+    cdef int _merge(self, int32_t first) except -1 nogil:
         """Let one of all hypotheses with the same key stand for all, and keep the best beam_size."""
         cdef int32_t k, same, last = first
         cdef HypothesisC here
@@ -383,9 +382,10 @@ cdef class Beam:
         h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
         return mix64(h ^ frame.head_rank ^ self.keys[frame.parent])
 
-    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
-        self.frames.push_back(frame)
+    cdef int32_t _append_frame(self, const FrameC& frame) except -1 nogil:
+        self.keys.resize(self.frames.size())  # one more where memory was missing for its frame
         self.keys.push_back(self._key(&frame) if self.merges else 0)
+        self.frames.push_back(frame)
         return <int32_t>self.frames.size() - 1
 
     cdef tuple moves_to(self, int32_t hypothesis):

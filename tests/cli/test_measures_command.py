@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -206,6 +207,20 @@ def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
     assert result.stderr == f"Interrupted: {tmp_path / 'b.tsv'} has the rows so far, and no more\n"
     assert len((tmp_path / "b.tsv").read_text(encoding="utf8").splitlines()) == 3
     assert not (tmp_path / "b.tsv.json").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are another thing elsewhere")
+def test_too_little_memory_for_a_beam_is_told(tmp_path):
+    """The search raises what the allocator does, and does not go on with half of its hypotheses."""
+    text = "The man who lived near the river said that the letter which she wrote was in the desk in the hall .\n"
+    (tmp_path / "a.txt").write_text(text, encoding="utf8")
+    command = [sys.executable, "-m", "spacy_incparse", "measures", str(tmp_path / "a.txt"), "--beam", "1000000000"]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -v 1500000 && exec "$@"', "sh", *command],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "Error: there is not enough memory: a smaller beam needs less, and so do shorter sentences\n"
 
 
 def test_too_many_lags_are_refused(model, tmp_path):
