@@ -39,10 +39,10 @@ def reported_errors() -> Iterator[None]:
 
     Other exceptions are mistakes of ours and keep their traceback.
     """
+    # spaCy's word on worker processes that were interrupted together with this one; it may come when all else is over.
+    warnings.filterwarnings("ignore", message=r"\[W127\]")
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
-        # spaCy's word on worker processes that were interrupted together with this one.
-        warnings.filterwarnings("ignore", message=r"\[W127\]")
         try:
             yield
             sys.stdout.flush()
