@@ -23,9 +23,10 @@ WEIGHTS = {"generative_weight": WEIGHT, "train_generative_weight": WEIGHT}
 ALL = 10**6
 
 
-def lattice(data, tree):
-    """Of each word its tag, or two or three of the tags there are, with their gaps: the first is the tagger's."""
-    several = st.lists(st.sampled_from(TAGS), min_size=2, max_size=3, unique=True)
+def lattice(data, tree, trees):
+    """Of each word its tag, or some of the tags that trees have, with their gaps: the first is the tagger's."""
+    known = sorted({tag for other in trees for tag in other.tags})
+    several = st.lists(st.sampled_from(known), min_size=1, max_size=3, unique=True)
     gaps = several.map(lambda names: [(name, 3.0 * k) for k, name in enumerate(names)])
     return [data.draw(st.one_of(st.just(tag), gaps)) for tag in tree.tags]
 
@@ -38,7 +39,7 @@ def test_given_trees_and_constraints(data, trees, seed):
     weights, _ = random_weights(learner.model.moves(learner.config, 0).n_columns, seed, 5)
     parser = HybridParser(learner.model.trained(), weights, learner.config)
     tree = data.draw(st.sampled_from(trees))
-    for tags in (tree.tags, lattice(data, tree)):
+    for tags in (tree.tags, lattice(data, tree, trees)):
         for parse in parser.nbest(tree.words, tags, 50):
             if parse.source == "beam":
                 scored = parser.score(tree.words, tags, parse.tree)
@@ -77,7 +78,7 @@ def test_scores_are_the_sum_of_both_models(features, data, trees, seed):
     weights, values = random_weights(moves.n_columns, seed, 5)
     beam = Beam(model.scorer(moves, weights, config), root_symbol(model.grammar), ALL, None)
     tree = min(trees, key=lambda tree: len(tree.words))
-    tags = tree.tags if features == "paper+punct" else lattice(data, tree)
+    tags = tree.tags if features == "paper+punct" else lattice(data, tree, trees)
     expected, n_relaxed = slow_scores(model, config, trees, values, weights.scale, tree.words, tags)
     found, fast_relaxed = beam.parse(model.sentence(tree.words, tags), ALL)
     assert fast_relaxed == n_relaxed
