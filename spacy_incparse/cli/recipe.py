@@ -209,7 +209,7 @@ def _read_settings(config: str) -> dict[str, Any]:
         raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMES)}")
     text = read_text(path)
     try:
-        return defaults | (_from_json(text) if _is_json(path) else _from_cfg(path))
+        return defaults | ((_from_json if _is_json(path) else _from_cfg)(text))
     except (ValueError, KeyError, TypeError, configparser.Error) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from error  # spaCy's messages have many lines
 
@@ -239,11 +239,11 @@ def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _from_cfg(path: Path) -> dict[str, Any]:
+def _from_cfg(text: str) -> dict[str, Any]:
     """Read a config of spaCy, of which the parser's settings, the language and the number of passes count."""
-    from spacy.util import load_config
+    from spacy.util import load_config_from_str
 
-    config = load_config(path, interpolate=True)
+    config = load_config_from_str(text, interpolate=True)
     components = [settings for settings in config.get("components", {}).values() if isinstance(settings, dict)]
     found = [settings for settings in components if settings.get("factory") == "incparse"]
     if not found:

@@ -141,7 +141,8 @@ class GenerativeModel:
         """Undo `to_dict`. Raises ModelError for counts that disagree and for ids that no label has."""
         grammar, vocabulary = Grammar.from_dict(data["grammar"]), Vocabulary.from_dict(data["vocabulary"])
         nodes, words = NestedCounts.from_dict(data["nodes"]), NestedCounts.from_dict(data["words"])
-        check_ids(nodes.outcomes.tolist(), 0, FIRST_SYMBOL + len(grammar.nonterminals) + len(grammar.tags))
+        extremes = nodes.outcomes.min(initial=0), nodes.outcomes.max(initial=0)
+        check_ids(extremes, 0, FIRST_SYMBOL + len(grammar.nonterminals) + len(grammar.tags))
         check_ids({tag for tags in vocabulary.tags for tag in tags}, 0, len(grammar.tags))
         if len(vocabulary.tags) != vocabulary.n_events + 1:
             raise ModelError("the model is damaged: its words and their tags do not fit together")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Tag = str | Sequence[tuple[str, float]]
 
-BLANKS = " \t\n\r\v\f"  # they separate words; other blanks, such as the one that does not break, may be part of one
+_BLANKS = " \t\n\r\v\f"  # they separate words; other blanks, such as the one that does not break, may be part of one
 NO_WORDS = "there are no words yet: push() gives the session with one more, as in session = session.push('The')"
 
 
@@ -29,7 +29,7 @@ def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
     """Raise IncparseError for what is no word, and for a tag that is none of those that the parser knows."""
     if not isinstance(word, str):
         raise IncparseError(f"a word has to be a string, not {word!r}: of a token push token.text")
-    if not word.strip() or any(blank in word for blank in BLANKS):
+    if not word.strip() or any(blank in word for blank in _BLANKS):
         raise IncparseError(f"{word!r} is not one word: push the words one by one")
     if isinstance(tag, str):
         if tag and tag not in known:
