@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 CHECKOUT = Path(__file__).parents[1]

@@ -14,9 +14,9 @@ import spacy
 from results import Table, publish, spread
 from spacy.tokens import Doc
 
-from spacy_incparse.pipeline.convert import trees_to_docs
-from spacy_incparse.pipeline.head_fields import heads_field
-from spacy_incparse.pipeline.storage import anchored_trees, clear_trees, write_tree
+from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.stored_heads import heads_field
+from spacy_incparse.documents.tree_storage import anchored_trees, clear_trees, write_tree
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

@@ -39,7 +39,7 @@ def _parse(nlp, treebank: str, limit: int) -> None:
     """Keep no Doc: they are the user's affair, not the pipeline's."""
     from saved_pipeline import sentence_docs
 
-    from spacy_incparse.trees.reader import read_treebank
+    from spacy_incparse.treebanks.penn_reader import read_treebank
 
     for _ in nlp.pipe(sentence_docs(nlp, read_treebank(treebank)[: limit or None])):
         pass

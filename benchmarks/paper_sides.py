@@ -16,16 +16,16 @@ from typing import Any
 from training_run import parse_and_score
 
 from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.derivations.treebank_parser import Parse
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.parser import GenerativeParser
-from spacy_incparse.generative.risk import least_risk
-from spacy_incparse.search.base import Parse
-from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Parser
-from spacy_incparse.training.learner import ParserLearner, retag
-from spacy_incparse.training.loop import TagSchedule, run_pass
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.parsers.expected_f import least_risk
+from spacy_incparse.perceptron.learner import ParserLearner, retag
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.perceptron_parser import Parser
 from spacy_incparse.training.preparation import Progress
+from spacy_incparse.training.training_loop import TagSchedule, run_pass
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -22,8 +22,8 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_incparse.pipeline.storage import anchored_trees
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.perceptron.perceptron_parser import Parser
 
 TABLE = Table("Robustness", ("input", "sentences", "words", "flat", "relaxed", "exceptions", "wrong trees"))
 MAX_LENGTH = 60

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.loop import PassReport, train_parser
 from spacy_incparse.training.temperature import fit_temperature
+from spacy_incparse.training.training_loop import PassReport, train_parser
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

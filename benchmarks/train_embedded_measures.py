@@ -15,9 +15,9 @@ import common
 from train_embedded import META, OUTPUT, SILVER, heads, save_with_card, split
 
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.parser import GenerativeParser
-from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 MAX_BYTES = 6 * common.MEGABYTE

@@ -13,10 +13,10 @@ from process_memory import peak_bytes
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.generative.parser import GenerativeParser
-from spacy_incparse.search.parser import Parser
+from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.perceptron.perceptron_parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.loop import train_parser
+from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.trees.tree import Tree
 
 Tags = Sequence[Sequence[str]]

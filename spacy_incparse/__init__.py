@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
+    from spacy_incparse.documents.measure_plots import plot_measures
+    from spacy_incparse.documents.rendering import render, serve, set_render_wrapper
     from spacy_incparse.glossary import explain
-    from spacy_incparse.pipeline.matcher import ConstituentMatcher
-    from spacy_incparse.pipeline.measure_plots import plot_measures
-    from spacy_incparse.pipeline.rendering import render, serve, set_render_wrapper
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
@@ -31,13 +31,13 @@ __all__ = [
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
 _LAZY = {
-    "ConstituentMatcher": "spacy_incparse.pipeline.matcher",
+    "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
     "Tree": "spacy_incparse.trees.tree",
     "explain": "spacy_incparse.glossary",
-    "plot_measures": "spacy_incparse.pipeline.measure_plots",
-    "render": "spacy_incparse.pipeline.rendering",
-    "serve": "spacy_incparse.pipeline.rendering",
-    "set_render_wrapper": "spacy_incparse.pipeline.rendering",
+    "plot_measures": "spacy_incparse.documents.measure_plots",
+    "render": "spacy_incparse.documents.rendering",
+    "serve": "spacy_incparse.documents.rendering",
+    "set_render_wrapper": "spacy_incparse.documents.rendering",
 }
 
 
@@ -51,7 +51,7 @@ def load(name: str | Path = "en", **kwargs: Any) -> Language:
     import spacy
 
     from spacy_incparse.data import find_pipeline
-    from spacy_incparse.pipeline.modelfile import check_pipeline
+    from spacy_incparse.pipeline.model_file import check_pipeline
 
     folder = find_pipeline(name)
     exclude = kwargs.get("exclude", ())

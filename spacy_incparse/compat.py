@@ -106,8 +106,8 @@ def token_parent(token: Token) -> Span | None:
     """Return the constituent right above the word; for whitespace the smallest around it."""
     if not token.is_space:
         return span_parent(_span(token))
-    from spacy_incparse.pipeline.doc_tree import DocTree
-    from spacy_incparse.pipeline.storage import anchored_tree_over
+    from spacy_incparse.documents.doc_tree import DocTree
+    from spacy_incparse.documents.tree_storage import anchored_tree_over
 
     found = anchored_tree_over(_span(token))
     if found is None:
@@ -128,8 +128,8 @@ _TOKEN_GETTERS = {"labels": token_labels, "parse_string": token_parse_string, "p
 
 def _constituent(span: Span) -> Tree:
     """Return the highest node over the span."""
-    from spacy_incparse.pipeline.extensions import span_tree
-    from spacy_incparse.pipeline.userdata import keys
+    from spacy_incparse.documents.extensions import span_tree
+    from spacy_incparse.documents.user_data import keys
 
     node = span_tree(span)
     if node is not None:

@@ -23,3 +23,13 @@ def treebanks() -> Path:
 def evalb_files() -> Path:
     """The folder with the real EVALB program's output: gold.mrg, parsed.mrg, evalb.txt, evalb-goldtags.txt."""
     return _folder("INCPARSE_EVALB", "../shared/evalb")
+
+
+@pytest.fixture(scope="session")
+def trained():
+    """A pipeline trained on the sample treebank. Read only: copy it with `from_bytes` before you change it."""
+    from tests.small_pipeline import train, untrained  # spaCy is loaded only where a test wants it
+
+    nlp = untrained()
+    train(nlp, 3)
+    return nlp

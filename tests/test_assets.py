@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.trees.normalize import normalize
-from spacy_incparse.trees.reader import read_trees
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 
 ASSETS = Path(__file__).parents[1] / "assets"

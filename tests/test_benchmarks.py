@@ -35,7 +35,7 @@ def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
     from spacy_incparse.cli.recipe import read_recipe
     from spacy_incparse.cli.train import BEST, train_pipeline
-    from spacy_incparse.trees.reader import read_treebank
+    from spacy_incparse.treebanks.penn_reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
@@ -251,7 +251,7 @@ def test_the_paper_s_table_1_has_both_kinds_of_tags(run, tmp_path):
 
 
 def test_settings_are_chosen_on_stretches_of_the_train_part(load):
-    from spacy_incparse.trees.reader import parse_bracketed
+    from spacy_incparse.treebanks.penn_reader import parse_bracketed
 
     sides = load("paper_sides")
     trees = list(parse_bracketed("".join(f"(TOP (S (NN n{number})))" for number in range(500))))
@@ -263,7 +263,7 @@ def test_settings_are_chosen_on_stretches_of_the_train_part(load):
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):
-    from spacy_incparse.trees.reader import read_treebank
+    from spacy_incparse.treebanks.penn_reader import read_treebank
 
     study, sides, parts = load("paper_study"), load("paper_sides"), load("parts")
     train = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:30]

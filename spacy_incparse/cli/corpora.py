@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.patterns.forest import Forest, Symbols
-from spacy_incparse.patterns.reading import read_forests
-from spacy_incparse.trees.files import treebank_files
-from spacy_incparse.trees.reader import SkipLog
+from spacy_incparse.treebanks.forest_reader import read_forests
+from spacy_incparse.treebanks.penn_reader import SkipLog
+from spacy_incparse.treebanks.treebank_files import treebank_files
+from spacy_incparse.trees.forest import Forest, Symbols
 
 DOCBIN = ".spacy"
 
@@ -50,8 +50,8 @@ def _stored_trees(path: Path, symbols: Symbols) -> Forest:
     # Imported here, so that searching bracket files needs no spaCy and starts at once.
     from spacy.vocab import Vocab
 
+    from spacy_incparse.documents.tree_storage import anchored_trees
     from spacy_incparse.pipeline.readers import read_docbin
-    from spacy_incparse.pipeline.storage import anchored_trees
 
     forest = Forest(symbols=symbols)
     for doc in read_docbin(path, Vocab()):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_incparse.pipeline.confidence_scores import ConfidenceScores
+    from spacy_incparse.documents.confidence_scores import ConfidenceScores
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 SENTS_PER_TEXT = 50  # with --raw: so many sentences in a row are one text
@@ -116,8 +116,8 @@ def evaluate(
     `with_confidence` takes some ten times as long; the speed is measured without. Raises IncparseError where the model
     has no temperature then.
     """
-    from spacy_incparse.pipeline.confidence_scores import score_confidence
-    from spacy_incparse.pipeline.convert import trees_to_docs
+    from spacy_incparse.documents.confidence_scores import score_confidence
+    from spacy_incparse.documents.conversion import trees_to_docs
 
     gold = list(trees_to_docs(trees, nlp.vocab))
     docs = [_without_trees(nlp, doc, gold_tags) for doc in gold]
@@ -130,7 +130,7 @@ def evaluate(
 
 def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:
     """Parse the text of normalised trees, so many sentences in a row a text, and score the trees by characters."""
-    from spacy_incparse.pipeline.convert import trees_to_docs
+    from spacy_incparse.documents.conversion import trees_to_docs
 
     gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=SENTS_PER_TEXT))
     parsed, seconds = _timed(nlp, [doc.text for doc in gold], trees[0].words[0])
@@ -156,8 +156,8 @@ def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc],
 def _evaluation(
     trees: Sequence[Tree], gold: Iterable[Doc], parsed: Sequence[Doc], seconds: float, *, raw: bool
 ) -> Evaluation:
+    from spacy_incparse.documents.tree_storage import anchored_trees
     from spacy_incparse.pipeline.scorers import placed_trees
-    from spacy_incparse.pipeline.storage import anchored_trees
 
     found = [tree for doc in parsed for tree in anchored_trees(doc)]
     return Evaluation(

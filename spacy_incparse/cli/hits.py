@@ -11,8 +11,8 @@ from typing import Protocol
 import srsly
 
 from spacy_incparse.patterns import Match
+from spacy_incparse.treebanks.normalize import TRACE_TAG
 from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.normalize import TRACE_TAG
 from spacy_incparse.trees.tree import Tree
 
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is

@@ -22,8 +22,8 @@ from spacy_incparse.settings import MOST
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.generative.parser import GenerativeParser
-    from spacy_incparse.generative.session import PrefixSession
+    from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.generative.prefix_session import PrefixSession
 
 COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
 DIGITS = 6

@@ -16,8 +16,8 @@ import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.transforms.left_corner import slash_problem
-from spacy_incparse.trees.files import treebank_files
-from spacy_incparse.trees.reader import SkipLog, read_treebank
+from spacy_incparse.treebanks.penn_reader import SkipLog, read_treebank
+from spacy_incparse.treebanks.treebank_files import treebank_files
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import typer
 from spacy_incparse.cli.options import decoded, given, open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.files import GZIP_MAGIC
+from spacy_incparse.treebanks.treebank_files import GZIP_MAGIC
 
 
 class Format(str, Enum):

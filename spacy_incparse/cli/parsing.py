@@ -11,10 +11,10 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
+from spacy_incparse.derivations.treebank_parser import Parse
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.pipeline.parser_pipe import IncParser
-from spacy_incparse.pipeline.sentences import Sentence
-from spacy_incparse.pipeline.storage import AnchoredTree, anchored_trees
-from spacy_incparse.search.base import Parse
 from spacy_incparse.tokens import penn_to_raw
 
 

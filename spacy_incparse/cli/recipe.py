@@ -14,7 +14,8 @@ import srsly
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.generative import (
     GENERATIVE,
     check_search,
@@ -22,18 +23,17 @@ from spacy_incparse.pipeline.generative import (
     generative_config,
     is_generative,
 )
-from spacy_incparse.pipeline.modelfile import pack
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules, parser_config
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.pipeline.model_file import pack
+from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, head_rules, parser_config
 from spacy_incparse.settings import MOST, check_number
-from spacy_incparse.trees.files import read_text
+from spacy_incparse.treebanks.treebank_files import read_text
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.generative.parser import GenerativeParser
-    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.perceptron.perceptron_parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
 MAX_EPOCHS = 10

@@ -11,7 +11,7 @@ from spacy_incparse.cli.options import OutputFile, keep_inputs, write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.params import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
-from spacy_incparse.trees.reader import read_trees
+from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 
 

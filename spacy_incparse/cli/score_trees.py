@@ -16,17 +16,17 @@ import typer
 from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.normalize import normalize
-from spacy_incparse.trees.reader import SkipLog, read_numbered_trees
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.penn_reader import SkipLog, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_incparse.derivations.tree_scores import ScoredMove, TreeScore
+    from spacy_incparse.derivations.treebank_parser import Parse
     from spacy_incparse.pipeline.parser_pipe import IncParser
-    from spacy_incparse.search.base import Parse
-    from spacy_incparse.search.tree_scores import ScoredMove, TreeScore
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
 MOVE_COLUMNS = (

@@ -15,8 +15,8 @@ import typer
 from spacy_incparse.cli.options import SkipBad
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.treebanks.penn_reader import SkipLog
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.reader import SkipLog
 
 if TYPE_CHECKING:
     from spacy_incparse.patterns import Forest, Match, Pattern

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from spacy_incparse.cli.options import OutputFile, SkipBad, keep_inputs, open_treebank, write_json
-from spacy_incparse.grammar.tables import grammar_table
+from spacy_incparse.derivations.grammar_tables import grammar_table
 
 
 def stats_command(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spacy_incparse.cli.options import decoded
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.files import read_text
+from spacy_incparse.treebanks.treebank_files import read_text
 
 TEXT = "text"  # the column of a .tsv that holds the sentences
 STDIN = "-"

@@ -15,10 +15,10 @@ from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
-    from spacy_incparse.generative.parser import GenerativeParser
-    from spacy_incparse.search.parser import Parser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.perceptron.perceptron_parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
-    from spacy_incparse.training.loop import PassReport
+    from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
 
     OnPass = Callable[[PassReport, Tagger | None, Parser | GenerativeParser], None]
@@ -125,7 +125,7 @@ def _train_passes(
     resume: bool,
 ) -> None:
     """Train a perceptron or a hybrid, pass by pass; an interruption says what is kept."""
-    from spacy_incparse.training.loop import train_parser
+    from spacy_incparse.training.training_loop import train_parser
 
     kept: list[int] = []  # finished passes that --resume can go on behind, each time that there are more
     try:
@@ -158,10 +158,10 @@ def _train_passes(
 def _train_generative(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, on_pass: OnPass) -> None:
     """Train in one pass; score the trees that the parser gives with tags of its own, and fit its temperature."""
     from spacy_incparse.evaluation.evalb import score_trees
-    from spacy_incparse.generative.parser import GenerativeParser
-    from spacy_incparse.training.loop import PassReport
-    from spacy_incparse.training.state import forget
+    from spacy_incparse.generative.generative_parser import GenerativeParser
     from spacy_incparse.training.temperature import fit_temperature
+    from spacy_incparse.training.training_loop import PassReport
+    from spacy_incparse.training.training_state import forget
 
     started = time.perf_counter()
     assert recipe.generative_config is not None
@@ -183,7 +183,7 @@ def _what_is_kept(kept: Sequence[int], *, resume: bool) -> str:
 
 def _check_folder(out_dir: Path, recipe: Recipe) -> None:
     """Refuse to lose a pipeline that may have taken hours."""
-    from spacy_incparse.training.state import PREPARATION
+    from spacy_incparse.training.training_state import PREPARATION
 
     if (out_dir / BEST).exists():
         can_resume = (out_dir / STATE / PREPARATION).exists() and recipe.generative_config is None

@@ -14,7 +14,7 @@ from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.brackets import (
+from spacy_incparse.evaluation.evalb_brackets import (
     Bracket,
     Rules,
     counted_brackets,

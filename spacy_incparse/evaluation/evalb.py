@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.brackets import (
+from spacy_incparse.evaluation.evalb_brackets import (
     DeletedSide,
     Rules,
     count_crossing,

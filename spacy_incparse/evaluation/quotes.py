@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spacy_incparse.evaluation.brackets import Bracket, DeletedSide, Rules
+from spacy_incparse.evaluation.evalb_brackets import Bracket, DeletedSide, Rules
 from spacy_incparse.trees.tree import Tree
 
 _QUOTES = frozenset(["'", '"', "/"])

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from spacy_incparse.evaluation.brackets import Bracket
-from spacy_incparse.evaluation.formatting import format_scores
+from spacy_incparse.evaluation.evalb_brackets import Bracket
 from spacy_incparse.evaluation.params import EvalbParams
+from spacy_incparse.evaluation.score_format import format_scores
 
 VALID, ERROR, SKIPPED = 0, 1, 2
 """EVALB's status of a sentence: counted; words differ; no word left after deletion."""

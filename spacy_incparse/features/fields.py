@@ -23,7 +23,7 @@ class Field:
     needs_span: bool = False
 
 
-# The compiled extraction numbers the fields in this order (search/context.pxd); a test compares the two.
+# The compiled extraction numbers the fields in this order (derivations/left_context.pxd); a test compares the two.
 STRUCTURE_FIELDS = (
     Field("L10", "label of the parent: the constituent that the node is built in, or that is closed"),
     Field("L20", "label of the parent's parent"),

@@ -4,11 +4,11 @@ from libc.math cimport log
 from libc.stdint cimport uint32_t
 
 from spacy_incparse.generative.lattice cimport Lattice
-from spacy_incparse.generative.scorer cimport Probabilities
+from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.generative.walk cimport Walk
-from spacy_incparse.search.context cimport N_STRUCTURE_FIELDS
-from spacy_incparse.search.moves cimport Moves
-from spacy_incparse.search.state cimport STOP
+from spacy_incparse.derivations.left_context cimport N_STRUCTURE_FIELDS
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.state cimport STOP
 
 
 cdef class MoveScores(Walk):

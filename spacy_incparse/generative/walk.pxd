@@ -3,8 +3,8 @@ from libc.stdint cimport uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
-from spacy_incparse.search.moves cimport Moves
-from spacy_incparse.search.state cimport FrameC
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.state cimport FrameC
 
 
 cdef class Walk:

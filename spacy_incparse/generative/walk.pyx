@@ -3,9 +3,9 @@
 from libc.stdint cimport uint32_t
 
 from spacy_incparse.generative.lattice cimport Lattice
-from spacy_incparse.search.context cimport ContextC, node_values
-from spacy_incparse.search.moves cimport Moves
-from spacy_incparse.search.state cimport NONE, STOP, FrameC, closed, opened, outermost, tag_symbol, with_child
+from spacy_incparse.derivations.left_context cimport ContextC, node_values
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.state cimport NONE, STOP, FrameC, closed, opened, outermost, tag_symbol, with_child
 
 
 cdef class Walk:

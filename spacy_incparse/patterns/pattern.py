@@ -8,11 +8,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError, PatternError
-from spacy_incparse.patterns.forest import Forest
-from spacy_incparse.patterns.labels import LabelTests
-from spacy_incparse.patterns.matcher import Matcher
-from spacy_incparse.patterns.parser import parse_pattern
+from spacy_incparse.patterns.forest_matcher import Matcher
+from spacy_incparse.patterns.label_tests import LabelTests
+from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.program import compile_program
+from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.patterns.forest cimport NodesC, Symbols
+from spacy_incparse.trees.forest cimport NodesC, Symbols
 
 
 cdef class Tables:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.pipeline.decoder import Decoder
-from spacy_incparse.pipeline.sentences import Sentence
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.pipeline.configured_parser import Decoder
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.search.parser import Tags
+    from spacy_incparse.perceptron.perceptron_parser import Tags
     from spacy_incparse.tagging.tagger import Tagger
 
 BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
@@ -97,7 +97,9 @@ def _annotate_one(
         return _annotate_batch([sentence], tagger, decoder, use_given_tags)[0]
     except Exception as error:
         on_error(sentence, error)
-    from spacy_incparse.search.base import flat_tree  # compiled modules stay unloaded until they are needed
+    from spacy_incparse.derivations.treebank_parser import (
+        flat_tree,
+    )  # compiled modules stay unloaded until they are needed
 
     tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
     tree = flat_tree(sentence.words, tags)

@@ -8,7 +8,7 @@ from itertools import islice
 from spacy.language import Language
 from spacy.util import resolve_dot_names
 
-from spacy_incparse.pipeline.components import live_components
+from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.training.temperature import MAX_SENTENCES
 
 

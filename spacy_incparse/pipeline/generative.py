@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.features.templates import NAMED_SETS
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, check_other_settings, head_rules, own_settings
-from spacy_incparse.search.config import ParserConfig
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, check_other_settings, head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
 
 GENERATIVE = "generative"  # in the place of a feature set: the generative model instead of a perceptron
 
@@ -30,7 +30,7 @@ def generative_config(settings: dict[str, Any]) -> GenerativeConfig:
 
 def train_generative(trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> GenerativeParser:
     """Train on normalised trees, in one pass."""
-    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
 
     return GenerativeParser.train(trees, generative_config(settings), head_rules(settings["heads"], lang))
 
@@ -77,7 +77,7 @@ def generative_parser(parser: Any, name: str) -> GenerativeParser:
 
     Raises IncparseError for another one: its scores are no probabilities, so there is no surprisal in them.
     """
-    from spacy_incparse.generative.parser import GenerativeParser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
 
     if not isinstance(parser, GenerativeParser):
         raise IncparseError(

@@ -17,32 +17,32 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
+from spacy_incparse.documents.doc_parses import forget_confidences
+from spacy_incparse.documents.doc_tags import write_tags
+from spacy_incparse.documents.doc_tree_scores import score_doc_tree
+from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
+from spacy_incparse.documents.span_constraints import constrained, shown
+from spacy_incparse.documents.span_mirror import mirror_trees
+from spacy_incparse.documents.tree_storage import clear_trees, write_tree
+from spacy_incparse.documents.word_measures import clear_measures, measure_sentence, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, sentence_tags
-from spacy_incparse.pipeline.components import register
-from spacy_incparse.pipeline.constraints import constrained, shown
-from spacy_incparse.pipeline.decoder import Decoder
-from spacy_incparse.pipeline.extensions import register_extensions
+from spacy_incparse.pipeline.component_model import ParserModel, check_source, is_being_loaded
+from spacy_incparse.pipeline.configured_parser import Decoder
 from spacy_incparse.pipeline.generative import GENERATIVE, check_search, check_training, is_generative, train_generative
-from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.modelfile import named_errors
-from spacy_incparse.pipeline.parses import forget_confidences
-from spacy_incparse.pipeline.phrase_spans import mirror_trees
+from spacy_incparse.pipeline.model_file import named_errors
+from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
-from spacy_incparse.pipeline.storage import clear_trees, write_tree
 from spacy_incparse.pipeline.streams import annotate_stream
-from spacy_incparse.pipeline.tags import write_tags
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
-from spacy_incparse.pipeline.tree_scores import score_doc_tree
-from spacy_incparse.pipeline.word_measures import clear_measures, measure_sentence, write_measures
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.generative.session import PrefixSession
-    from spacy_incparse.search.parser import Tags
-    from spacy_incparse.search.session import LateSession
-    from spacy_incparse.search.tree_scores import TreeScore
+    from spacy_incparse.derivations.tree_scores import TreeScore
+    from spacy_incparse.generative.prefix_session import PrefixSession
+    from spacy_incparse.parsers.sessions import LateSession
+    from spacy_incparse.perceptron.perceptron_parser import Tags
 
 register_extensions()
 

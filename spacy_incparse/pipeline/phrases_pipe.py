@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from spacy_incparse.pipeline.doc_tree import DocTree
-from spacy_incparse.pipeline.extensions import doc_trees, register_extensions
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.extensions import doc_trees, register_extensions
 
 if TYPE_CHECKING:
     from spacy_incparse.patterns import Match
@@ -87,7 +87,7 @@ class PhraseFinder:
 
 
 def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
-    from spacy_incparse.pipeline.matcher import find
+    from spacy_incparse.documents.constituent_matcher import find
 
     has_names = any(pattern.names for pattern in rule.patterns)
     n_phrases = 0
@@ -109,6 +109,6 @@ def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Spa
 
 def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
     """Return (name, first token, one behind the last) of the nodes that have names in any of the matches."""
-    from spacy_incparse.pipeline.matcher import group_spans
+    from spacy_incparse.documents.constituent_matcher import group_spans
 
     return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}

@@ -13,12 +13,12 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.convert import trees_to_docs
-from spacy_incparse.pipeline.storage import anchored_trees
 from spacy_incparse.settings import MOST, check_number
-from spacy_incparse.trees.normalize import normalize
-from spacy_incparse.trees.reader import SkipLog, read_trees
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.penn_reader import SkipLog, read_trees
 from spacy_incparse.trees.tree import Tree
 
 

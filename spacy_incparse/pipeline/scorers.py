@@ -9,8 +9,8 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.evaluation.characters import PlacedTree, TextScores, score_texts
-from spacy_incparse.pipeline.storage import anchored_trees
 
 KEYS = ("const_p", "const_r", "const_f", "const_exact", "tag_acc")
 

@@ -15,12 +15,12 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
+from spacy_incparse.documents.doc_tags import TagIds, write_tags
+from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.model import TaggerModel, check_source
-from spacy_incparse.pipeline.modelfile import named_errors
-from spacy_incparse.pipeline.sentences import Sentence, Texts, split_sentences
+from spacy_incparse.pipeline.component_model import TaggerModel, check_source
+from spacy_incparse.pipeline.model_file import named_errors
 from spacy_incparse.pipeline.streams import annotate_stream
-from spacy_incparse.pipeline.tags import TagIds, write_tags
 
 
 @Language.factory(

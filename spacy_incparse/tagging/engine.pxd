@@ -2,8 +2,8 @@
 from libc.stdint cimport int32_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.tagging.model cimport ModelC
-from spacy_incparse.tagging.search cimport SearchC
+from spacy_incparse.tagging.tagger_model cimport ModelC
+from spacy_incparse.tagging.tag_search cimport SearchC
 
 
 cdef class Engine:

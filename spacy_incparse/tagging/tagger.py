@@ -13,12 +13,12 @@ from pathlib import Path
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.lexicon.cluster_files import as_clusters
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.tagging.config import SETTINGS, check_settings
-from spacy_incparse.tagging.decoder import Decoder
-from spacy_incparse.tagging.storage import SparseWeights, check_weights, pack, unpack
-from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
-from spacy_incparse.tagging.trainer import Trainer
-from spacy_incparse.tagging.words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
+from spacy_incparse.tagging.tag_decoder import Decoder
+from spacy_incparse.tagging.tagger_config import SETTINGS, check_settings
+from spacy_incparse.tagging.tagger_storage import SparseWeights, check_weights, pack, unpack
+from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
+from spacy_incparse.tagging.tagger_trainer import Trainer
+from spacy_incparse.tagging.tagger_words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
 
 SCALE = 8  # weights are kept as whole numbers of 1/SCALE; what is below 1/(2 * SCALE) vanishes
 MAX_WEIGHT = 2**15 - 1
@@ -90,7 +90,7 @@ class Tagger:
         seed: of their order in each pass.
         beam_size: the most tag sequences kept after a word, also when tagging.
         margin: how far (in updates) the right tag must win.
-        templates: features, see tagging/templates.py; None: TEMPLATES, with clusters CLUSTER_TEMPLATES as well.
+        templates: features, see tagging/tagger_templates.py; None: TEMPLATES, with clusters CLUSTER_TEMPLATES as well.
         clusters: word clusters, kept with the tagger: a language or a file, see `read_clusters`; None: none.
         class_min_count: words seen so often show their possible tags to their neighbours.
         only_min_count, only_min_share: words seen so often, at least this share of them with one tag, always get it.

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Tags
+from spacy_incparse.perceptron.learner import ParserLearner
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.perceptron_parser import Tags
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.learner import ParserLearner
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

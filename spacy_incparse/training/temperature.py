@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_incparse.search.analyses import Analyser
-from spacy_incparse.search.parser import Parser, Tags
+from spacy_incparse.parsers.nbest import Analyser
+from spacy_incparse.perceptron.perceptron_parser import Parser, Tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # are enough for one number

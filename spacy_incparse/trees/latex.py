@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from spacy_incparse.trees.brackets import indented
+from spacy_incparse.trees.bracket_strings import indented
 
 if TYPE_CHECKING:
     from spacy_incparse.trees.tree import Tree

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.trees import walks
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.brackets import bracket_string
+from spacy_incparse.trees.bracket_strings import bracket_string
 from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.walks import Production
 
@@ -208,13 +208,13 @@ class Tree:
 
     def strip_functions(self) -> Tree:
         """Return a tree whose labels are categories: NP-SBJ-1 becomes NP."""
-        from spacy_incparse.trees.normalize import strip_functions
+        from spacy_incparse.treebanks.normalize import strip_functions
 
         return strip_functions(self)
 
     def remove_empties(self) -> Tree | None:
         """Return a tree without traces (-NONE-) and phrases that have no other words; None where nothing is left."""
-        from spacy_incparse.trees.normalize import drop_empties
+        from spacy_incparse.treebanks.normalize import drop_empties
 
         return drop_empties(self)
 
@@ -235,13 +235,13 @@ class Tree:
 
     def binarize(self, direction: str = "right", *, marker: str = "|", horizontal: int | None = None) -> Tree:
         """Return a tree with at most two children a node; see `trees.binarize.binarize`."""
-        from spacy_incparse.trees.binarize import binarize
+        from spacy_incparse.transforms.binarize import binarize
 
         return binarize(self, direction, marker=marker, horizontal=horizontal)
 
     def unbinarize(self, *, marker: str = "|") -> Tree:
         """Return a tree without the nodes that `binarize` with this marker has put in: its inverse."""
-        from spacy_incparse.trees.binarize import unbinarize
+        from spacy_incparse.transforms.binarize import unbinarize
 
         return unbinarize(self, marker=marker)
 
@@ -260,7 +260,7 @@ class Tree:
 
         Raises TreebankError with line, column and what was expected where the string is no tree, or more than one.
         """
-        from spacy_incparse.trees.reader import parse_one
+        from spacy_incparse.treebanks.penn_reader import parse_one
 
         return parse_one(text)
 
@@ -315,8 +315,8 @@ class Tree:
         return svg(self, **options)
 
     def draw(self, *, ascii: bool = False, **options: Any) -> str:
-        """Return a picture of the tree in characters; the options are those of `spacy_incparse.viz.text.draw`."""
-        from spacy_incparse.viz.text import draw
+        """Return a picture of the tree in characters; the options are those of `spacy_incparse.viz.text_tree.draw`."""
+        from spacy_incparse.viz.text_tree import draw
 
         return draw(self, ascii=ascii, **options)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.measure import advance, is_right_to_left
+from spacy_incparse.viz.text_width import advance, is_right_to_left
 
 GAP = 28  # pixels between blocks
 _CAPTION = 12  # pixels between a caption and what it belongs to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spacy_incparse.viz.measure import visible
+from spacy_incparse.viz.text_width import visible
 
 _REFERENCES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
 _SAFE_VALUE = re.compile(r"[\w#%.,() '\"+-]*")

@@ -11,8 +11,8 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.markup import is_style_value
-from spacy_incparse.viz.measure import is_right_to_left
 from spacy_incparse.viz.sketch import folded_phrases
+from spacy_incparse.viz.text_width import is_right_to_left
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Noto Sans', sans-serif"
 

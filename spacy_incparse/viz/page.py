@@ -9,13 +9,13 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from spacy_incparse.viz.brackets import brackets
+from spacy_incparse.viz.bracket_text import brackets
 from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.measure import visible
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.painter import Metrics
 from spacy_incparse.viz.picture import Entry, Picture, entry_block, minified
 from spacy_incparse.viz.svg import document
+from spacy_incparse.viz.text_width import visible
 
 _UNFOLDED = {"collapse": (), "collapse_depth": None, "collapse_length": None, "width": None}
 

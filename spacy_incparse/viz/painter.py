@@ -8,9 +8,9 @@ from spacy_incparse.viz.blocks import Block
 from spacy_incparse.viz.colors import INK, LINE, Look
 from spacy_incparse.viz.layout import Layout, lay_out
 from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.measure import advance
 from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.sketch import Sketch, SketchNode
+from spacy_incparse.viz.text_width import advance
 
 _PADDING = 6  # pixels between a label's letters and the edge of its plate
 _NUMBER = 11  # font size of a part's number

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, captioned, shelve, stack
-from spacy_incparse.viz.brackets import brackets
+from spacy_incparse.viz.bracket_text import brackets
 from spacy_incparse.viz.colors import DIFFERENT, Look, Mark
 from spacy_incparse.viz.comparison import compare
 from spacy_incparse.viz.markup import escape

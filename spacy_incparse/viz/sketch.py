@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.measure import columns, visible
+from spacy_incparse.viz.text_width import columns, visible
 
 _LINE = 20  # columns of a line under a triangle
 _MAX_LINES = 4

@@ -8,7 +8,7 @@ import pytest
 import spacy
 
 from spacy_incparse.cli.parsing import paragraphs
-from spacy_incparse.trees.reader import parse_bracketed
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 
 TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
 

@@ -11,7 +11,7 @@ import pytest
 
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
-from spacy_incparse.trees.reader import parse_bracketed, read_treebank, read_trees
+from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank, read_trees
 
 TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP
 (DT the) (NN roof)))) (PP-TMP (IN in) (NP (NNP May)))) (. .)) )

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from spacy_incparse.cli.tagged import split_tag
-from spacy_incparse.trees.reader import parse_bracketed
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 
 
 @pytest.mark.parametrize(

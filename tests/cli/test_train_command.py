@@ -87,7 +87,7 @@ def interrupted(run, write, tmp_path, monkeypatch):
 
 
 def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
-    trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.loop"
+    trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.training_loop"
     resume = ["train", trees, trees, tmp_path / "out", "--config", "paper", "--max-epochs", 3, "--resume"]
     nothing = "Interrupted: nothing is kept yet, start the training again\n"
     no_pass = "Interrupted: no pass is finished yet, --resume goes on with the first one\n"
@@ -99,7 +99,7 @@ def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     assert interrupted(f"{loop}.TagSchedule", "--resume") == no_pass
     assert interrupted(f"{loop}.run_pass", "--resume", call=2) == passes
     assert interrupted(f"{loop}.run_pass", "--resume") == passes
-    loading = interrupted("spacy_incparse.training.loop.config_clusters", "--resume")
+    loading = interrupted("spacy_incparse.training.training_loop.config_clusters", "--resume")
     assert loading == "Interrupted: all is as it was before\n"
     result = run(*resume)
     assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]

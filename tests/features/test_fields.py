@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-import spacy_incparse.search
+import spacy_incparse.derivations
+from spacy_incparse.derivations.derivation import derivation
 from spacy_incparse.features.fields import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
-from spacy_incparse.grammar.derivation import derivation
-from spacy_incparse.trees.reader import parse_bracketed
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from tests.reference.engine import Learners
 
 # Names that are no identifiers, as the compiled module spells them.
@@ -26,7 +26,7 @@ SPELLED = {
 
 def compiled_order(last):
     """The names of the enum in context.pxd that ends in `last`."""
-    source = (Path(spacy_incparse.search.__file__).parent / "context.pxd").read_text()
+    source = (Path(spacy_incparse.derivations.__file__).parent / "left_context.pxd").read_text()
     (body,) = re.findall(rf"cdef enum:\n((?:    .*\n)*?)    {last}\n", source)
     return re.split(r"[,\s]+", body.strip())
 

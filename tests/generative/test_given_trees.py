@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.parser import ALL, GenerativeParser
-from spacy_incparse.search.constraints import Constraint
-from spacy_incparse.search.gold import retag
+from spacy_incparse.derivations.constrained_search import Constraint
+from spacy_incparse.derivations.oracle import retag
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_parser import ALL, GenerativeParser
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.reader import parse_bracketed
 from tests.reference.constraints import satisfies
 from tests.strategies import normalised_trees
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.hybrid.jackknife import Jackknife
-from spacy_incparse.hybrid.model import HybridModel, HybridParser
-from spacy_incparse.search.base import root_symbol
-from spacy_incparse.search.beam import Beam
-from spacy_incparse.search.parser import Parser, _ranked
-from spacy_incparse.trees.reader import parse_bracketed, read_treebank
+from spacy_incparse.derivations.treebank_parser import root_symbol
+from spacy_incparse.hybrid.generative_folds import Jackknife
+from spacy_incparse.hybrid.hybrid_parser import HybridModel, HybridParser
+from spacy_incparse.perceptron.beam import Beam
+from spacy_incparse.perceptron.perceptron_parser import Parser, _ranked
+from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
 from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
 from tests.reference.generative import SlowGenerative
 from tests.reference.search import SlowBeam

@@ -5,7 +5,7 @@ import pytest
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.learning.weights import AveragedWeights, Weights
-from spacy_incparse.trees.reader import parse_bracketed
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from tests.reference.engine import Learners, random_weights
 from tests.reference.perceptron import quantised
 

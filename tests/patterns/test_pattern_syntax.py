@@ -6,7 +6,7 @@ import pytest
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import PatternError, compile
-from spacy_incparse.patterns.parser import parse_pattern
+from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.syntax import And, Not, Or, Relation, Step
 
 

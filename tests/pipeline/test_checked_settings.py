@@ -5,7 +5,7 @@ import pytest
 import spacy_incparse
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.pipeline.generative import check_search, check_training
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, head_rules
+from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, head_rules
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import spacy
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
-from tests.pipeline.conftest import ASSETS
+from tests.small_pipeline import ASSETS
 
 WORDS = "The old train was late .".split()
 

@@ -9,11 +9,11 @@ from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.generative import generative_config
-from spacy_incparse.pipeline.training import TRAINING_DEFAULTS, parser_config
-from spacy_incparse.search.config import ParserConfig
-from tests.pipeline.conftest import ASSETS, SMALL
+from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, parser_config
+from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))

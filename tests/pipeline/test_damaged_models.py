@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.errors import ModelError
-from spacy_incparse.pipeline.modelfile import pack, unpack
-from tests.pipeline.conftest import untrained
+from spacy_incparse.pipeline.model_file import pack, unpack
+from tests.small_pipeline import untrained
 
 PACKAGE = Path(spacy_incparse.__file__).parent
 

@@ -5,10 +5,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.storage import anchored_trees
-from tests.pipeline.conftest import untrained
-from tests.pipeline.fakes import fake_model
+from tests.fakes import fake_model
+from tests.small_pipeline import untrained
 
 
 def pipeline(**config):

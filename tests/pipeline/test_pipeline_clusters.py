@@ -7,9 +7,9 @@ import pytest
 import spacy
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.pipeline.modelfile import unpack
-from spacy_incparse.search.parser import Parser
-from tests.pipeline.conftest import SMALL, train, untrained
+from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.pipeline.model_file import unpack
+from tests.small_pipeline import SMALL, train, untrained
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
 TEXT = "The old horse saw a match. She fed the dogs in Sweden!"

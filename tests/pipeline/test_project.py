@@ -10,7 +10,7 @@ import pytest
 import spacy
 import srsly
 
-from spacy_incparse.trees.reader import read_treebank
+from spacy_incparse.treebanks.penn_reader import read_treebank
 
 ROOT = Path(__file__).parents[2]
 

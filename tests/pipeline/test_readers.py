@@ -4,10 +4,10 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
+from spacy_incparse.documents.conversion import trees_to_docs
 from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
-from spacy_incparse.pipeline.convert import trees_to_docs
 from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
-from spacy_incparse.trees.reader import parse_bracketed
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 
 NLP = spacy.blank("en")
 RAW = """

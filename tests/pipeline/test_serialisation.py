@@ -10,7 +10,7 @@ import spacy
 
 import spacy_incparse
 from spacy_incparse.errors import ModelError
-from tests.pipeline.conftest import untrained
+from tests.small_pipeline import untrained
 
 TEXTS = ["The rain stopped before noon. Who left the gate open?", "", "  ", "She grows beans (and peas)."] * 3
 

@@ -7,7 +7,7 @@ from spacy.training import Example
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
-from tests.pipeline.conftest import ASSETS
+from tests.small_pipeline import ASSETS
 
 
 @pytest.fixture(scope="module")

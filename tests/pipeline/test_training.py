@@ -4,10 +4,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.parser_training import head_rules, parser_config
 from spacy_incparse.pipeline.readers import TreebankReader
-from spacy_incparse.pipeline.training import head_rules, parser_config
 from spacy_incparse.trees.heads import HeadRules
-from tests.pipeline.conftest import ASSETS, SMALL, train, untrained
+from tests.small_pipeline import ASSETS, SMALL, train, untrained
 
 TEXT = "The rain stopped before noon. Who left the gate open? Our neighbours grow beans and tomatoes."
 

@@ -4,17 +4,17 @@ import random
 import struct
 import zlib
 
+from spacy_incparse.derivations.derivation import derivation
+from spacy_incparse.derivations.encoded_sentence import Sentence
+from spacy_incparse.derivations.treebank_parser import root_symbol
 from spacy_incparse.features.fields import FIELDS
 from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
-from spacy_incparse.grammar.derivation import derivation
 from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.search.base import root_symbol
-from spacy_incparse.search.beam import Beam
-from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.sentence import Sentence
-from spacy_incparse.training.learner import ParserLearner
-from spacy_incparse.training.perceptron import Perceptron
+from spacy_incparse.perceptron.beam import Beam
+from spacy_incparse.perceptron.early_update import Perceptron
+from spacy_incparse.perceptron.learner import ParserLearner
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.perceptron import SlowPerceptron

@@ -5,7 +5,7 @@ Words are nodes. Solutions come in the order in which the nodes stand in the pat
 
 import re
 
-from spacy_incparse.patterns.parser import parse_pattern
+from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.syntax import And, Maybe, Not, Or, Reference, Relation, Step
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import bare_label

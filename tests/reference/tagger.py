@@ -4,8 +4,15 @@ import random
 from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
-from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
-from spacy_incparse.tagging.words import FIELDS, TagDictionary, boundary_fields, orient_quotes, shorten, word_fields
+from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
+from spacy_incparse.tagging.tagger_words import (
+    FIELDS,
+    TagDictionary,
+    boundary_fields,
+    orient_quotes,
+    shorten,
+    word_fields,
+)
 
 
 class SlowTagger:

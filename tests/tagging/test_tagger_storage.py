@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.tagging import Tagger
-from spacy_incparse.tagging.storage import MAGIC, pack, unpack
+from spacy_incparse.tagging.tagger_storage import MAGIC, pack, unpack
 from tests.tagging.corpora import random_corpus, written_corpus
 
 

@@ -7,12 +7,12 @@ from spacy_incparse.features.templates import CLUSTERS, combine, resolve
 from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
-from spacy_incparse.search.config import ParserConfig
-from spacy_incparse.search.parser import Parser
-from spacy_incparse.training.loop import train_parser
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.perceptron_parser import Parser
 from spacy_incparse.training.preparation import config_clusters, prepare
+from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.reader import parse_bracketed
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"
 TEXT = """

@@ -1,7 +1,7 @@
 import pytest
 
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.labels import bare_label, function_tags
-from spacy_incparse.trees.reader import parse_bracketed
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 import spacy_incparse
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
-from spacy_incparse.trees.reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 

@@ -1,0 +1,1 @@
+"""Derivations: the grammar of chains, and what all incremental parsers share to build trees move by move."""

@@ -1,0 +1,250 @@
+"""The grammar that limits the search: allowable chains, allowable triples, and the outcomes that training has seen.
+
+Collins & Roark (2004), section 3.1. All of it is read off transformed trees and held as ids (see `labels`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spacy_incparse.derivations.derivation import derivation
+from spacy_incparse.derivations.grammar_labels import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Labels
+from spacy_incparse.errors import ModelError
+from spacy_incparse.trees.tree import Tree
+
+# Chains up to this length, the tag counted, are all kept (section 3.1).
+SHORT_CHAIN = 2
+
+Chain = tuple[int, ...]
+Triple = tuple[int, int, int]
+Context = tuple[int, int, int]
+Decision = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Chains, triples and seen outcomes with their counts.
+
+    `chains`: for each tag id, the chains that lead to the tag, as the ids of their nonterminals from the top down (the
+    root and the tag itself left out), the most frequent first.
+    `triples`: (parent, left sibling or NO_SIBLING, next symbol or STOP); siblings and next ones are symbol ids.
+    `contexts`: (parent, left sibling or NO_SIBLING, tag id of the next word or END) to the outcomes seen there, the
+    most frequent first: STOP, SHIFT or the nonterminal that was opened.
+    """
+
+    labels: Labels
+    chains: tuple[dict[Chain, int], ...]
+    triples: dict[Triple, int]
+    contexts: dict[Context, dict[int, int]]
+    chain_min_count: int = 1
+    triple_min_count: int = 1
+
+    @property
+    def nonterminals(self) -> tuple[str, ...]:
+        """The phrase labels, slash labels among them, by id."""
+        return self.labels.nonterminals
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags by id."""
+        return self.labels.tags
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[Tree], *, chain_min_count: int = 1, triple_min_count: int = 1) -> Grammar:
+        """Read the grammar off transformed trees.
+
+        Chains of a length above two, tag counted and root not, are dropped where they were seen less than
+        `chain_min_count` times (the paper: 2), triples below `triple_min_count` (the paper: 1).
+        """
+        return cls.from_taggings([list(trees)], chain_min_count=chain_min_count, triple_min_count=triple_min_count)
+
+    @classmethod
+    def from_taggings(
+        cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+    ) -> Grammar:
+        """Read the grammar off the same transformed trees under several taggings; counts are the highest of them."""
+        labels = Labels.from_trees(tree for trees in taggings for tree in trees)
+        decisions: Counter[Decision] = Counter()
+        chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+        for trees in taggings:
+            decisions |= _count_decisions(trees, labels)
+            chains = [all_ | here for all_, here in zip(chains, _count_chains(trees, labels), strict=True)]
+        return cls(
+            labels=labels,
+            chains=tuple(_most_frequent_first(_without_rare(counts, chain_min_count)) for counts in chains),
+            triples=_count_triples(decisions, labels, triple_min_count),
+            contexts=_group_by_context(decisions),
+            chain_min_count=chain_min_count,
+            triple_min_count=triple_min_count,
+        )
+
+    def without_rare_chains(self, min_count: int) -> Grammar:
+        """Give this grammar with a higher `chain_min_count`."""
+        kept = tuple(_without_rare(chains, min_count) for chains in self.chains)
+        return replace(self, chains=kept, chain_min_count=max(min_count, self.chain_min_count))
+
+    def derives(self, tree: Tree) -> str:
+        """Say whether the grammar allows a transformed tree: "yes", or what is missing first: "chain" or "triple"."""
+        missing_chain, missing_triple = self.missing(tree)
+        return "chain" if missing_chain else "triple" if missing_triple else "yes"
+
+    def missing(self, tree: Tree) -> tuple[bool, bool]:
+        """Say whether a transformed tree needs a chain, and whether it needs a triple, that the grammar lacks.
+
+        A triple counts where something follows a sibling, and at the first node below the root; the other first
+        children are the chains' business.
+        """
+        missing_chain = any(
+            tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _tree_chains(tree, self.labels)
+        )
+        decisions = tree_decisions(tree, self.labels)
+        checked = decisions[:1] + [decision for decision in decisions[1:] if decision[1] != NO_SIBLING]
+        missing_triple = any(_triple(decision, self.labels) not in self.triples for decision in checked)
+        return missing_chain, missing_triple
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the grammar as lists of strings and of ids, fit for JSON or msgpack."""
+        return {
+            "nonterminals": list(self.nonterminals),
+            "tags": list(self.tags),
+            "chain_min_count": self.chain_min_count,
+            "triple_min_count": self.triple_min_count,
+            "chains": [[[count, *chain] for chain, count in chains.items()] for chains in self.chains],
+            "triples": [[*triple, count] for triple, count in self.triples.items()],
+            "contexts": [[*context, *_flat(outcomes)] for context, outcomes in self.contexts.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Grammar:
+        """Undo `to_dict`. Raises ModelError for ids that no label has, which compiled code would trust."""
+        grammar = cls(
+            labels=Labels(tuple(data["nonterminals"]), tuple(data["tags"])),
+            chains=tuple({tuple(chain): count for count, *chain in chains} for chains in data["chains"]),
+            triples={(parent, sibling, symbol): count for parent, sibling, symbol, count in data["triples"]},
+            contexts={
+                (parent, sibling, tag): dict(zip(outcomes[::2], outcomes[1::2], strict=True))
+                for parent, sibling, tag, *outcomes in data["contexts"]
+            },
+            chain_min_count=data["chain_min_count"],
+            triple_min_count=data["triple_min_count"],
+        )
+        _check_ids(grammar)
+        return grammar
+
+
+def _check_ids(grammar: Grammar) -> None:
+    """Raise ModelError for chains, triples or contexts with ids beyond the labels."""
+    n_nonterminals, n_tags = len(grammar.nonterminals), len(grammar.tags)
+    n_symbols = n_nonterminals + n_tags
+    if len(grammar.chains) != n_tags:
+        raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
+    places = [*grammar.triples, *grammar.contexts]
+    for ids, least, behind in (
+        ({number for chains in grammar.chains for chain in chains for number in chain}, 0, n_nonterminals),
+        ({parent for parent, _, _ in places}, 0, n_nonterminals),
+        ({sibling for _, sibling, _ in places}, NO_SIBLING, n_symbols),
+        ({symbol for _, _, symbol in grammar.triples}, STOP, n_symbols),
+        ({tag for _, _, tag in grammar.contexts}, END, n_tags),
+        ({outcome for outcomes in grammar.contexts.values() for outcome in outcomes}, SHIFT, n_nonterminals),
+    ):
+        check_ids(ids, least, behind)
+
+
+def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
+    """Raise ModelError for ids below the least or not before `behind`: no label has them."""
+    for number in ids:
+        if not least <= number < behind:
+            raise ModelError(f"the model is damaged: there is no label with the id {number}")
+
+
+def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
+    """List all that a derivation of a whole transformed tree decides, in order.
+
+    Each entry is (parent, left sibling or NO_SIBLING, tag id of the next word or END, outcome), where the outcome is
+    STOP, SHIFT or a nonterminal id. Labels that `labels` does not have are UNKNOWN.
+    """
+    arrays = tree.arrays
+    tags = [labels.tag_ids.get(tag, UNKNOWN) for tag in tree.tags]
+    decisions: list[Decision] = []
+    parents, siblings, ends = [_nonterminal(tree.label, labels)], [NO_SIBLING], [tree.end]
+    for node in range(1, len(arrays.labels)):
+        start = arrays.starts[node]
+        tag = tags[start]
+        while ends[-1] <= start:
+            decisions.append((parents.pop(), siblings.pop(), tag, STOP))
+            ends.pop()
+        is_phrase = arrays.sizes[node] > 1
+        symbol = _nonterminal(arrays.labels[node], labels) if is_phrase else _tag_symbol(tag, labels)
+        decisions.append((parents[-1], siblings[-1], tag, symbol if is_phrase else SHIFT))
+        siblings[-1] = symbol
+        if is_phrase:
+            parents.append(symbol)
+            siblings.append(NO_SIBLING)
+            ends.append(arrays.ends[node])
+    while parents:
+        decisions.append((parents.pop(), siblings.pop(), END, STOP))
+    return decisions
+
+
+def _nonterminal(label: str, labels: Labels) -> int:
+    return labels.nonterminal_ids.get(label, UNKNOWN)
+
+
+def _tag_symbol(tag: int, labels: Labels) -> int:
+    return UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
+
+
+def _tree_chains(tree: Tree, labels: Labels) -> Iterator[tuple[int, Chain]]:
+    """Yield the tag id and the chain of each word."""
+    for move, tag in zip(derivation(tree), tree.tags, strict=True):
+        yield labels.tag_ids.get(tag, UNKNOWN), tuple(_nonterminal(label, labels) for label in move.chain)
+
+
+def _count_decisions(trees: Sequence[Tree], labels: Labels) -> Counter[Decision]:
+    decisions: Counter[Decision] = Counter()
+    for tree in trees:
+        decisions.update(tree_decisions(tree, labels))
+    return decisions
+
+
+def _count_chains(trees: Sequence[Tree], labels: Labels) -> list[Counter[Chain]]:
+    counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+    for tree in trees:
+        for tag, chain in _tree_chains(tree, labels):
+            counts[tag][chain] += 1
+    return counts
+
+
+def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:
+    return {chain: count for chain, count in chains.items() if len(chain) + 1 <= SHORT_CHAIN or count >= min_count}
+
+
+def _count_triples(decisions: Counter[Decision], labels: Labels, min_count: int) -> dict[Triple, int]:
+    counts: Counter[Triple] = Counter()
+    for decision, count in decisions.items():
+        counts[_triple(decision, labels)] += count
+    return {triple: counts[triple] for triple in sorted(counts) if counts[triple] >= min_count}
+
+
+def _triple(decision: Decision, labels: Labels) -> Triple:
+    """Name the symbol that a decision puts next to its left sibling; with SHIFT it is the next word's tag."""
+    parent, sibling, tag, outcome = decision
+    return parent, sibling, _tag_symbol(tag, labels) if outcome == SHIFT else outcome
+
+
+def _group_by_context(decisions: Counter[Decision]) -> dict[Context, dict[int, int]]:
+    contexts: dict[Context, dict[int, int]] = {}
+    for parent, sibling, tag, outcome in sorted(decisions):
+        contexts.setdefault((parent, sibling, tag), {})[outcome] = decisions[parent, sibling, tag, outcome]
+    return {context: _most_frequent_first(outcomes) for context, outcomes in contexts.items()}
+
+
+def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _flat(counts: dict[int, int]) -> list[int]:
+    return [number for item in counts.items() for number in item]

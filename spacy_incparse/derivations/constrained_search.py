@@ -1,0 +1,117 @@
+"""Brackets that a tree must have, or must not have, as a user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple, TypeVar
+
+from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.moves import Moves
+from spacy_incparse.errors import ConfigError
+
+Results = TypeVar("Results")
+ANY = 0  # for the symbol of a label
+WIDE_BEAM = 1000  # hypotheses after a word, where a search with fewer has found nothing
+
+
+class Constraint(NamedTuple):
+    """A phrase over the words from `start` to before `end` that must be in the tree, or must not.
+
+    label: of the phrase; None: any. The root TOP is there in any case, and counts where a phrase is required.
+    """
+
+    start: int
+    end: int
+    label: str | None = None
+    is_required: bool = True
+
+
+Constraints = Iterable[Constraint | tuple]
+"""Constraints, or plain tuples with their fields."""
+
+
+def checked(constraints: Constraints, n_words: int) -> list[Constraint]:
+    """Give constraints on a sentence, each once. Raises ConfigError for what is none, or none on its words."""
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise ConfigError(f"the constraints are {constraints!r}: they must be a list of Constraint")
+    return list(dict.fromkeys(_checked(constraint, n_words) for constraint in constraints))
+
+
+def _checked(constraint: Any, n_words: int) -> Constraint:
+    if not isinstance(constraint, tuple | list) or not 2 <= len(constraint) <= len(Constraint._fields):
+        raise ConfigError(f"{constraint!r} is no constraint: give Constraint(start, end, label, is_required)")
+    found = Constraint(*constraint)
+    are_whole = all(isinstance(bound, Integral) and not isinstance(bound, bool) for bound in found[:2])
+    if not (are_whole and isinstance(found.label, str | None) and isinstance(found.is_required, bool)):
+        raise ConfigError(
+            f"{found} is no constraint: start and end must be whole numbers, label a string or None, is_required a bool"
+        )
+    if not 0 <= found.start < found.end <= n_words:
+        raise ConfigError(f"{found} is no phrase of a sentence of {n_words} words")
+    return found
+
+
+@dataclass(frozen=True)
+class ConstrainedSearch:
+    """What searches under constraints have in common.
+
+    symbols: those of the labels that a phrase may have, without the root's. The root is in every tree.
+    """
+
+    moves: Moves
+    symbols: Mapping[str, int]
+    root_label: str
+
+    def run(
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
+    ) -> tuple[Results | None, tuple[Constraint, ...]]:
+        """Search under constraints; where that finds nothing, under as many of them, in their order, as can be met.
+
+        search: gives what is found under limits, None where that is nothing; with True it shall keep more hypotheses
+        than else, since those that it kept may all have come to where they could not go on. Returns what was found,
+        and the constraints that were left out.
+        """
+        kept = [constraint for constraint in constraints if self._is_possible(constraint, n_words)]
+        limits = self._limits(kept, n_words)
+        found = search(limits, False)
+        if found is None and limits is not None:
+            found = search(limits, True)
+        if found is None and limits is not None:
+            kept = self._met(kept, n_words, search)
+            found = search(self._limits(kept, n_words), False)
+        return found, tuple(constraint for constraint in constraints if constraint not in kept)
+
+    def _met(
+        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
+    ) -> list[Constraint]:
+        """Give the constraints that can be met together with those before them."""
+        kept: list[Constraint] = []
+        for constraint in constraints:
+            if search(self._limits([*kept, constraint], n_words), False) is not None:
+                kept.append(constraint)
+        return kept
+
+    def _is_possible(self, constraint: Constraint, n_words: int) -> bool:
+        """Say whether some tree may satisfy a constraint."""
+        if constraint.label == self.root_label:
+            return self._is_about_root(constraint, n_words) == constraint.is_required
+        return not constraint.is_required or constraint.label is None or constraint.label in self.symbols
+
+    def _is_about_root(self, constraint: Constraint, n_words: int) -> bool:
+        """Say whether the root alone decides on a constraint."""
+        label = constraint.label
+        is_named = label == self.root_label or (label is None and constraint.is_required)
+        return is_named and constraint[:2] == (0, n_words)
+
+    def _limits(self, constraints: Sequence[Constraint], n_words: int) -> Limits | None:
+        """Give possible constraints as the search asks for them; None where there is nothing to ask for."""
+        required: list[tuple[int, int, int]] = []
+        forbidden: list[tuple[int, int, int]] = []
+        for constraint in constraints:
+            start, end, label, is_required = constraint
+            if not self._is_about_root(constraint, n_words) and (label is None or label in self.symbols):
+                bracket = start, end, ANY if label is None else self.symbols[label]
+                (required if is_required else forbidden).append(bracket)
+        return Limits(self.moves, n_words, required, forbidden) if required or forbidden else None

@@ -1,0 +1,40 @@
+"""The score of a given tree of a Doc's sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spacy.tokens import Doc
+
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.derivations.tree_scores import TreeScore
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+
+
+def score_doc_tree(component: IncParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+    """Return what the component's parser thinks of a tree, a `Tree` or its brackets, of one of the Doc's sentences.
+
+    It is the sentence that a tree of this Doc is on, else the first with the words of the normalised tree. The tags are
+    those that the component would parse it under, with `gold_tags` the tree's. Raises IncparseError where there is no
+    such sentence.
+    """
+    if not isinstance(doc, Doc):
+        raise IncparseError(
+            f"score wants a Doc and a tree of one of its sentences, not a {type(doc).__name__}: {doc!r}"
+        )
+    if not isinstance(tree, Tree | str):
+        raise IncparseError(f"score wants a Tree or its brackets as a string, not {tree!r}")
+    given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
+    words = [] if given is None else list(given.words)
+    start = tree.start_char if isinstance(tree, DocTree) and tree.doc is doc else None
+    found = [sentence for sentence in component.sentences_of(doc) if sentence.words == words]
+    sentence = min(found, key=lambda one: one.char_starts[0] != start, default=None)
+    if given is None or sentence is None:
+        raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
+    tags = None if gold_tags else component.tags_for(sentence)
+    return component.decoder.parser.score(given.words, tags, given)

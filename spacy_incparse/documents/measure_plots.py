@@ -1,0 +1,34 @@
+"""What each word of a sentence costs, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.documents.word_measures import token_measures
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.measures import MEASURES
+from spacy_incparse.viz.plot import plot
+
+_IN_BITS = ("surprisal", "surprisal_syntactic", "surprisal_lexical", "entropy", "entropy_reduction", "prefix_logprob")
+
+
+def plot_measures(span: Doc | Span, measures: str | Sequence[str] = "surprisal", **options: Any) -> str:
+    """Return an SVG document with the measures of each word of a sentence; a word without a value has a question mark.
+
+    measures: one or several of `generative.measures.MEASURES`. options: those of `viz.plot.plot` (style, title, width,
+    ...). Raises ConfigError for a name that is no measure, IncparseError where the Doc has none: they come from a
+    component with a generative model and `measures = true`.
+    """
+    names = [measures] if isinstance(measures, str) else list(measures)
+    for name in names:
+        if name not in MEASURES:
+            raise ConfigError(f"there is no measure {name!r}: choose among {', '.join(MEASURES)}")
+    tokens = [token for token in span if not token.is_space]
+    found = [token_measures(token) for token in tokens]
+    series = {name.replace("_", " "): [getattr(values, name) for values in found] for name in names}
+    unit = "bits" if all(name in _IN_BITS for name in names) else ""
+    words = [token.text for token in tokens]
+    return plot(words, series if len(names) > 1 else next(iter(series.values())), **{"unit": unit, **options})

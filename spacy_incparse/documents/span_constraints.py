@@ -1,0 +1,54 @@
+"""Phrases that must be in the trees of a Doc, or must not: spans of its groups as constraints on its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.documents.sentences import Sentence
+
+
+def constrained(
+    doc: Doc, sentences: Sequence[Sentence], required_key: str | None, forbidden_key: str | None
+) -> tuple[list[Sentence], list[Span]]:
+    """Return sentences of a Doc with the constraints that its groups of these names have, and spans that are in none.
+
+    A span's label is that of the phrase, none stands for any. Whitespace tokens at its borders do not count. Spans find
+    their words by characters, since tokens may have been merged after the Doc was cut into these sentences.
+    """
+    from spacy_incparse.derivations.constrained_search import (
+        Constraint,
+    )  # compiled modules stay unloaded until they are needed
+
+    starts = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_starts)}
+    ends = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_ends)}
+    found: list[list[Constraint]] = [[] for _ in sentences]
+    outside = []
+    for key, is_required in ((required_key, True), (forbidden_key, False)):
+        for span in _spans(doc, key):
+            words = [token for token in span if not token.is_space]
+            first = starts.get(words[0].idx) if words else None
+            last = ends.get(words[-1].idx + len(words[-1])) if words else None
+            if first is None or last is None or first[0] != last[0]:
+                outside.append(span)
+            else:
+                found[first[0]].append(Constraint(first[1], last[1] + 1, span.label_ or None, is_required))
+    with_constraints = [
+        replace(sentence, constraints=tuple(here)) if here else sentence
+        for sentence, here in zip(sentences, found, strict=True)
+    ]
+    return with_constraints, outside
+
+
+def shown(constraints: Iterable[tuple], words: Sequence[str]) -> str:
+    """Return constraints for a message: label and words of each."""
+    return ", ".join(
+        f"{'' if is_required else 'no '}{label or 'phrase'} over {' '.join(words[start:end])!r}"
+        for start, end, label, is_required in constraints
+    )
+
+
+def _spans(doc: Doc, key: str | None) -> Iterable[Span]:
+    return doc.spans[key] if key is not None and key in doc.spans else ()

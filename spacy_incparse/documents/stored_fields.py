@@ -1,0 +1,77 @@
+"""What is stored of a sentence beside its tree: the head rules, and on request further analyses.
+
+    h=en|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))
+
+`h` is described in head_fields.py. `t` is the model's temperature, if it has one. Each `n` is an analysis: its score,
+behind a semicolon its `h` where that depends on the tree, and its nodes as trees/codec.py writes them. The tree of the
+sentence itself is the first analysis and not repeated. Fields that are not known are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from math import inf
+from typing import NamedTuple
+
+from spacy_incparse.documents.stored_heads import HEADS
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.codec_strings import scan_nodes, spell_nodes
+from spacy_incparse.trees.heads import NAMES
+from spacy_incparse.trees.tree import Tree
+
+TEMPERATURE, ANALYSIS = "t=", "n="  # the fields begin so
+NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # the same for all trees of a parser
+
+
+class StoredAnalysis(NamedTuple):
+    """An analysis of a sentence beside the first, and the field with its heads."""
+
+    tree: Tree
+    score: float
+    heads: str
+
+
+def temperature_field(temperature: float | None) -> list[str]:
+    """Return the field for a model's temperature, if it has one."""
+    return [] if temperature is None else [f"{TEMPERATURE}{temperature:.6g}"]
+
+
+def analysis_field(tree: Tree, score: float, heads: str) -> str:
+    """Return the field for an analysis beside the first, given the field for its heads."""
+    shown = "" if heads in NAMED_HEADS else f";{heads}"
+    return f"{ANALYSIS}{score:.6g}{shown} {spell_nodes(tree.arrays.labels, tree.arrays.sizes)}"
+
+
+def stored_temperature(fields: Sequence[str]) -> float | None:
+    """Return the temperature that is stored, or None. Raises IncparseError where the field is damaged."""
+    stored = next((field.removeprefix(TEMPERATURE) for field in fields if field.startswith(TEMPERATURE)), None)
+    if stored is None:
+        return None
+    with suppress(ValueError):
+        temperature = float(stored)
+        if 0 < temperature < inf:
+            return temperature
+    raise IncparseError(f"the stored temperature is damaged: it is {stored!r}, not a number above 0")
+
+
+def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[StoredAnalysis]:
+    """Return the analyses beside the first that are stored, the best first; [] where there are none.
+
+    Raises IncparseError where a field is damaged.
+    """
+    heads = next((field for field in fields if field.startswith(HEADS)), "")
+    try:
+        return [_analysis(field, words, heads) for field in fields if field.startswith(ANALYSIS)]
+    except (ValueError, OverflowError) as error:
+        raise IncparseError(f"a stored analysis is damaged: {error}") from None
+
+
+def _analysis(field: str, words: tuple[str, ...], heads: str) -> StoredAnalysis:
+    head, _, nodes = field.removeprefix(ANALYSIS).partition(" ")
+    score, _, own_heads = head.partition(";")
+    labels, starts, ends, sizes = scan_nodes(nodes)
+    if ends[0] != len(words):
+        raise ValueError("not one leaf for each word")
+    return StoredAnalysis(Tree(TreeArrays(labels, starts, ends, sizes, words)), float(score), own_heads or heads)

@@ -1,0 +1,88 @@
+"""All settings of a generative parser, each with the default that suits most people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.context_templates import nested_sets
+from spacy_incparse.perceptron.perceptron_config import CONJUNCTIONS
+from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerativeConfig(Settings):
+    """Settings of a generative parser; those of the search may be changed after training, the others belong to it.
+
+    sets: a named choice of conditioning sets, see generative/context_templates.py.
+    conjunctions: labels that link conjuncts.
+    chain_min_count, triple_min_count: grammar cut-offs, as of the discriminative parser.
+    known_min_count: words seen so often are known; the others are generated as classes of shape and ending.
+    class_min_count: classes seen less often are made more general.
+    context_min_count: contexts seen less often are left out, which makes the model smaller.
+    beam_size: the most hypotheses kept after a word; 0: all.
+    gamma: the filter of Roark (2001): a hypothesis stays where p(h) > p(best) gamma |H|^3, H the better ones; 0 or
+        None: off.
+    measures_beam_size: beam_size where measures are taken, which are sums over the beam and want more of it than the
+        best tree does.
+    measures_log10_gamma: gamma there, as a decimal logarithm, since spaCy's config files have no numbers as small as
+        that; None: off.
+    risk_trees: the answer is the tree with the best expected F among so many (risk.py); 1: the most probable one.
+    risk_temperature: for the expectation scores are divided by it; above 1 it trusts the most probable tree less.
+    """
+
+    SEARCH = (
+        "beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature",
+    )  # fmt: skip
+
+    sets: str = "paper"
+    conjunctions: Sequence[str] = CONJUNCTIONS
+    chain_min_count: int = 1
+    triple_min_count: int = 1
+    known_min_count: int = 2
+    class_min_count: int = 20
+    context_min_count: int = 1
+    beam_size: int = 100
+    gamma: float | None = 1e-10
+    measures_beam_size: int = 2000
+    measures_log10_gamma: float | None = -16.5
+    risk_trees: int = 50
+    risk_temperature: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.sets, str):
+            raise ConfigError(f"sets is {self.sets!r}: it must be the name of conditioning sets")
+        nested_sets(self.sets)
+        for name, least in _LEAST.items():
+            check_number(name, getattr(self, name), least, MOST)
+        for name, (lowest, highest) in _RANGES.items():
+            check_range(name, getattr(self, name), lowest, highest, may_be_none=name in _MAY_BE_NONE)
+        object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
+
+    def measures_filter(self, beam_size: int | None = None, gamma: float | None = None) -> tuple[int, float]:
+        """Give beam_size and gamma where measures are taken.
+
+        With another beam_size than the setting gamma changes as well, unless it is given, so that the last hypothesis
+        of a full beam has to meet what it does by default; 0, which keeps everything, goes without. Raises ConfigError
+        for a beam_size below 0, and for a gamma that is no number from 0 to 1.
+        """
+        default = self.measures_beam_size
+        beam_size = default if beam_size is None else beam_size
+        check_number("beam_size", beam_size, 0, MOST)
+        if gamma is not None:
+            check_range("gamma", gamma, *_RANGES["gamma"])
+            return beam_size, gamma
+        if not beam_size or self.measures_log10_gamma is None:
+            return beam_size, 0.0
+        own = 10.0**self.measures_log10_gamma
+        return beam_size, min(own * (default / beam_size) ** 3, 0.1) if default else own
+
+
+_LEAST = {
+    "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
+    "beam_size": 0, "measures_beam_size": 0,
+    "risk_trees": 1,
+}  # fmt: skip
+_RANGES = {"gamma": (0.0, 1.0), "measures_log10_gamma": (-300.0, 0.0), "risk_temperature": (0.01, 1000.0)}
+_MAY_BE_NONE = ("gamma", "measures_log10_gamma")

@@ -1,0 +1,234 @@
+"""The generative parser: a joint probability of words, tags and tree, and the search for the best trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import exp, log
+from threading import local
+from typing import Any
+
+import srsly
+
+from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.constrained_search import WIDE_BEAM, Constraints, checked
+from spacy_incparse.derivations.oracle import as_searched, check_words, reachable_tags, retag
+from spacy_incparse.derivations.tree_scores import TreeScore, tree_score
+from spacy_incparse.derivations.tree_writer import TreeWriter
+from spacy_incparse.derivations.treebank_parser import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
+from spacy_incparse.derivations.violations import refusals
+from spacy_incparse.errors import ModelError
+from spacy_incparse.generative.generative_beam import Beam
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_model import GenerativeModel, Tag, Tags, encode_known
+from spacy_incparse.generative.measures import WordMeasures
+from spacy_incparse.generative.move_scores import MoveScores
+from spacy_incparse.generative.prefix_session import PrefixSession
+from spacy_incparse.parsers.expected_f import least_risk
+from spacy_incparse.parsers.sessions import check_n_analyses
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+ALL = 2**31 - 1
+Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
+
+
+class GenerativeParser(TrainedParser):
+    """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
+
+    It generates the words together with the tree: its scores are natural log probabilities, and without tags it finds
+    its own.
+    """
+
+    model: GenerativeModel
+    part_name = "generative"  # in a model's file
+    needs_tags = False
+
+    def __init__(
+        self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
+    ):
+        self.model, self.config = model, config
+        self.temperature = temperature  # of scores as probabilities, which these are
+        self._root = root_symbol(model.grammar)
+        self._moves, self._probabilities = tables or self._compile()
+        numbers: dict[tuple[int, ...], int] = {}
+        self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
+        self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
+        self._beams = local()
+
+    @classmethod
+    def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
+        """Train on normalised trees, in one pass."""
+        return cls(GenerativeModel.train(trees, config, heads), config)
+
+    @property
+    def answers_with_best(self) -> bool:
+        """Whether its tree is the most probable one that it finds, and not that of the best expected F."""
+        return self.config.risk_trees == 1
+
+    def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
+        """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with its own.
+
+        The tree is the one with the best expected F; the most probable one is the first of `nbest`.
+        """
+        parses = self.nbest(words, tags, self.config.risk_trees, constraints)
+        return least_risk(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
+
+    def nbest(
+        self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
+    ) -> list[Parse]:
+        """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
+
+        Where a word has no tag given, a tree's probability is the sum over all its taggings in the beam, and its tags
+        are the best of these. constraints: as of `search.parser.Parser.nbest`. Raises ValueError where there are no
+        words, tags are more or fewer, k is below 1, or constraints are on other words.
+        """
+        check_sentence(words, tags)
+        check_n_analyses(k)
+        wanted = checked(constraints, len(words))
+        n_results = k if are_given(tags) else ALL
+        nodes = self.model.nodes_of(words, tags)
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
+        parses = self.to_parses(*(found or ([], "flat")), words, tags)
+        return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Give the natural log probability and the derivation of a normalised tree of the sentence.
+
+        tags: what the sentence would be parsed under; None, or None for a word: the tree's own. Of several tags of a
+        word the tree's is taken where it is among them, else the first. Words and tags have their part in the score,
+        which is that of this one tagging. Raises ValueError for a tree of other words.
+        """
+        check_words(words, tree)
+        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
+        shown = reachable_tags(tree, given)
+        grammar = self.model.grammar
+        transformed = as_searched(tree, shown, grammar.labels)
+        arguments = encode_known(transformed, grammar, self.model.vocabulary)
+        complete = len(arguments[0]) == len(words)
+        scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
+        return tree_score(retag(tree, shown), transformed, scores, refusals(transformed, grammar, {}))
+
+    def _search(
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
+    ) -> tuple[list[Analysis], str] | None:
+        """Give analyses under limits and what source they have; None where there are none."""
+        beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
+        beam.clear(limits)
+        level, is_relaxed = 0, False
+        for number, tag_ids in nodes:
+            level = beam.push(level, number, tag_ids)
+            is_relaxed |= beam.is_relaxed(level)
+        results, end_relaxed = beam.complete(level, k)
+        return (results, "relaxed" if is_relaxed or end_relaxed else "beam") if results else None
+
+    def to_parses(
+        self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
+    ) -> list[Parse]:
+        """Give the trees of analyses, best first; what is open at the end is closed."""
+        if not are_given(tags):
+            results = self._sum_taggings(results)
+        given = [_only_tag(tag, self.tags) for tag in tags or [None] * len(words)]
+        parses: dict[Tree, Parse] = {}
+        for score, n_closings, leaves in results:
+            own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
+            chosen = [tag or found for tag, found in zip(given, own, strict=True)]
+            tree = Tree(self._writer.write(n_closings, leaves, words, chosen))
+            parses.setdefault(tree, Parse(tree, score, source))
+        return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
+
+    def tag_with(self, tagger: Any, sentences: Sequence[Sequence[str]]) -> list[Tags]:
+        """Give the tags that sentences are to be parsed under: none, it finds its own."""
+        return [[None] * len(words) for words in sentences]
+
+    def with_search(self, **settings: Any) -> GenerativeParser:
+        """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
+        config = self.config.with_search(**settings)
+        return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
+
+    def start(self, *, beam_size: int | None = None, gamma: float | None = None) -> PrefixSession:
+        """Begin a sentence that comes word by word.
+
+        beam_size, gamma: the filter of its measures, as `GenerativeConfig.measures_filter` completes it; its
+            ConfigError for values that they cannot have.
+        """
+        sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
+        return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
+
+    def measures(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        beam_size: int | None = None,
+        gamma: float | None = None,
+    ) -> list[WordMeasures]:
+        """Give what each word costs, see measures.py; `beam_size` and `gamma` as in `start`.
+
+        A tag that training has not seen counts as the most frequent one, as in `parse`.
+        """
+        session = self.start(beam_size=beam_size, gamma=gamma)
+        found = []
+        for word, tag in zip(words, tags or [None] * len(words), strict=True):
+            session = session.after(word, tag)
+            found.append(session.measures())
+        return found
+
+    def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
+        """Give a search of its own; one that merges is for sums, the other for trees (see beam.pyx)."""
+        return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
+
+    def to_bytes(self) -> bytes:
+        """Give the whole parser."""
+        return srsly.msgpack_dumps(
+            {"config": self.config.to_dict(), "model": self.model.to_dict(), "temperature": self.temperature}
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> GenerativeParser:
+        """Undo `to_bytes`. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = GenerativeConfig.from_dict(content["config"])
+            model = GenerativeModel.from_dict(content["model"])
+            return cls(model, config, temperature=content["temperature"])
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are no generative model: {error}") from error
+
+    def _compile(self) -> tuple[Any, Any]:
+        moves = self.model.moves(self.config)
+        return moves, self.model.probabilities(moves, self.config)
+
+    def _own_beam(self) -> Beam:
+        """Give the beam of this thread."""
+        if not hasattr(self._beams, "beam"):
+            self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
+        return self._beams.beam
+
+    def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
+        """Join analyses that differ in tags alone; the moves of the best one stand for all."""
+        groups: dict[tuple, list[Analysis]] = {}
+        for analysis in results:
+            _, n_closings, leaves = analysis
+            key = tuple(n_closings), tuple([self._chain_numbers[leaf] for leaf in leaves])
+            groups.setdefault(key, []).append(analysis)
+        top = results[0][0] if results else 0.0
+        summed = [
+            (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
+        ]
+        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties stay in the beam's order
+
+
+def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
+    """Give the tag that a word is shown with whatever its derivation says, or None."""
+    if isinstance(tag, str):
+        return tag or None
+    return None if not tag or any(name in known for name, _ in tag) else tag[0][0]
+
+
+def are_given(tags: Tags | None) -> bool:
+    """Say whether each word has exactly one tag."""
+    return tags is not None and all(isinstance(tag, str) and tag for tag in tags)

@@ -1,0 +1,84 @@
+# Probabilities of single decisions, and of all moves at one word. What several hypotheses share is computed once.
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.generative.context_counts cimport MAX_LEVELS, ContextTable
+from spacy_incparse.derivations.left_context cimport ContextC
+from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.state cimport FrameC, SentenceC
+
+
+# A chain that may be put on a site. score: log probability of all that it builds with the word; before: without it.
+cdef struct ChainC:
+    double score
+    double before
+    int32_t leaf
+    int32_t node         # of the lattice: the word with the tag that the chain leads to
+
+
+# What can be done at a site: end it, or put one of chains[first:first + n] on it, best first. mass and mass_before:
+# summed probabilities of its chains with and without the word. floor: chains below this score may be missing.
+cdef struct SiteC:
+    int32_t first
+    int32_t n
+    double stop
+    double mass
+    double mass_before
+    double floor
+    uint8_t can_stop
+
+
+# A node of the trie of chains that is still to be walked, `depth` below the site, with the probability of all above.
+cdef struct PendingC:
+    int32_t trie_node
+    int32_t depth
+    double probability
+
+
+# The trained probabilities, as functions of a context's field values (derivations/left_context.pxd): no search, no grammar.
+cdef class Probabilities:
+    cdef readonly object lock    # the memos below serve one search at a time
+    cdef ContextTable nodes
+    cdef ContextTable words
+    cdef vector[int32_t] node_fields, word_fields
+    cdef int n_symbols, n_nonterminals, n_tags, root
+    cdef vector[int32_t] class_of           # by number of a word: the row of its class in class_bases
+    cdef vector[double] class_bases         # [class * n_tags + tag]: of one word of the class, before counts
+    cdef MemoC node_memo, word_memo
+    cdef vector[double] distributions       # n_symbols each
+    cdef vector[double] word_values
+    cdef _spread(self, fields, values, uint32_t* all_values)
+    cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil
+    cdef const double* distribution(self, const uint32_t* values) noexcept nogil
+    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil
+    cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil
+    cdef double node_base(self, const uint32_t* values) noexcept nogil
+    cdef double word_base(self, int tag, uint32_t word) noexcept nogil
+
+
+cdef class Scorer:
+    cdef Moves moves
+    cdef Probabilities probabilities
+    cdef const SentenceC* lattice
+    cdef int32_t first_node, last_node   # of the word about to be absorbed: [first_node, last_node)
+    cdef bint relaxed
+    cdef vector[ChainC] chains
+    cdef vector[SiteC] sites
+    cdef MemoC site_memo
+    cdef vector[FrameC] chain_frames
+    cdef vector[PendingC] pending
+    cdef double lowest
+    cdef void start_word(
+        self, const SentenceC* lattice, int32_t first_node, int32_t last_node, bint relaxed
+    ) noexcept nogil
+    cdef SiteC site(self, const ContextC* context, double floor) noexcept nogil
+    cdef SiteC _new_site(self, const ContextC* context, double floor) noexcept nogil
+    cdef void _walk_chains(
+        self, const ContextC* context, const uint32_t* values, int32_t node, const uint64_t* triples
+    ) noexcept nogil
+    cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil
+    cdef void _attach(self, int32_t leaf, int32_t node, const uint32_t* values, double probability) noexcept nogil

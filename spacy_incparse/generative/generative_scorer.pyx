@@ -1,0 +1,280 @@
+"""Probabilities of the decisions of the generative model, and the scores of all moves at one word."""
+
+from threading import Lock
+
+from libc.math cimport INFINITY, exp, log
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libcpp.algorithm cimport sort
+
+from spacy_incparse.lexicon.hashing cimport mix64
+from spacy_incparse.derivations.left_context cimport (
+    L01,
+    L10,
+    N_STRUCTURE_FIELDS,
+    ContextC,
+    chain_context,
+    frame_above,
+    node_key,
+    node_values,
+)
+from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.derivations.moves cimport Moves, TrieNodeC, contains
+from spacy_incparse.derivations.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
+
+cdef enum:
+    MAX_DISTRIBUTIONS = 20000  # remembered over sentences, as are
+    MAX_WORD_VALUES = 500000
+
+
+cdef class Probabilities:
+    """P(label or STOP | node sets) and P(word | tag, word sets); every outcome has some probability.
+
+    nodes, words: the tables of counts. node_fields, word_fields: numbers of the fields of their levels; the first level
+    of `words` is the tag. root: the symbol that is no outcome. class_of: by number of a word, the row of its class.
+    class_bases: rows of probabilities by tag, of any one word of a class before anything is counted.
+    """
+
+    def __init__(
+        self, Moves moves, int root, ContextTable nodes, ContextTable words, node_fields, word_fields, class_of,
+        const double[:, ::1] class_bases,
+    ):
+        cdef Py_ssize_t row, tag
+        self.lock = Lock()
+        self.nodes, self.words, self.root = nodes, words, root
+        self.node_fields, self.word_fields = node_fields, word_fields
+        self.n_symbols, self.n_nonterminals = moves.symbols.n_symbols, moves.symbols.n_nonterminals
+        self.n_tags = moves.symbols.n_tags
+        self.class_of = class_of
+        for row in range(class_bases.shape[0]):
+            for tag in range(class_bases.shape[1]):
+                self.class_bases.push_back(class_bases[row, tag])
+        memo_init(&self.node_memo)
+        memo_init(&self.word_memo)
+
+    def node_distribution(self, values):
+        """Give the probabilities of all symbols by the values of the node fields, for tests; [STOP] is the end's."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] all_values
+        self._spread(self.node_fields, values, all_values)
+        cdef const double* found = self.distribution(all_values)
+        return [found[k] for k in range(self.n_symbols)]
+
+    def word_probability(self, values, int tag, int word):
+        """Give the probability of a word by the values of the word fields, for tests."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] all_values
+        self._spread(self.word_fields, values, all_values)
+        return self.word(all_values, tag, word)
+
+    cdef _spread(self, fields, values, uint32_t* all_values):
+        cdef int k, field
+        for k in range(N_STRUCTURE_FIELDS):
+            all_values[k] = 0
+        for k, field in enumerate(fields):
+            all_values[field] = values[k]
+
+    cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil:
+        """A hash of all that a distribution depends on."""
+        cdef uint64_t key = values[L01] != 0
+        cdef size_t k
+        for k in range(self.node_fields.size()):
+            key = mix64(key ^ (values[self.node_fields[k]] + 1))
+        return key
+
+    cdef const double* distribution(self, const uint32_t* values) noexcept nogil:
+        """The probabilities of all symbols in a context, by symbol; valid until the next call."""
+        cdef uint64_t key = self.context_key(values)
+        cdef int32_t found = memo_find(&self.node_memo, key)
+        if found >= 0:
+            return &self.distributions[<size_t>found * self.n_symbols]
+        if self.node_memo.n >= MAX_DISTRIBUTIONS:
+            memo_clear(&self.node_memo)
+            self.distributions.clear()
+        memo_insert(&self.node_memo, key, self.distributions.size() // self.n_symbols)
+        self.distributions.resize(self.distributions.size() + self.n_symbols)
+        self.compute_distribution(values, &self.distributions[self.distributions.size() - self.n_symbols])
+        return &self.distributions[self.distributions.size() - self.n_symbols]
+
+    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil:
+        """Fill in the probabilities of all symbols, which nothing remembers."""
+        cdef int32_t[MAX_LEVELS] path
+        cdef int n_found = self.node_path(values, path)
+        self.nodes.add_distribution(path, n_found, self.node_base(values), result, self.n_symbols)
+        result[SHIFT] = result[self.root] = 0.0
+        if values[L01] == 0:
+            result[STOP] = 0.0
+
+    cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil:
+        """The known contexts of nodes; in the first, a parent without children is apart, since it cannot end."""
+        cdef uint32_t[MAX_LEVELS] level_values
+        cdef size_t k
+        for k in range(self.node_fields.size()):
+            level_values[k] = values[self.node_fields[k]]
+        level_values[0] = 2 * values[L10] + (values[L01] != 0)
+        return self.nodes.walk(level_values, path)
+
+    cdef double node_base(self, const uint32_t* values) noexcept nogil:
+        """All nonterminals but the root, all tags and, behind a first child, STOP are alike before counts."""
+        return 1.0 / (self.n_nonterminals - 1 + self.n_tags + (values[L01] != 0))
+
+    cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
+        """The probability of a word under a tag that is put into a context."""
+        cdef uint64_t key = self.word_key(values, tag, word)
+        cdef int32_t found = memo_find(&self.word_memo, key)
+        if found >= 0:
+            return self.word_values[found]
+        if self.word_memo.n >= MAX_WORD_VALUES:
+            memo_clear(&self.word_memo)
+            self.word_values.clear()
+        memo_insert(&self.word_memo, key, self.word_values.size())
+        self.word_values.push_back(self.compute_word(values, tag, word))
+        return self.word_values.back()
+
+    cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
+        """A hash of all that the probability of a word depends on."""
+        cdef uint64_t key = mix64(<uint64_t>word << 32 | tag)
+        cdef size_t k
+        for k in range(self.word_fields.size()):
+            key = mix64(key ^ (values[self.word_fields[k]] + 1))
+        return key
+
+    cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
+        """The probability of a word, which nothing remembers."""
+        cdef int32_t[MAX_LEVELS] path
+        cdef uint32_t[MAX_LEVELS] level_values
+        cdef size_t k
+        level_values[0] = tag
+        for k in range(self.word_fields.size()):
+            level_values[k + 1] = values[self.word_fields[k]]
+        return self.words.probability(path, self.words.walk(level_values, path), word, self.word_base(tag, word))
+
+    cdef double word_base(self, int tag, uint32_t word) noexcept nogil:
+        return self.class_bases[self.class_of[word] * self.n_tags + tag]
+
+
+cdef bint better(const ChainC& a, const ChainC& b) noexcept nogil:
+    return a.score > b.score or (a.score == b.score and a.leaf < b.leaf)
+
+
+cdef class Scorer:
+    """The scores of all moves; it holds scratch memory, so a thread needs its own."""
+
+    def __init__(self, Moves moves, Probabilities probabilities):
+        self.moves, self.probabilities = moves, probabilities
+        self.chain_frames.resize(moves.longest_chain + 1)
+        memo_init(&self.site_memo)
+
+    cdef void start_word(
+        self, const SentenceC* lattice, int32_t first_node, int32_t last_node, bint relaxed
+    ) noexcept nogil:
+        """Go to the position before a word with these nodes, none at the sentence's end; `relaxed` ignores triples."""
+        self.lattice, self.relaxed = lattice, relaxed
+        self.first_node, self.last_node = first_node, last_node
+        self.chains.clear()
+        self.sites.clear()
+        memo_clear(&self.site_memo)
+
+    cdef SiteC site(self, const ContextC* context, double floor) noexcept nogil:
+        """All that can be done at an attachment site with a log probability of at least `floor`."""
+        cdef uint64_t key = node_key(context)
+        cdef int32_t found = memo_find(&self.site_memo, key)
+        cdef SiteC site
+        if found >= 0:
+            site = self.sites[found]
+            if site.floor > floor:
+                site = self.sites[found] = self._new_site(context, floor)
+            return site
+        site = self._new_site(context, floor)
+        memo_insert(&self.site_memo, key, self.sites.size())
+        self.sites.push_back(site)
+        return site
+
+    cdef SiteC _new_site(self, const ContextC* context, double floor) noexcept nogil:
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef SiteC site
+        cdef size_t k
+        cdef int32_t node
+        cdef const uint64_t* triples = self.moves.triple_set(context.parent.label, context.parent.child1)
+        site.first, site.n, site.stop, site.mass, site.mass_before = self.chains.size(), 0, -INFINITY, 0.0, 0.0
+        site.floor = floor
+        site.can_stop = context.parent.n_children > 0
+        if not self.relaxed:
+            if triples == NULL:
+                site.can_stop = False
+                return site
+            site.can_stop = site.can_stop and contains(triples, STOP)
+        node_values(context, self.lattice, &self.moves.symbols, 0, values)
+        if site.can_stop:
+            site.stop = log(self.probabilities.distribution(values)[STOP])
+        if self.first_node == self.last_node:
+            return site
+        self.lowest = exp(floor)
+        for node in range(self.first_node, self.last_node):
+            self._walk_chains(context, values, node, triples)
+        site.n = <int32_t>self.chains.size() - site.first
+        for k in range(<size_t>site.first, self.chains.size()):
+            site.mass += self.chains[k].score
+            site.mass_before += self.chains[k].before
+            self.chains[k].score = log(self.chains[k].score)
+            self.chains[k].before = log(self.chains[k].before)
+        sort(self.chains.begin() + site.first, self.chains.end(), &better)
+        return site
+
+    cdef void _walk_chains(
+        self, const ContextC* context, const uint32_t* values, int32_t node, const uint64_t* triples
+    ) noexcept nogil:
+        """Walk the trie of a tag's chains from the site down, and append each chain; scores are not logarithms yet."""
+        cdef const double* distribution = self.probabilities.distribution(values)
+        cdef int tag = self.lattice.tags[node]
+        cdef TrieNodeC root
+        cdef PendingC pending
+        cdef int32_t child
+        cdef int symbol = tag_symbol(&self.moves.symbols, tag)
+        root = self.moves.trie[(self.moves.relaxed_roots if self.relaxed else self.moves.strict_roots)[tag]]
+        pending.depth = 0
+        for child in range(root.first_child, root.first_child + root.n_children):
+            if self.relaxed or contains(triples, self.moves.trie[child].label):
+                pending.trie_node = child
+                pending.probability = distribution[self.moves.trie[child].label]
+                if pending.probability > self.lowest:
+                    self.pending.push_back(pending)
+        if root.leaf >= 0 and (self.relaxed or contains(triples, symbol)):
+            self._attach(root.leaf, node, values, distribution[symbol])
+        while not self.pending.empty():
+            self._walk(context, node)
+
+    cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil:
+        """Take a trie node off the stack: open its constituent, end a chain there, and look further down.
+
+        The stack makes this a depth-first walk, so chain_frames[:depth] holds the constituents above the node.
+        """
+        cdef PendingC here = self.pending.back(), below
+        cdef TrieNodeC trie_node = self.moves.trie[here.trie_node]
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef ContextC context
+        cdef int32_t child
+        cdef const double* distribution
+        self.pending.pop_back()
+        self.chain_frames[here.depth] = opened(
+            trie_node.label, 0, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
+        )
+        context = chain_context(site, self.chain_frames.data(), here.depth)
+        node_values(&context, self.lattice, &self.moves.symbols, 0, values)
+        distribution = self.probabilities.distribution(values)
+        below.depth = here.depth + 1
+        for child in range(trie_node.first_child, trie_node.first_child + trie_node.n_children):
+            below.trie_node = child
+            below.probability = here.probability * distribution[self.moves.trie[child].label]
+            if below.probability > self.lowest:
+                self.pending.push_back(below)
+        if trie_node.leaf >= 0:
+            self._attach(
+                trie_node.leaf, node, values,
+                here.probability * distribution[tag_symbol(&self.moves.symbols, self.lattice.tags[node])],
+            )
+
+    cdef void _attach(self, int32_t leaf, int32_t node, const uint32_t* values, double probability) noexcept nogil:
+        cdef ChainC chain
+        if probability <= self.lowest:
+            return
+        chain.leaf, chain.node, chain.before = leaf, node, probability
+        chain.score = probability * self.probabilities.word(values, self.lattice.tags[node], self.lattice.words[node])
+        self.chains.push_back(chain)

@@ -1,0 +1,32 @@
+"""Generative models for training sentences: each is scored by one that has not seen it (section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.generative.generative_model import GenerativeModel
+from spacy_incparse.trees.tree import Tree
+
+Train = Callable[[Sequence[Tree]], GenerativeModel]
+
+
+@dataclass(frozen=True)
+class Jackknife:
+    """Models that have each been trained without a stretch of the trees, and by a sentence's words the one without it.
+
+    Equal sentences are all in the stretch of the first of them, so that none is scored by a model that knows it.
+    """
+
+    models: tuple[GenerativeModel, ...]
+    numbers: dict[tuple[str, ...], int]
+
+    @classmethod
+    def train(cls, trees: Sequence[Tree], n_folds: int, train: Train) -> Jackknife:
+        """Train with `train` on all but each of `n_folds` stretches of the trees."""
+        numbers: dict[tuple[str, ...], int] = {}
+        for place, tree in enumerate(trees):
+            numbers.setdefault(tree.words, place * n_folds // len(trees))
+        folds = range(n_folds)
+        models = [train([tree for tree in trees if numbers[tree.words] != fold]) for fold in folds]
+        return cls(tuple(models), numbers)

@@ -1,0 +1,116 @@
+"""What a hybrid has learnt from a treebank but for the perceptron's weights: grammar, lexicon, generative model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+from spacy_incparse.derivations.encoded_sentence import Sentence
+from spacy_incparse.derivations.moves import Moves
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_model import GenerativeModel
+from spacy_incparse.hybrid.generative_folds import Jackknife
+from spacy_incparse.hybrid.hybrid_scorer import GenerativeScores, HybridScorer
+from spacy_incparse.learning.weights import Weights
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.perceptron_parser import Model, Parser, Tags
+from spacy_incparse.perceptron.scorer import Scorer
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class HybridModel(Model):
+    """A model with a generative model of the same grammar, and in training others that have each not seen a part."""
+
+    generative: GenerativeModel
+    generative_config: GenerativeConfig
+    jackknife: Jackknife | None = None
+
+    @classmethod
+    def train(cls, model: Model, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
+        """Add generative models of normalised trees, whose labels the model's grammar has."""
+        settings = GenerativeConfig(conjunctions=config.conjunctions)
+
+        def train(trees: Sequence[Tree]) -> GenerativeModel:
+            return GenerativeModel.train(trees, settings, model.heads, model.grammar)
+
+        n_folds = min(config.generative_folds, len(trees))
+        jackknife = Jackknife.train(trees, n_folds, train) if n_folds > 1 else None
+        parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
+        return cls(**parts, generative=train(trees), generative_config=settings, jackknife=jackknife)
+
+    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a sentence as numbers, to be scored by the model of all trees."""
+        return self._sentence(words, tags, self.generative.vocabulary.encode(words), 0)
+
+    def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a training sentence as numbers, to be scored by a model that has not seen it."""
+        number = None if self.jackknife is None else self.jackknife.numbers.get(tuple(words))
+        if self.jackknife is None or number is None:
+            return self.sentence(words, tags)
+        vocabulary = self.jackknife.models[number].vocabulary
+        return self._sentence(words, tags, vocabulary.encode(words), number + 1)
+
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
+        """Give a scorer of moves under these weights and the generative models."""
+        weight = config.train_generative_weight if training else config.generative_weight
+        return HybridScorer(moves, config.templates, weights, self._scores(weight * weights.scale))
+
+    def trained(self) -> HybridModel:
+        """Give the model without what only training needs; the same one each time, as its tables take time to make."""
+        return self._trained
+
+    @cached_property
+    def _trained(self) -> HybridModel:
+        return replace(self, jackknife=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the model in a form fit for msgpack, the grammar and the head rules once."""
+        own = self.generative.to_dict()
+        shared = ("grammar", "heads")
+        generative = {name: value for name, value in own.items() if name not in shared}
+        return super().to_dict() | {"generative": generative, "generative_config": self.generative_config.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> HybridModel:
+        """Undo `to_dict`, which leaves clusters out."""
+        generative = data["generative"] | {"grammar": data["grammar"], "heads": data["heads"]}
+        model = Model.from_dict(data, clusters)
+        return cls(
+            model.grammar,
+            model.lexicon,
+            model.heads,
+            model.punctuation,
+            GenerativeModel.from_dict(generative),
+            GenerativeConfig.from_dict(data["generative_config"]),
+        )
+
+    def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
+        """What the generative models say; the same tables for all scorers of a unit, as they remember a lot."""
+        if unit not in self._scores_by_unit:
+            lock = Lock()
+            self._scores_by_unit.clear()
+            self._scores_by_unit[unit] = tuple(GenerativeScores(one, unit, lock) for one in self._probabilities)
+        return self._scores_by_unit[unit]
+
+    @cached_property
+    def _scores_by_unit(self) -> dict[float, tuple[GenerativeScores, ...]]:
+        return {}
+
+    @cached_property
+    def _probabilities(self) -> tuple[Any, ...]:
+        """The tables of all generative models, compiled; the one of all trees comes first."""
+        models = (self.generative, *(self.jackknife.models if self.jackknife else ()))
+        moves = self.generative.moves(self.generative_config)
+        return tuple(model.probabilities(moves, self.generative_config) for model in models)
+
+
+class HybridParser(Parser):
+    """A trained parser whose scores have a fixed multiple of a log probability in them (section 5)."""
+
+    part_name = "hybrid"
+    model_type = HybridModel

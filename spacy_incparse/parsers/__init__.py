@@ -1,0 +1,1 @@
+"""What parsers of all kinds have in common, whatever their model."""

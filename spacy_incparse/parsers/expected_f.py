@@ -1,0 +1,38 @@
+"""Which of several trees to answer with: the one that is expected to have the best F (Goodman 1996).
+
+The most probable tree is the one most likely to be right as a whole. What is asked for is mostly as many right phrases
+as possible, and that is another tree where many less probable ones agree against it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import exp
+
+from spacy_incparse.derivations.treebank_parser import Parse
+
+
+def least_risk(parses: Sequence[Parse], temperature: float) -> Parse:
+    """Give the tree with the highest expected F against all of them.
+
+    Expected F of t = 2 sum over t's phrases of P(phrase) / (phrases of t + expected phrases of a tree), where a tree's
+    probability is proportional to exp(score / temperature): above 1, as models believe too much in their best tree.
+    Scores are natural log probabilities; of equals the first is given.
+    """
+    top = max(parse.score for parse in parses)
+    weights = [exp((parse.score - top) / temperature) for parse in parses]
+    phrases = [set(parse.tree.spans()) for parse in parses]
+    posterior: dict[tuple[str, int, int], float] = defaultdict(float)
+    for weight, here in zip(weights, phrases, strict=True):
+        for phrase in here:
+            posterior[phrase] += weight
+    total = sum(weights)
+    n_expected = sum(posterior.values()) / total
+
+    def expected_f(here: set[tuple[str, int, int]]) -> float:
+        # Summed in the order of the values, since the order of a set changes from process to process.
+        return 2 * sum(sorted(posterior[phrase] for phrase in here)) / total / (len(here) + n_expected)
+
+    scores = [expected_f(here) for here in phrases]
+    return parses[scores.index(max(scores))]

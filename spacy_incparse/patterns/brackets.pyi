@@ -1,6 +1,0 @@
-from spacy_incparse.patterns.forest import Forest, Symbols
-
-class BracketReader:
-    symbols: Symbols
-    def __init__(self, symbols: Symbols) -> None: ...
-    def read(self, text: bytes, forest: Forest) -> int: ...

@@ -1,3 +1,0 @@
-from spacy_incparse.patterns.forest import Forest
-
-def normalized(source: Forest) -> Forest: ...

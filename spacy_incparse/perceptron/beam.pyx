@@ -1,0 +1,241 @@
+"""Beam search (Collins & Roark 2004, section 3.1): linear in the sentence's length in time and memory, no recursion."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport INT64_MIN, int32_t, int64_t
+from libcpp.algorithm cimport nth_element, sort
+from libcpp.vector cimport vector
+
+from spacy_incparse.derivations.left_context cimport ContextC, context_of
+from spacy_incparse.derivations.bracket_constraints cimport Limits
+from spacy_incparse.derivations.moves cimport LeafC
+from spacy_incparse.perceptron.scorer cimport Scorer, SiteC
+from spacy_incparse.derivations.encoded_sentence cimport Sentence
+from spacy_incparse.derivations.state cimport (
+    MAX_CLOSINGS, NONE, ROOT, SENTINEL, FrameC, SentenceC, closed, opened, outermost, sign, tag_symbol, with_child,
+)
+
+
+cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
+    """By score; ties go to the better predecessor, then to fewer closings, then to the more frequent chain."""
+    if a.score != b.score:
+        return a.score > b.score
+    if a.previous != b.previous:
+        return a.previous < b.previous
+    if a.n_closings != b.n_closings:
+        return a.n_closings < b.n_closings
+    return a.leaf < b.leaf
+
+
+cdef class Beam:
+    """The search of one model.
+
+    root: the symbol of the first frame. beam_size: most hypotheses kept after a word. gamma: the filter's width in
+    weights, or None for plain top N.
+    """
+
+    def __init__(self, Scorer scorer, int root, int beam_size, gamma):
+        self.scorer, self.moves = scorer, scorer.moves
+        self.root = root
+        self.beam_size = beam_size
+        self.gamma = INFINITY if gamma is None else gamma * scorer.weights.scale
+
+    def parse(self, Sentence sentence, int k=1, Limits limits=None):
+        """Give the k best analyses, best first, and how many words were done again without triples.
+
+        An analysis is (score in table units, closings by word, leaves by word). Under limits there may be none. Threads
+        take turns.
+        """
+        cdef vector[int32_t] n_closings, leaves
+        cdef int rank
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
+            self.limits, self.is_limited = limits, limits is not None
+            with nogil:
+                self.run(&sentence.c)
+            self.limits, self.is_limited = None, False
+            results = []
+            for rank in range(min(k, <int>self.final.size())):
+                self.moves_to(self.final[rank].previous, &n_closings, &leaves)
+                results.append((self.final[rank].score, list(n_closings), list(leaves)))
+            return results, self.n_relaxed
+
+    def prefix(self, Sentence sentence, int n_words, int k):
+        """Give the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""
+        cdef vector[int32_t] n_closings, leaves
+        cdef int here
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
+            with nogil:
+                self.start(&sentence.c)
+                while <int>self.levels.size() < n_words + 2:
+                    self.advance()
+            results = []
+            for here in range(self.levels[n_words], min(self.levels[n_words + 1], self.levels[n_words] + k)):
+                self.moves_to(here, &n_closings, &leaves)
+                results.append((self.hypotheses[here].score, list(n_closings), list(leaves)))
+            return results, self.n_relaxed
+
+    cdef void run(self, const SentenceC* sentence) noexcept nogil:
+        self.start(sentence)
+        while <int>self.levels.size() < sentence.n + 2:
+            self.advance()
+        self.finish()
+
+    cdef void start(self, const SentenceC* sentence) noexcept nogil:
+        """F_0: one hypothesis, the open root."""
+        cdef HypothesisC hypothesis
+        self.sentence, self.n_relaxed = sentence, 0
+        self.frames.clear()
+        self.hypotheses.clear()
+        self.levels.clear()
+        self.frames.push_back(outermost(NONE, sentence, &self.moves.symbols))
+        self.frames.push_back(outermost(self.root, sentence, &self.moves.symbols))
+        hypothesis.score, hypothesis.frame, hypothesis.previous = 0, ROOT, -1
+        hypothesis.n_closings, hypothesis.leaf = 0, -1
+        self.hypotheses.push_back(hypothesis)
+        self.levels.push_back(0)
+        self.levels.push_back(1)
+
+    cdef void advance(self) noexcept nogil:
+        """F_i from F_{i-1}: absorb the next word; where all hypotheses die, once more without triples."""
+        cdef int level = <int>self.levels.size() - 2, k
+        self._expand_all(level, False)
+        if self.candidates.empty():
+            self.n_relaxed += 1
+            self._expand_all(level, True)
+        self._filter()
+        for k in range(<int>self.candidates.size()):
+            self._build(self.candidates[k], level)
+        self.levels.push_back(self.hypotheses.size())
+
+    cdef void finish(self) noexcept nogil:
+        """Close all that is open after the last word."""
+        cdef int level = <int>self.levels.size() - 2
+        self._expand_all(level, False)
+        if self.candidates.empty():
+            self.n_relaxed += 1
+            self._expand_all(level, True)
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        self.final = self.candidates
+
+    cdef void _expand_all(self, int level, bint relaxed) noexcept nogil:
+        cdef int k, alternative
+        self.candidates.clear()
+        self.best_candidate = INT64_MIN // 2
+        if self.is_limited:
+            self.limits.start_word(level)
+        for alternative in range(self.sentence.first_alternative[level], self.sentence.first_alternative[level + 1]):
+            self.scorer.start_word(self.sentence, level, alternative, relaxed)
+            for k in range(self.levels[level], self.levels[level + 1]):
+                self._expand(k)
+
+    cdef void _expand(self, int32_t number) noexcept nogil:
+        """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
+        cdef HypothesisC candidate
+        cdef FrameC frame = self.frames[self.hypotheses[number].frame]
+        cdef ContextC context
+        cdef SiteC site
+        cdef int64_t total = self.hypotheses[number].score
+        cdef int k
+        candidate.frame, candidate.previous, candidate.n_closings, candidate.leaf = -1, number, 0, -1
+        if self.is_limited:
+            self.limits.start_hypothesis()
+        while True:
+            if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
+                return
+            context = context_of(&frame, self.frames.data())
+            site = self.scorer.site(&context)
+            if self.is_limited and self.limits.is_doomed(&frame, self.frames.data()):
+                site.n = 0
+            for k in range(site.first, site.first + site.n):
+                candidate.score = total + self.scorer.chains[k].score
+                if candidate.score < self.best_candidate - self.gamma:
+                    break  # the list is sorted, and the filter would not let the rest pass either
+                candidate.leaf = self.scorer.chains[k].leaf
+                if self.is_limited and not self.limits.allows_chain(&frame, &self.moves.leaf_table[candidate.leaf]):
+                    continue
+                self.best_candidate = max(self.best_candidate, candidate.score)
+                self.candidates.push_back(candidate)
+            if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
+                return
+            total += site.stop_score + self.scorer.close_score(&context)
+            if frame.parent == SENTINEL:
+                break
+            if candidate.n_closings == MAX_CLOSINGS and self.scorer.position < self.sentence.n:
+                return
+            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
+            candidate.n_closings += 1
+        if self.scorer.position == self.sentence.n and not (self.is_limited and self.limits.n_missing):
+            candidate.score = total
+            self.candidates.push_back(candidate)
+
+    cdef void _filter(self) noexcept nogil:
+        """FILTER: h_k stays where score(h_k) >= score(h_0) - gamma / k^3 (equation 3), and at most beam_size in all."""
+        cdef size_t k, n
+        self._drop_below(self.best_candidate - self.gamma)
+        if self.candidates.size() > <size_t>self.beam_size:
+            self._drop_below(self._last_score())  # sorting thousands to keep a hundred would take a quarter of the time
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        n = min(self.candidates.size(), <size_t>self.beam_size)
+        k = 1
+        while k < n and self.candidates[k].score >= self.best_candidate - self.gamma / (<double>k * k * k):
+            k += 1
+        self.candidates.resize(min(k, n))
+
+    cdef void _drop_below(self, double threshold) noexcept nogil:
+        cdef size_t k, n = 0
+        for k in range(self.candidates.size()):
+            if self.candidates[k].score >= threshold:
+                self.candidates[n] = self.candidates[k]
+                n += 1
+        self.candidates.resize(n)
+
+    cdef int64_t _last_score(self) noexcept nogil:
+        """The score of the last of the beam_size best candidates, of which there are more."""
+        cdef size_t k
+        self.scores.resize(self.candidates.size())
+        for k in range(self.candidates.size()):
+            self.scores[k] = -self.candidates[k].score
+        nth_element(self.scores.begin(), self.scores.begin() + (self.beam_size - 1), self.scores.end())
+        return -self.scores[self.beam_size - 1]
+
+    cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil:
+        """Build the frames of a survivor and append it."""
+        cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
+        cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
+        cdef FrameC frame = self.frames[parent]
+        cdef int k, _
+        for _ in range(hypothesis.n_closings):
+            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
+        if hypothesis.n_closings and chain.n:
+            parent = self._append_frame(frame)
+        for k in range(chain.n):
+            frame = opened(self.moves.chain_labels[chain.first + k], position, parent, &frame)
+            sign(&frame, self.sentence, &self.moves.symbols)
+            if k < chain.n - 1:
+                parent = self._append_frame(frame)
+        frame = with_child(
+            &frame, tag_symbol(&self.moves.symbols, chain.tag), position, position, self.sentence, &self.moves.symbols
+        )
+        hypothesis.frame = self._append_frame(frame)
+        self.hypotheses.push_back(hypothesis)
+
+    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
+        self.frames.push_back(frame)
+        return <int32_t>self.frames.size() - 1
+
+    cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil:
+        """Follow a hypothesis back to the start and give its moves from left to right."""
+        cdef int32_t here = hypothesis
+        cdef size_t n = 0
+        while self.hypotheses[here].previous >= 0:
+            n += 1
+            here = self.hypotheses[here].previous
+        n_closings.resize(n)
+        leaves.resize(n)
+        here = hypothesis
+        while n > 0:
+            n -= 1
+            n_closings[0][n] = self.hypotheses[here].n_closings
+            leaves[0][n] = self.hypotheses[here].leaf
+            here = self.hypotheses[here].previous

@@ -1,0 +1,160 @@
+"""The online learner of a parser: one gold tree at a time (Collins & Roark 2004, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import srsly
+
+from spacy_incparse.derivations.chains import Grammar
+from spacy_incparse.derivations.moves import Moves
+from spacy_incparse.derivations.oracle import Tags, as_searched, encode_moves, reachable_tags, retag
+from spacy_incparse.derivations.treebank_parser import root_symbol
+from spacy_incparse.errors import ModelError
+from spacy_incparse.hybrid.hybrid_parser import HybridModel, HybridParser
+from spacy_incparse.learning.weights import AveragedWeights, averaged_over
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.perceptron.beam import Beam
+from spacy_incparse.perceptron.candidate_cache import CandidateCache, GoldMoves
+from spacy_incparse.perceptron.early_update import Perceptron
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.perceptron_parser import Model, Parser
+from spacy_incparse.transforms.left_corner import transform
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
+
+
+class Learning:
+    """One of the models that a learner trains: raw weights, their perceptron, and candidates for repeated use."""
+
+    def __init__(self, model: Model, moves: Moves, config: ParserConfig):
+        self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
+        scorer = model.scorer(moves, self.weights, config, training=True)
+        beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
+        self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
+        self._cache = CandidateCache(self._perceptron, config)
+        self._n_candidates = config.cache_candidates if config.cache_size else 0
+
+    def learn(self, example: GoldMoves) -> int:
+        """Learn from a sentence; give the number of updates, those of a sweep over the cache included."""
+        updated, candidates, complete = self._perceptron.learn(
+            example.sentence, example.n_closings, example.leaves, self._n_candidates
+        )
+        return int(updated) + (self._cache.add(example, candidates, complete) if self._n_candidates else 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all that learning changes."""
+        return {"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()}
+
+    def from_dict(self, state: dict[str, Any]) -> None:
+        """Take over what `to_dict` gave."""
+        self.weights.load_state(state["weights"])
+        self._cache.from_dict(state["cache"])
+
+
+class ParserLearner:
+    """A parser in training: raw weights that change with every sentence, and a parser with their average.
+
+    With n_models above 1 several weight tables are trained, which should see the sentences in different orders, and the
+    parser has the mean of their averages.
+    """
+
+    def __init__(self, model: Model, config: ParserConfig):
+        self.model, self.config = model, config
+        # With all outcomes of its contexts, the rare ones too: the model has to learn against them.
+        self._moves = model.moves(config, config.train_seen_min_count)
+        self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
+        self._models = [Learning(model, self._moves, config) for _ in range(config.n_models)]
+        self._parser: Parser | None = None
+
+    @property
+    def weights(self) -> AveragedWeights:
+        """The weights in training, of several models those of the first."""
+        return self._models[0].weights
+
+    @classmethod
+    def from_treebank(
+        cls,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: ParserConfig,
+        heads: HeadRules,
+        clusters: Clusters | None = None,
+    ) -> ParserLearner:
+        """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
+
+        These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
+        """
+        taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
+        if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
+            taggings.append([transform(tree) for tree in trees])
+        grammar = Grammar.from_taggings(
+            taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
+        )
+        lexicon = Lexicon.from_sentences(
+            (tree.words for tree in trees),
+            known_min_count=config.known_min_count,
+            common_min_count=config.common_min_count,
+            clusters=clusters,
+        )
+        model = Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
+        return cls(HybridModel.train(model, trees, config) if config.is_hybrid else model, config)
+
+    def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
+        """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
+        example = self.encode(words, tags, tree)
+        return sum(self.learn(example, number) for number in range(self.config.n_models))
+
+    def learn(self, example: GoldMoves, number: int = 0) -> int:
+        """Let the model of a number learn from what `encode` gave; give how many updates there were."""
+        self._parser = None
+        return self._models[number].learn(example)
+
+    def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> GoldMoves:
+        """Give a sentence and the moves of its gold tree as numbers; tags that are not known count as the first.
+
+        Where a word comes with several tags, the gold moves have its right one if that is among them, else the first.
+        """
+        known = self.model.grammar.labels
+        searched = as_searched(tree, reachable_tags(tree, tags), known)
+        n_closings, leaves = encode_moves(searched, known, self._moves.leaf_numbers)
+        return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
+
+    def parser(self) -> Parser:
+        """Give a parser with the average of all weights so far; the same object until the next update."""
+        if self._parser is None:
+            kind = HybridParser if isinstance(self.model, HybridModel) else Parser
+            weights = averaged_over([learning.weights for learning in self._models])
+            self._parser = kind(self.model.trained(), weights, self.config, self._decoding_moves)
+        return self._parser
+
+    def state_to_bytes(self) -> bytes:
+        """Give all that training changes."""
+        return srsly.msgpack_dumps([learning.to_dict() for learning in self._models])
+
+    def state_from_bytes(self, data: bytes) -> None:
+        """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
+        try:
+            for learning, state in zip(self._models, srsly.msgpack_loads(data), strict=True):
+                learning.from_dict(state)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"the training state is damaged: {error!r}") from error
+        self._parser = None
+
+
+def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
+    """Find the tags of punctuation by their words."""
+    n_words = dict.fromkeys(grammar.tags, 0)
+    n_marks = dict.fromkeys(grammar.tags, 0)
+    for tree in trees:
+        for tag, word in zip(tree.tags, tree.words, strict=True):
+            n_words[tag] += 1
+            n_marks[tag] += not any(character.isalnum() for character in word)
+    shares = enumerate((n_marks[tag], n_words[tag]) for tag in grammar.tags)
+    return tuple(k for k, (marks, words) in shares if marks >= PUNCTUATION_SHARE * words)

@@ -1,0 +1,308 @@
+"""The parser: grammar, lexicon, weights and search settings wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import srsly
+
+from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.chains import Context, Grammar, check_ids
+from spacy_incparse.derivations.constrained_search import WIDE_BEAM, Constraint, Constraints, checked
+from spacy_incparse.derivations.encoded_sentence import Sentence
+from spacy_incparse.derivations.moves import Moves
+from spacy_incparse.derivations.oracle import Tags, as_searched, check_words, encode_moves, reachable_tags, retag
+from spacy_incparse.derivations.tree_scores import TreeScore, tree_score
+from spacy_incparse.derivations.tree_writer import TreeWriter
+from spacy_incparse.derivations.treebank_parser import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
+from spacy_incparse.derivations.violations import refusals, seen_outcomes
+from spacy_incparse.errors import ModelError
+from spacy_incparse.features.templates import look_ahead
+from spacy_incparse.learning.weights import Weights
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.parsers.sessions import LateSession, TaggerAhead, check_n_analyses
+from spacy_incparse.perceptron.beam import Beam
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.perceptron.replay import Replay
+from spacy_incparse.perceptron.scorer import Scorer
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
+
+
+class TagSource(Protocol):
+    """What a parser needs of a tagger: see tagging.Tagger.lattice_batch."""
+
+    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
+        """Give each sentence's tags."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What of a parser is learnt from a treebank but for the weights."""
+
+    grammar: Grammar
+    lexicon: Lexicon
+    heads: HeadRules
+    punctuation: tuple[int, ...]  # ids of the tags of punctuation
+
+    def moves(self, config: ParserConfig, seen_min_count: int, seen_min_share: float = 0.0) -> Moves:
+        """Compile the grammar for the search."""
+        conjunctions = frozenset(config.conjunctions)
+        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, seen_min_count, seen_min_share)
+
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
+        """Give a scorer of moves under these weights."""
+        return Scorer(moves, config.templates, weights)
+
+    def trained(self) -> Model:
+        """Give the model without what only training needs."""
+        return self
+
+    def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a sentence of the training part as numbers."""
+        return self.sentence(words, tags)
+
+    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Give a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
+        return self._sentence(words, tags)
+
+    def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
+        """Give a sentence as numbers, with those of a generative model if there is one (see `Sentence`)."""
+        tag_ids = self.grammar.labels.tag_ids
+        numbers, classes = self.lexicon.encode(words)
+        alternatives = {}
+        ids = []
+        for position, tag in enumerate(tags):
+            if not isinstance(tag, str):
+                alternatives[position] = _ranked(tag, tag_ids)
+                tag = tag[0][0]
+            ids.append(tag_ids.get(tag, 0))
+        clusters = self.lexicon.encode_clusters(words)
+        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters, *generative)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the model in a form fit for msgpack."""
+        return {
+            "grammar": self.grammar.to_dict(),
+            "lexicon": self.lexicon.to_dict(),
+            "heads": self.heads.to_dict(),
+            "punctuation": list(self.punctuation),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Model:
+        """Undo `to_dict`, which leaves clusters out. Raises ModelError for ids that no label has."""
+        grammar = Grammar.from_dict(data["grammar"])
+        check_ids(data["punctuation"], 0, len(grammar.tags))
+        return cls(
+            grammar,
+            Lexicon.from_dict(data["lexicon"], clusters),
+            HeadRules.from_dict(data["heads"]),
+            tuple(data["punctuation"]),
+        )
+
+
+class Parser(TrainedParser):
+    """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
+
+    model: Model
+    part_name = "parser"  # in a model's file
+    model_type: type[Model] = Model
+    needs_tags = True
+    answers_with_best = True  # of all trees that it finds, the one with the highest score
+
+    def __init__(
+        self,
+        model: Model,
+        weights: Weights,
+        config: ParserConfig,
+        moves: Moves | None = None,
+        temperature: float | None = None,
+    ):
+        self.model, self.weights, self.config = model, weights, config
+        self.temperature = temperature  # makes probabilities of scores (parsers/nbest.py); None: it was never fitted
+        self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
+        if weights.n_columns < moves.n_columns:
+            raise ModelError(
+                f"the weights have {weights.n_columns} columns, but the grammar needs {moves.n_columns}: the model is "
+                f"damaged"
+            )
+        root = root_symbol(model.grammar)
+        scorer = model.scorer(moves, weights, config)
+        self._beam = Beam(scorer, root, config.beam_size, config.gamma)
+        self._wide_beam = Beam(scorer, root, max(config.beam_size, WIDE_BEAM), None)
+        self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that its features read."""
+        return self.model.lexicon.clusters
+
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+        """Parse one sentence: the best tree, whose tags are among the given ones, under constraints (see `nbest`).
+
+        Raises ValueError without words, or where tags are more or fewer.
+        """
+        return self.nbest(words, tags, 1, constraints)[0]
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+        """Give up to k analyses of one sentence, different trees, the best first.
+
+        constraints: phrases that must be there, or must not (`search.constraints.Constraint`). Those that the search
+        cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for words without
+        tags, k below 1, and constraints on other words.
+        """
+        check_sentence(words, tags)
+        if any(not isinstance(tag, str) and not tag for tag in tags):
+            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
+        check_n_analyses(k)
+        sentence = self.model.sentence(words, tags)
+        wanted = checked(constraints, len(words))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
+        results, n_relaxed = found or ([], 0)
+        return self._to_parses(results, n_relaxed, words, tags, unmet)
+
+    @cached_property
+    def look_ahead(self) -> int | None:
+        """How many words behind the one that is absorbed its features look at; None: at the end of the sentence."""
+        return look_ahead(self.config.templates)
+
+    def start(self, tagger: TaggerAhead | None = None) -> LateSession:
+        """Begin a sentence that comes word by word; words without a tag get the tagger's."""
+        return LateSession(self, tagger)
+
+    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
+        """Give up to k analyses of the first words of a sentence, with what is open behind them closed.
+
+        They are those of the sentence's beam after these words, the best first.
+        """
+        results, n_relaxed = self._beam.prefix(self.model.sentence(words, tags), n_words, k)
+        return self._to_parses(results, n_relaxed, words[:n_words], tags[:n_words])
+
+    def _to_parses(
+        self,
+        results: Sequence[Analysis],
+        n_relaxed: int,
+        words: Sequence[str],
+        tags: Tags,
+        unmet: tuple[Constraint, ...] = (),
+    ) -> list[Parse]:
+        """Give the trees of analyses, different ones; a flat tree where there are none."""
+        if not results:
+            first = [tag if isinstance(tag, str) else tag[0][0] for tag in tags]
+            return [Parse(flat_tree(words, first), 0.0, "flat", unmet)]
+        source = "relaxed" if n_relaxed else "beam"
+        parses: dict[Tree, Parse] = {}
+        for score, n_closings, leaves in results:
+            tree = Tree(self._writer.write(n_closings, leaves, words, self._chosen_tags(tags, leaves)))
+            parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
+        return list(parses.values())
+
+    def _search(self, sentence: Sentence, k: int, limits: Limits | None, is_wide: bool) -> Any:
+        """Give analyses under limits and the number of relaxed words, as `Beam.parse` does; None for none."""
+        results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
+        return (results, n_relaxed) if results else None
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Give the score and the derivation of a normalised tree of the sentence, in the unit of `Parse.score`.
+
+        tags: what the sentence would be parsed under; None: the tree's own. Of several tags of a word the tree's is
+        taken where it is among them, else the first. The derivation is that of the tree's left-corner form. What the
+        search gives has the score that it has there, unless the search was relaxed and came to the tree in another way.
+        Raises ValueError for a tree of other words.
+        """
+        check_words(words, tree)
+        tags = tree.tags if tags is None else tags
+        labels = self.model.grammar.labels
+        shown = reachable_tags(tree, tags)
+        transformed = as_searched(tree, shown, labels)
+        n_closings, leaves = encode_moves(transformed, labels, self._moves.leaf_numbers)
+        n_known = leaves.index(-1) if -1 in leaves else len(leaves)
+        sentence = self.model.sentence(words, tags)
+        scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
+        refused = refusals(transformed, self.model.grammar, self._seen)
+        return tree_score(retag(tree, shown), transformed, scores, refused, self.weights.scale)
+
+    @cached_property
+    def _seen(self) -> dict[Context, frozenset[int]]:
+        """The outcomes that contexts allow."""
+        return seen_outcomes(self.model.grammar, self.config.seen_min_count, self.config.seen_min_share)
+
+    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
+        """The tags as given; where several were given the one that a derivation has.
+
+        That may be one that stands for tags which training has not seen: then it is the first of these.
+        """
+        known, moves = self.model.grammar.tags, self._moves.leaves
+        chosen = []
+        for tag, leaf in zip(tags, leaves, strict=True):
+            found = known[moves[leaf][0]]
+            chosen.append(tag if isinstance(tag, str) else next((name for name, _ in tag if name == found), tag[0][0]))
+        return chosen
+
+    def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
+        """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""
+        return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
+
+    def with_search(self, **settings: Any) -> Parser:
+        """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
+        return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Give the whole parser; without its clusters where its tagger keeps the same ones."""
+        content = {
+            "config": self.config.to_dict(),
+            "model": self.model.to_dict(),
+            "weights": self.weights.to_bytes(),
+            "n_columns": self.weights.n_columns,
+            "scale": self.weights.scale,
+            "temperature": self.temperature,
+        }
+        if self.clusters and with_clusters:
+            content["clusters"] = self.clusters.to_bytes()
+        return srsly.msgpack_dumps(content)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> Parser:
+        """Undo `to_bytes`; `clusters` are for a parser without its own. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = ParserConfig.from_dict(content["config"])
+            if "clusters" in content:
+                clusters = Clusters.from_bytes(content["clusters"])
+            elif not config.clusters:
+                clusters = None
+            elif not clusters:
+                raise ModelError("the parser's word clusters are missing: copy the model again or train it anew")
+            model = cls.model_type.from_dict(content["model"], clusters)
+            weights = Weights(config.table_bits, content["n_columns"], content["scale"])
+            weights.load_bytes(content["weights"])
+            temperature = content.get("temperature")  # models of the first versions have none
+            if temperature is not None and not temperature > 0:
+                raise ValueError(f"a temperature of {temperature}")
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are no parser model: {error}") from error
+        return cls(model, weights, config, temperature=temperature)
+
+
+def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:
+    """Known tags of a word with their ranks: the tagger's choice 1 to 15, by its lead, others 16 to 31, by their gap.
+
+    Tags that the parser does not know are left out, but for the first, as which the most frequent one counts.
+    """
+    first, *others = tags
+    others = [(tag, gap) for tag, gap in others if tag in tag_ids]
+    if not others:
+        return [(tag_ids.get(first[0], 0), 0)]
+    lead = int(others[0][1]).bit_length()
+    ranked = [(tag_ids[tag], 16 + min(int(gap).bit_length(), 15)) for tag, gap in others]
+    best = tag_ids.get(first[0], 0)
+    return [(best, 1 + min(lead, 14)), *(pair for pair in ranked if pair[0] != best)]

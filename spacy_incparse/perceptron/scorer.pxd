@@ -1,0 +1,87 @@
+# Scores of all moves at one word. What several hypotheses share is computed once (memo by context).
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.features.extraction cimport Templates, TemplatesC
+from spacy_incparse.learning.weights cimport Weights
+from spacy_incparse.derivations.left_context cimport ContextC
+from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.encoded_sentence cimport Sentence
+from spacy_incparse.derivations.state cimport FrameC, SentenceC, SymbolsC
+
+
+cdef enum:  # kinds of templates, in the order of features.templates.KINDS
+    NODE, WORD, CHAIN, CLOSE
+    N_KINDS
+
+
+# A chain that may be put on a site, with the score of all that it builds.
+cdef struct ChainScoreC:
+    int32_t score
+    int32_t leaf
+
+
+# What can be done at an attachment site: end it, or put one of chains[first:first + n], best first, on it.
+cdef struct SiteC:
+    int32_t first
+    int32_t n
+    int32_t stop_score   # of node templates
+    uint8_t can_stop
+
+
+# A node of the trie of chains that is still to be walked, `depth` below the site, with the score of what is above it.
+cdef struct PendingC:
+    int32_t node
+    int32_t depth
+    int32_t score
+
+
+cdef class Scorer:
+    cdef readonly object lock     # the scratch memory below serves one sentence at a time
+    cdef readonly Moves moves
+    cdef readonly Weights weights  # kept alive: `table` is its
+    cdef tuple owners             # of the templates, by kind
+    cdef TemplatesC templates[4]
+    cdef const int16_t* table
+    cdef int shift
+    cdef const SentenceC* sentence
+    cdef int position
+    cdef int tag                  # the one that the word at the position is absorbed under
+    cdef bint relaxed
+    cdef vector[uint64_t] sums[4]
+    cdef vector[uint32_t] rows[4]
+    cdef vector[uint64_t] hashes  # scratch memory
+    cdef vector[ChainScoreC] chains
+    cdef vector[SiteC] sites
+    cdef MemoC site_memo, close_memo
+    cdef vector[FrameC] chain_frames
+    cdef vector[PendingC] pending
+    cdef vector[int32_t] allowed, columns, column_scores
+    # What another model says in the context that was hashed last, by outcome; NULL where there is no other model.
+    cdef const int32_t* extra
+    cdef int64_t emitted          # the other model's part of what `emit_stop` and `emit_chain` have been asked for
+    cdef int begin(self, Sentence sentence) except -1
+    cdef void look_up(self, const ContextC* context) noexcept nogil
+    cdef int32_t extra_word(self) noexcept nogil
+    cdef void start_word(
+        self, const SentenceC* sentence, int position, int alternative, bint relaxed
+    ) noexcept nogil
+    cdef SiteC site(self, const ContextC* context) noexcept nogil
+    cdef int32_t close_score(self, const ContextC* context) noexcept nogil
+    cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil
+    cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil
+    cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
+    cdef int32_t _column_score(self, int kind, int column) noexcept nogil
+    cdef int32_t _shift_score(self) noexcept nogil
+    cdef SiteC _new_site(self, const ContextC* context) noexcept nogil
+    cdef void _score_chains(
+        self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
+    ) noexcept nogil
+    cdef void _open_children(self, int depth, int32_t score) noexcept nogil
+    cdef void _walk(self, const ContextC* site) noexcept nogil
+    cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil
+    cdef void _score_columns(self) noexcept nogil
+    cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil
+    cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil
+    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil

@@ -1,0 +1,322 @@
+"""Scores of moves: the dot product of weights and the features of Collins & Roark (2004), section 3.2, and beyond."""
+
+from threading import Lock
+
+from libc.stdint cimport int16_t, int32_t, uint32_t, uint64_t
+from libcpp.algorithm cimport sort
+from libcpp.vector cimport vector
+
+from spacy_incparse.features.templates import KINDS, compile_kind
+
+from spacy_incparse.features.extraction cimport Templates, hash_rows, position_sums
+from spacy_incparse.learning.weights cimport Weights
+from spacy_incparse.lexicon.prefetch cimport prefetch
+from spacy_incparse.derivations.left_context cimport (
+    N_POSITION_FIELDS,
+    N_STRUCTURE_FIELDS,
+    ContextC,
+    chain_context,
+    frame_above,
+    node_key,
+    node_values,
+    position_values,
+    span_key,
+    span_values,
+)
+from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.derivations.moves cimport LeafC, Moves, TrieNodeC, contains
+from spacy_incparse.derivations.encoded_sentence cimport Sentence
+from spacy_incparse.derivations.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
+
+
+cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
+    return a.score > b.score or (a.score == b.score and a.leaf < b.leaf)
+
+
+cdef class Scorer:
+    """The scorer of one model; it holds scratch memory, so a thread needs its own.
+
+    The weights' table is read whenever a score is asked for, so that a learner's changes count at once.
+    """
+
+    def __init__(self, Moves moves, templates, Weights weights):
+        cdef int number
+        self.lock = Lock()
+        self.moves, self.weights = moves, weights
+        self.table, self.shift = weights.data(), 64 - weights.bits
+        self.extra = NULL
+        self.emitted = 0
+        cdef Templates owner
+        self.owners = tuple(Templates(compile_kind(templates, kind)) for kind in KINDS)
+        for number in range(N_KINDS):
+            owner = self.owners[number]
+            self.templates[number] = owner.c
+            self.sums[number].resize(owner.c.n)
+            self.rows[number].resize(owner.c.n)
+            self.hashes.resize(max(self.hashes.size(), <size_t>owner.c.n))
+        self.chain_frames.resize(moves.longest_chain + 1)
+        memo_init(&self.site_memo)
+        memo_init(&self.close_memo)
+
+    cdef int begin(self, Sentence sentence) except -1:
+        """Take up a sentence, before its search; what a subclass adds may differ from sentence to sentence."""
+        return 0
+
+    cdef void look_up(self, const ContextC* context) noexcept nogil:
+        """Let a subclass point `extra` to scores of its own, one for each outcome of a context."""
+
+    cdef int32_t extra_word(self) noexcept nogil:
+        """A subclass's score of the word under its tag, in the context that was looked up last."""
+        return 0
+
+    cdef void start_word(
+        self, const SentenceC* sentence, int position, int alternative, bint relaxed
+    ) noexcept nogil:
+        """Go to the position before a word (n: the sentence's end), which is to be absorbed under one of its tags.
+
+        `relaxed` ignores triples and seen lists.
+        """
+        cdef uint32_t[N_POSITION_FIELDS] values
+        cdef int kind
+        self.sentence, self.position, self.relaxed = sentence, position, relaxed
+        self.tag = sentence.alternative_tags[alternative]
+        position_values(sentence, &self.moves.symbols, position, alternative, values)
+        for kind in range(N_KINDS):
+            position_sums(&self.templates[kind], values, self.sums[kind].data())
+        self.chains.clear()
+        self.sites.clear()
+        memo_clear(&self.site_memo)
+        memo_clear(&self.close_memo)
+
+    cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil:
+        cdef int k
+        hash_rows(
+            &self.templates[kind], self.sums[kind].data(), values, self.shift,
+            self.hashes.data(), self.rows[kind].data(),
+        )
+        for k in range(self.templates[kind].n):
+            prefetch(&self.table[self.rows[kind][k]])
+
+    cdef int32_t _column_score(self, int kind, int column) noexcept nogil:
+        cdef int32_t score = 0
+        cdef int k
+        for k in range(self.templates[kind].n):
+            score += self.table[self.rows[kind][k] + column]
+        return score
+
+    cdef int32_t _shift_score(self) noexcept nogil:
+        """The POS node and the word under it, in the context that was hashed last."""
+        cdef int32_t score = self._column_score(WORD, 0)
+        cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
+        for k in range(self.templates[NODE].n):
+            score += self.table[self.rows[NODE][k] + (SHIFT if self.templates[NODE].reads_tag[k] else symbol)]
+        if self.extra != NULL:
+            score += self.extra[symbol] + self.extra_word()
+        return score
+
+    cdef SiteC site(self, const ContextC* context) noexcept nogil:
+        """All that can be done at an attachment site; a copy, since later sites move the list."""
+        cdef uint64_t key = node_key(context)
+        cdef int32_t found = memo_find(&self.site_memo, key)
+        if found >= 0:
+            return self.sites[found]
+        cdef SiteC site = self._new_site(context)
+        memo_insert(&self.site_memo, key, self.sites.size())
+        self.sites.push_back(site)
+        return site
+
+    cdef SiteC _new_site(self, const ContextC* context) noexcept nogil:
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef SiteC site
+        cdef bint at_end = self.position == self.sentence.n
+        cdef int tag = self.tag
+        cdef const uint64_t* triples = self.moves.triple_set(context.parent.label, context.parent.child1)
+        cdef const uint64_t* seen = self.moves.seen_set(context.parent.label, context.parent.child1, tag)
+        site.first, site.n, site.stop_score = self.chains.size(), 0, 0
+        site.can_stop = context.parent.n_children > 0
+        if not self.relaxed:
+            if triples == NULL:
+                site.can_stop = False
+                return site
+            site.can_stop = site.can_stop and contains(triples, STOP) and (seen == NULL or contains(seen, STOP))
+        if at_end and not site.can_stop:
+            return site
+        node_values(context, self.sentence, &self.moves.symbols, self.position, values)
+        self._hash(NODE, values)
+        self.look_up(context)
+        if site.can_stop:
+            site.stop_score = self._column_score(NODE, STOP) + (self.extra[STOP] if self.extra != NULL else 0)
+        if not at_end:
+            self._score_chains(context, values, tag, triples, seen)
+            site.n = <int32_t>self.chains.size() - site.first
+            sort(self.chains.begin() + site.first, self.chains.end(), &better)
+        return site
+
+    cdef void _score_chains(
+        self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
+    ) noexcept nogil:
+        """Walk the trie of the tag's chains from the site down, and append each chain with its score."""
+        cdef size_t first = self.chains.size()
+        cdef const vector[int32_t]* roots = &self.moves.strict_roots
+        cdef TrieNodeC root
+        cdef int32_t child
+        if self.relaxed:
+            roots = &self.moves.relaxed_roots
+        root = self.moves.trie[roots[0][tag]]
+        if root.leaf >= 0 and (self.relaxed or (
+            contains(triples, tag_symbol(&self.moves.symbols, tag)) and (seen == NULL or contains(seen, SHIFT))
+        )):
+            self._hash(WORD, values)
+            self._append(root.leaf, self._shift_score())
+        self.columns.clear()
+        self.allowed.clear()
+        for child in range(root.first_child, root.first_child + root.n_children):
+            if self.relaxed or (
+                contains(triples, self.moves.trie[child].label)
+                and (seen == NULL or contains(seen, self.moves.trie[child].label))
+            ):
+                self.columns.push_back(self.moves.trie[child].label)
+                self.allowed.push_back(child)
+        self._open_children(0, 0)
+        while not self.pending.empty():
+            self._walk(context)
+        if self.chains.size() > first:
+            self._add_chain_scores(first, values)
+
+    cdef void _open_children(self, int depth, int32_t score) noexcept nogil:
+        """Score the trie nodes in `allowed` in the context hashed last, and put them on the stack."""
+        cdef Py_ssize_t k
+        cdef PendingC pending
+        self._score_columns()
+        pending.depth = depth
+        for k in range(<Py_ssize_t>self.allowed.size() - 1, -1, -1):
+            pending.node, pending.score = self.allowed[k], score + self.column_scores[k]
+            self.pending.push_back(pending)
+
+    cdef void _walk(self, const ContextC* site) noexcept nogil:
+        """Take a trie node off the stack: open its constituent, end a chain there, and look further down.
+
+        The stack makes this a depth-first walk, so chain_frames[:depth] holds the constituents above the node.
+        """
+        cdef PendingC here = self.pending.back()
+        cdef TrieNodeC node = self.moves.trie[here.node]
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef ContextC context
+        cdef int32_t child
+        self.pending.pop_back()
+        self.chain_frames[here.depth] = opened(
+            node.label, self.position, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
+        )
+        context = chain_context(site, self.chain_frames.data(), here.depth)
+        node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
+        self._hash(NODE, values)
+        self.look_up(&context)
+        if node.leaf >= 0:
+            self._hash(WORD, values)
+            self._append(node.leaf, here.score + self._shift_score())
+        if node.n_children:
+            self.columns.clear()
+            self.allowed.clear()
+            for child in range(node.first_child, node.first_child + node.n_children):
+                self.columns.push_back(self.moves.trie[child].label)
+                self.allowed.push_back(child)
+            self._open_children(here.depth + 1, here.score)
+
+    cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil:
+        """Add the templates of whole chains; a chain's column is its rank among its tag's chains."""
+        cdef size_t k
+        cdef int t
+        cdef const int16_t* row
+        self._hash(CHAIN, values)
+        for t in range(self.templates[CHAIN].n):
+            row = self.table + self.rows[CHAIN][t]
+            for k in range(first, self.chains.size()):
+                self.chains[k].score += row[self.moves.leaf_table[self.chains[k].leaf].rank]
+
+    cdef int32_t close_score(self, const ContextC* context) noexcept nogil:
+        """The closing templates' score of the end of context.parent; the node templates' is the site's stop_score."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef uint64_t key
+        cdef int32_t score
+        if self.templates[CLOSE].n == 0:
+            return 0
+        key = span_key(context, node_key(context), &self.moves.symbols)
+        score = memo_find(&self.close_memo, key)
+        if score >= 0:
+            return score - CLOSE_OFFSET
+        node_values(context, self.sentence, &self.moves.symbols, self.position, values)
+        span_values(context, self.sentence, &self.moves.symbols, self.position, values)
+        self._hash(CLOSE, values)
+        score = self._column_score(CLOSE, 0)
+        memo_insert(&self.close_memo, key, score + CLOSE_OFFSET)
+        return score
+
+    cdef void _score_columns(self) noexcept nogil:
+        """column_scores[k] = sum over node templates of table[row + columns[k]]."""
+        cdef size_t k, n = self.columns.size()
+        cdef int t
+        cdef const int16_t* row
+        cdef int32_t* out
+        cdef const int32_t* columns = self.columns.data()
+        self.column_scores.assign(n, 0)
+        out = self.column_scores.data()
+        for t in range(self.templates[NODE].n):
+            row = self.table + self.rows[NODE][t]
+            for k in range(n):
+                out[k] += row[columns[k]]
+        if self.extra != NULL:
+            for k in range(n):
+                out[k] += self.extra[columns[k]]
+
+    cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil:
+        cdef ChainScoreC chain
+        chain.leaf, chain.score = leaf, score
+        self.chains.push_back(chain)
+
+    cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil:
+        """Append the features, as table indices, of the end of context.parent; the rest goes to `emitted`."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        node_values(context, self.sentence, &self.moves.symbols, self.position, values)
+        span_values(context, self.sentence, &self.moves.symbols, self.position, values)
+        self._emit(NODE, values, STOP, features)
+        self._emit(CLOSE, values, 0, features)
+        self._emit_extra(context, STOP)
+
+    cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
+        """Append the features, as table indices, of a chain that is put on a site; the rest goes to `emitted`."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef LeafC chain = self.moves.leaf_table[leaf]
+        cdef ContextC context = site[0]
+        cdef int k, depth, symbol
+        node_values(site, self.sentence, &self.moves.symbols, self.position, values)
+        self._emit(CHAIN, values, chain.rank, features)
+        for depth in range(chain.n):
+            symbol = self.moves.chain_labels[chain.first + depth]
+            self._emit(NODE, values, symbol, features)
+            self._emit_extra(&context, symbol)
+            self.chain_frames[depth] = opened(symbol, self.position, 0, context.parent)
+            context = chain_context(site, self.chain_frames.data(), depth)
+            node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
+        self._emit(NODE, values, SHIFT, features)
+        symbol = tag_symbol(&self.moves.symbols, self.tag)
+        for k in range(self.templates[NODE].n):
+            if not self.templates[NODE].reads_tag[k]:
+                features[0][features.size() - self.templates[NODE].n + k] += symbol - SHIFT
+        self._emit(WORD, values, 0, features)
+        self._emit_extra(&context, symbol)
+        self.emitted += self.extra_word()
+
+    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil:
+        self.look_up(context)
+        if self.extra != NULL:
+            self.emitted += self.extra[symbol]
+
+    cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil:
+        cdef int k
+        self._hash(kind, values)
+        for k in range(self.templates[kind].n):
+            features.push_back(self.rows[kind][k] + column)
+
+
+cdef enum:
+    CLOSE_OFFSET = 1 << 30  # lets the memo hold negative scores

@@ -1,0 +1,193 @@
+"""What a component has as its `model`: a tagger, or a parser with its own tagger and, in training, its learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy_incparse.errors import ModelError
+from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
+
+if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
+    from spacy.language import Language
+
+    from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.perceptron.learner import ParserLearner
+    from spacy_incparse.perceptron.perceptron_parser import Parser
+    from spacy_incparse.tagging.tagger import Tagger
+
+
+class TaggerModel:
+    """The weights of a tagger, with the methods that spaCy expects of a component's model.
+
+    With a `source` (see `find_pipeline`) its weights are loaded when they are first asked for: a pipeline that was
+    saved brings its own, and then the source need not even exist.
+    """
+
+    name = "incparse_tagger"
+    factories: tuple[str, ...] = ("incparse_tagger", "incparse")
+
+    def __init__(self, source: str | Path | None = None):
+        self.source = source
+        self._tagger: Tagger | None = None
+
+    @property
+    def tagger(self) -> Tagger | None:
+        """The tagger, or None before training."""
+        self._load_source()
+        return self._tagger
+
+    @tagger.setter
+    def tagger(self, tagger: Tagger) -> None:
+        self.source, self._tagger = None, tagger
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the tagger gives; () where there are no weights.
+
+        A source that cannot be read counts as none here, and is complained of where weights are needed: spaCy asks for
+        labels while it loads a pipeline, before the weights that were saved with it replace the source.
+        """
+        try:
+            return () if self.tagger is None else tuple(self.tagger.labels)
+        except ModelError:
+            return ()
+
+    def to_bytes(self) -> bytes:
+        """Return the weights as one byte string."""
+        return pack(self._to_parts())
+
+    def from_bytes(self, data: bytes) -> TaggerModel:
+        """Take the weights from what `to_bytes` returned. Raises ModelError, changing nothing, for others."""
+        self._from_parts(unpack(data))
+        self.source = None
+        return self
+
+    def to_disk(self, path: str | Path) -> None:
+        """Write the weights to one file."""
+        Path(path).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path) -> TaggerModel:
+        """Read the weights from a file that `to_disk` wrote."""
+        return self.from_bytes(Path(path).read_bytes())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "data": None if self.source else self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, state["source"])
+        if state["data"] is not None:
+            self.from_bytes(state["data"])
+
+    def _load_source(self) -> None:
+        if self.source is not None:
+            self._from_parts(read_parts(self.source, *self.factories))
+            self.source = None
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.tagger is None else {"tagger": self.tagger.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.tagging.tagger import Tagger
+
+        self._tagger = Tagger.from_bytes(parts["tagger"]) if "tagger" in parts else None
+
+
+class ParserModel(TaggerModel):
+    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them.
+
+    A generative parser stands here as any other; it needs no tagger.
+    """
+
+    name = "incparse"
+    factories = ("incparse",)
+
+    def __init__(self, source: str | Path | None = None):
+        super().__init__(source)
+        self._parser: Any = None
+        self._learner: ParserLearner | None = None
+        self._temperature: float | None = None  # that was fitted here, in or after training
+
+    @property
+    def parser(self) -> Any:
+        """The `Parser` with averaged weights, or a `GenerativeParser`; None before training."""
+        self._load_source()
+        parser = self._parser if self._learner is None else self._learner.parser()
+        if parser is not None and self._temperature is not None:
+            parser.temperature = self._temperature
+        return parser
+
+    @property
+    def temperature(self) -> float | None:
+        """What makes probabilities of the parser's scores; None where it was never fitted."""
+        return None if self.parser is None else self.parser.temperature
+
+    @temperature.setter
+    def temperature(self, temperature: float | None) -> None:
+        self._temperature = temperature
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases that the parser gives; () where there are no weights."""
+        try:
+            return () if self.parser is None else tuple(self.parser.labels)
+        except ModelError:
+            return ()
+
+    def start_training(self, learner: ParserLearner, tagger: Tagger) -> None:
+        """Drop the weights and learn new ones."""
+        self.tagger = tagger
+        self._learner, self._parser, self._temperature = learner, None, None
+
+    def set_weights(self, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:
+        """Take a parser and its tagger that were trained elsewhere; a generative parser has none."""
+        self.source, self._tagger = None, tagger
+        self._learner, self._parser, self._temperature = None, parser, None
+
+    def _to_parts(self) -> dict[str, bytes]:
+        parser, parts = self.parser, super()._to_parts()
+        if parser is None:
+            return parts
+        clusters = self.tagger.clusters if self.tagger else None
+        is_shared = clusters is not None and getattr(parser, "clusters", None) == clusters  # then the tagger keeps them
+        return parts | {parser.part_name: parser.to_bytes(with_clusters=False) if is_shared else parser.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        before = self._tagger
+        super()._from_parts(parts)
+        try:
+            self._parser = _read_parser(parts, self._tagger)
+        except ModelError:
+            self._tagger = before
+            raise
+        self._learner, self._temperature = None, None
+
+
+def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | GenerativeParser | None:
+    from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.hybrid.hybrid_parser import HybridParser
+    from spacy_incparse.perceptron.perceptron_parser import Parser
+
+    for kind in (Parser, HybridParser):
+        if kind.part_name in parts:
+            return kind.from_bytes(parts[kind.part_name], tagger.clusters if tagger else None)
+    if GenerativeParser.part_name in parts:
+        return GenerativeParser.from_bytes(parts[GenerativeParser.part_name])
+    return None
+
+
+def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> set[str]:
+    """Raise ModelError now where the weights of a source cannot be read, and not at the first text.
+
+    Returns the names of the parts that are there.
+
+    Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone.
+    """
+    if source is None or is_being_loaded(nlp, name):
+        return set()
+    return set(read_parts(source, *model.factories))
+
+
+def is_being_loaded(nlp: Language, name: str) -> bool:
+    """Say whether a component is one of a saved pipeline: spaCy has put the saved meta data into `nlp` by then."""
+    return name in getattr(nlp, "_meta", {}).get("pipeline", ())

@@ -1,1 +1,0 @@
-"""The beam search over moves, and the parser made of it."""

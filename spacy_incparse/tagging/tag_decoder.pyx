@@ -1,0 +1,183 @@
+"""Tagging with finished weights: what a word type scores by itself is summed once and kept."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
+from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
+from spacy_incparse.tagging.tag_search cimport (
+    ANY_TAG,
+    add_history_scores,
+    add_scores_by_tag,
+    best_tags,
+    prepare,
+    search_tags,
+    set_parts,
+)
+from spacy_incparse.tagging.tagger_weights cimport CellC, SlotC, add_scores, find_slot, reserve_slots
+
+cdef enum:
+    N_PLACES = 2 * WINDOW + 1
+
+
+cdef class Decoder(Engine):
+    """Finished weights and the types seen so far, of which at most `max_types` are remembered."""
+
+    # For each type N_PLACES rows of scores: what it adds to the tags of the word WINDOW places to its right, ..., of
+    # itself, ..., of the word WINDOW places to its left.
+    cdef vector[int32_t] type_scores
+    cdef vector[int32_t] types
+    cdef vector[int32_t] tags
+    cdef vector[int64_t] substitutes  # by tag: the sequence's score with this tag in the place of one word's
+    cdef Py_ssize_t max_types
+
+    def __init__(self, *, Py_ssize_t max_types, **engine_settings):
+        Engine.__init__(self, **engine_settings)
+        self.max_types = max_types
+
+    def set_weights(self, const uint32_t[::1] keys, const int32_t[::1] lengths, const int32_t[::1] tags,
+                    const int32_t[::1] weights):
+        """Fill the table; arrays as `Trainer.averaged_weights` gives them."""
+        cdef SlotC slot
+        cdef Py_ssize_t i
+        reserve_slots(&self.model.weights, keys.shape[0])
+        for i in range(tags.shape[0]):
+            self.model.weights.cells.push_back(CellC(tags[i], weights[i]))
+        slot.start = 0
+        for i in range(keys.shape[0]):
+            slot.key, slot.n_cells, slot.room = keys[i], lengths[i], lengths[i]
+            self.model.weights.slots[find_slot(&self.model.weights, slot.key)] = slot
+            slot.start += lengths[i]
+        self.type_scores.clear()
+        self._add_type_scores()
+
+    def tag(self, list words, list names):
+        """The tags of a sentence, taken from `names` by id."""
+        self._decode(words)
+        return [names[tag] for tag in self.tags]
+
+    def substitution_scores(self, list words):
+        """(tag ids, a list of scores a word): how the sequence scores with only this word's tag replaced.
+
+        The sum of the scores that the tag takes part in: its own and those of the next two words.
+        """
+        self._decode(words, all_scores=True)
+        return list(self.tags), [self._substitute(i, <int32_t>len(words)) for i in range(len(words))]
+
+    def lattice(self, list words, list names, int32_t n_tags, int64_t margin):
+        """The tags of a sentence: a name where only one comes into question, else [(name, how far behind the best)].
+
+        Of each word up to n_tags tags that score at most `margin` less than the best, which comes first.
+        """
+        cdef int32_t i, n_words = len(words)
+        self._decode(words)
+        return [
+            names[self.tags[i]]
+            if self.model.only_tags[self.types[i + WINDOW]] >= 0
+            else self._alternatives(i, n_words, names, n_tags, margin)
+            for i in range(n_words)
+        ]
+
+    cdef object _alternatives(self, int32_t i, int32_t n_words, list names, int32_t n_tags, int64_t margin):
+        cdef int32_t tag, best = self.tags[i]
+        cdef int64_t least
+        self._score_substitutes(i, n_words)
+        least = self.substitutes[best] - margin
+        found = []
+        for tag in range(self.model.n_tags):
+            if tag != best and self.substitutes[tag] >= least:
+                # Where the beam erred another tag may score above the one chosen: then it is level.
+                found.append((max(self.substitutes[best] - self.substitutes[tag], 0), tag))
+        if not found or n_tags < 2:
+            return names[best]
+        return [(names[best], 0), *((names[tag], gap) for gap, tag in sorted(found)[:n_tags - 1])]
+
+    cdef list _substitute(self, int32_t i, int32_t n_words):
+        self._score_substitutes(i, n_words)
+        return list(self.substitutes)
+
+    cdef void _score_substitutes(self, int32_t i, int32_t n_words) noexcept nogil:
+        cdef const int32_t* types = self.types.data() + WINDOW
+        cdef int32_t tag, n_tags = self.model.n_tags
+        cdef int32_t before = self.tags[i - 1] if i > 0 else -1
+        cdef int32_t before2 = self.tags[i - 2] if i > 1 else -1
+        cdef int32_t* scores = self.search.scores.data()
+        self.substitutes.resize(n_tags)
+        for tag in range(n_tags):
+            scores[tag] = self.search.static_scores[i * n_tags + tag]
+        set_parts(&self.model, &self.search, types + i)
+        add_history_scores(&self.model, &self.search, before, before2, scores)
+        for tag in range(n_tags):
+            self.substitutes[tag] = scores[tag]
+        if i + 1 < n_words:
+            set_parts(&self.model, &self.search, types + i + 1)
+            add_scores_by_tag(
+                &self.model, &self.search, ANY_TAG, before, self.tags[i + 1], self.substitutes.data()
+            )
+        if i + 2 < n_words:
+            set_parts(&self.model, &self.search, types + i + 2)
+            add_scores_by_tag(
+                &self.model, &self.search, self.tags[i + 1], ANY_TAG, self.tags[i + 2], self.substitutes.data()
+            )
+
+    cdef int _decode(self, list words, bint all_scores=False) except -1:
+        cdef int32_t i, n_words = len(words)
+        if <Py_ssize_t>len(self.type_ids) + n_words > self.max_types:
+            self.clear_types()
+            self.type_scores.resize(N_BOUNDARIES * N_PLACES * self.model.n_tags)
+        self.types.clear()
+        self.tags.resize(n_words)
+        if n_words == 0:
+            return 0
+        self.add_sentence(words, self.types)
+        self._add_type_scores()
+        prepare(&self.model, &self.search, n_words)
+        for i in range(n_words):
+            if all_scores or self.model.only_tags[self.types[i + WINDOW]] < 0:
+                self._add_static_scores(i)
+        search_tags(&self.model, &self.search, self.types.data() + WINDOW, n_words)
+        best_tags(&self.model, &self.search, n_words, 0, self.tags.data())
+        return 0
+
+    cdef int _add_type_scores(self) except -1:
+        """Sum the scores of the types that came since the last call."""
+        cdef size_t row_size = self.model.n_tags
+        cdef size_t n_types = self.model.only_tags.size()
+        cdef size_t done = self.type_scores.size() // (row_size * N_PLACES)
+        cdef size_t type_id
+        cdef int32_t place
+        self.type_scores.resize(n_types * N_PLACES * row_size)
+        for type_id in range(done, n_types):
+            for place in range(N_PLACES):
+                self._sum_templates(<int32_t>type_id, place, self._row(<int32_t>type_id, place))
+        return 0
+
+    cdef inline int32_t* _row(self, int32_t type_id, int32_t place) noexcept nogil:
+        return self.type_scores.data() + (<size_t>type_id * N_PLACES + place) * self.model.n_tags
+
+    cdef void _sum_templates(self, int32_t type_id, int32_t place, int32_t* scores) noexcept nogil:
+        cdef int32_t types[N_PLACES]
+        cdef size_t k
+        types[place] = type_id
+        for k in range(self.model.word_templates[place].size()):
+            add_scores(
+                &self.model.weights,
+                context_key(word_part(&self.model, &self.model.word_templates[place][k], &types[WINDOW])), scores
+            )
+
+    cdef void _add_static_scores(self, int32_t i) noexcept nogil:
+        """What the words around word i say about its tag."""
+        cdef const int32_t* types = self.types.data() + WINDOW + i
+        cdef int32_t* scores = self.search.static_scores.data() + i * self.model.n_tags
+        cdef const int32_t* row
+        cdef int32_t place, tag
+        cdef size_t k
+        for place in range(N_PLACES):
+            if self.model.word_templates[place].size():
+                row = self._row(types[place - WINDOW], place)
+                for tag in range(self.model.n_tags):
+                    scores[tag] += row[tag]
+        for k in range(self.model.window_templates.size()):
+            add_scores(
+                &self.model.weights, context_key(word_part(&self.model, &self.model.window_templates[k], types)), scores
+            )

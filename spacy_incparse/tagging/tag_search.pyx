@@ -1,0 +1,198 @@
+"""Beam search for the best tags of a sentence, over hypotheses that differ in their last two tags."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from spacy_incparse.tagging.tagger_model cimport ModelC, history_key, word_part
+from spacy_incparse.tagging.tagger_weights cimport add_all_scores, prefetch_slot, score_of
+
+
+cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -1 nogil:
+    """Make room for a sentence and set its static scores to 0."""
+    search.n_nodes.resize(n_words)
+    search.nodes.resize(n_words * model.beam_size)
+    search.static_scores.assign(n_words * model.n_tags, 0)
+    search.parts.resize(model.bigram_templates.size() + model.trigram_templates.size())
+    search.keys.resize(max(model.beam_size, model.n_tags) * search.parts.size())
+    search.bigram_scores.resize(model.beam_size * model.n_tags)
+    search.scores.resize(model.n_tags)
+
+
+cdef int search_tags(const ModelC* model, SearchC* search, const int32_t* types, int32_t n_words) except -1 nogil:
+    """Fill the beam of each word; `types` points to the first word, its static scores are in place."""
+    cdef int32_t i
+    for i in range(n_words):
+        search.n_nodes[i] = 0
+        if model.only_tags[types[i]] < 0:
+            _extend(model, search, types + i, i)
+        else:
+            _extend_by_one_tag(model, search, types + i, i, model.only_tags[types[i]])
+
+
+cdef void _extend(const ModelC* model, SearchC* search, const int32_t* types, int32_t i) noexcept nogil:
+    cdef NodeC start
+    cdef const NodeC* before = _nodes_before(model, search, i, &start)
+    cdef int32_t n_before = search.n_nodes[i - 1] if i else 1
+    cdef const int32_t* static_row = search.static_scores.data() + i * model.n_tags
+    cdef int32_t* scores = search.scores.data()
+    cdef const int32_t* bigram_row
+    cdef int32_t node, tag
+    set_parts(model, search, types)
+    _hash_histories(model, search, before, n_before)
+    for node in range(n_before):
+        bigram_row = _bigram_row(model, search, before, node)
+        for tag in range(model.n_tags):
+            scores[tag] = static_row[tag] + bigram_row[tag]
+        _add_trigram_scores(model, search, node, scores)
+        for tag in range(model.n_tags):
+            _offer(model, search, i, NodeC(before[node].score + scores[tag], tag, before[node].tag, node))
+
+
+cdef void _extend_by_one_tag(const ModelC* model, SearchC* search, const int32_t* types, int32_t i,
+                             int32_t tag) noexcept nogil:
+    """The word's tag is known: only the history tells hypotheses apart, and one hypothesis needs no score at all."""
+    cdef NodeC start
+    cdef const NodeC* before = _nodes_before(model, search, i, &start)
+    cdef int32_t n_before = search.n_nodes[i - 1] if i else 1
+    cdef int32_t node
+    cdef int64_t score = 0
+    if n_before > 1:
+        set_parts(model, search, types)
+    for node in range(n_before):
+        if n_before > 1:
+            score = history_score(model, search, before[node].tag, before[node].previous_tag, tag)
+        _offer(model, search, i, NodeC(before[node].score + score, tag, before[node].tag, node))
+
+
+cdef const NodeC* _nodes_before(const ModelC* model, const SearchC* search, int32_t i, NodeC* start) noexcept nogil:
+    if i:
+        return search.nodes.data() + (i - 1) * model.beam_size
+    start[0] = NodeC(0, -1, -1, -1)
+    return start
+
+
+cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) noexcept nogil:
+    """Hash the words around the present one for all history templates."""
+    cdef size_t k, n_bigrams = model.bigram_templates.size()
+    for k in range(n_bigrams):
+        search.parts[k] = word_part(model, &model.bigram_templates[k], types)
+    for k in range(model.trigram_templates.size()):
+        search.parts[n_bigrams + k] = word_part(model, &model.trigram_templates[k], types)
+
+
+cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* before, int32_t n_before) noexcept nogil:
+    """Fill `keys`, and ask for the memory of all before any is read."""
+    cdef int32_t node
+    cdef size_t k, n_keys = search.parts.size()
+    for node in range(n_before):
+        _hash_history(
+            model, search, before[node].tag, before[node].previous_tag, search.keys.data() + node * n_keys
+        )
+    for k in range(n_before * n_keys):
+        prefetch_slot(&model.weights, search.keys[k])
+
+
+cdef void _hash_history(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
+                        uint32_t* keys) noexcept nogil:
+    """The contexts of the history templates at the word that `set_parts` saw last, those of bigrams first."""
+    cdef size_t k, n_bigrams = model.bigram_templates.size()
+    for k in range(n_bigrams):
+        keys[k] = history_key(&model.bigram_templates[k], search.parts[k], tag, -1)
+    for k in range(model.trigram_templates.size()):
+        keys[n_bigrams + k] = history_key(&model.trigram_templates[k], search.parts[n_bigrams + k], tag, tag2)
+
+
+cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const NodeC* before, int32_t node) noexcept nogil:
+    """The scores given the last tag alone; shared with an earlier hypothesis that ends in the same tag."""
+    cdef int32_t earlier, tag
+    for earlier in range(node):
+        if before[earlier].tag == before[node].tag:
+            return search.bigram_scores.data() + earlier * model.n_tags
+    cdef int32_t* row = search.bigram_scores.data() + node * model.n_tags
+    for tag in range(model.n_tags):
+        row[tag] = 0
+    add_all_scores(
+        &model.weights, search.keys.data() + node * search.parts.size(), model.bigram_templates.size(), row
+    )
+    return row
+
+
+cdef void _add_trigram_scores(const ModelC* model, const SearchC* search, int32_t node, int32_t* scores) noexcept nogil:
+    cdef size_t n_bigrams = model.bigram_templates.size(), n_keys = search.parts.size()
+    add_all_scores(&model.weights, search.keys.data() + node * n_keys + n_bigrams, n_keys - n_bigrams, scores)
+
+
+cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
+                             int32_t* scores) noexcept nogil:
+    """Add what the history says of all tags of the word that `set_parts` saw last."""
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    add_all_scores(&model.weights, search.keys.data(), search.parts.size(), scores)
+
+
+cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
+                           int32_t given) noexcept nogil:
+    """What the history says of one tag of the word that `set_parts` saw last."""
+    _hash_history(model, search, tag, tag2, search.keys.data())
+    return _sum_of(model, search, search.keys.data(), given)
+
+
+cdef inline int64_t _sum_of(const ModelC* model, const SearchC* search, const uint32_t* keys,
+                            int32_t given) noexcept nogil:
+    cdef int64_t score = 0
+    cdef size_t k
+    for k in range(search.parts.size()):
+        score += score_of(&model.weights, keys[k], given)
+    return score
+
+
+cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2, int32_t given,
+                            int64_t* scores) noexcept nogil:
+    """Add by tag what `history_score` is with it in the place of ANY_TAG."""
+    cdef size_t k, n_keys = search.parts.size()
+    cdef int32_t one
+    cdef uint32_t* keys = search.keys.data()
+    for one in range(model.n_tags):
+        _hash_history(model, search, one if tag == ANY_TAG else tag, one if tag2 == ANY_TAG else tag2, keys)
+        keys += n_keys
+    for k in range(model.n_tags * n_keys):
+        prefetch_slot(&model.weights, search.keys[k])
+    for one in range(model.n_tags):
+        scores[one] += _sum_of(model, search, search.keys.data() + one * n_keys, given)
+
+
+cdef inline void _offer(const ModelC* model, SearchC* search, int32_t i, NodeC new) noexcept nogil:
+    """Keep the best hypothesis for each pair of last tags, and of these the best, in order of `_is_better`."""
+    cdef NodeC* nodes = search.nodes.data() + i * model.beam_size
+    cdef int32_t n_nodes = search.n_nodes[i]
+    if n_nodes == model.beam_size and not _is_better(new, nodes[n_nodes - 1]):
+        return
+    cdef int32_t place = 0
+    while place < n_nodes and (nodes[place].tag != new.tag or nodes[place].previous_tag != new.previous_tag):
+        place += 1
+    if place < n_nodes:
+        if not _is_better(new, nodes[place]):
+            return
+    elif n_nodes < model.beam_size:
+        search.n_nodes[i] = n_nodes + 1
+    else:
+        place = n_nodes - 1
+    while place > 0 and _is_better(new, nodes[place - 1]):
+        nodes[place] = nodes[place - 1]
+        place -= 1
+    nodes[place] = new
+
+
+cdef inline bint _is_better(NodeC left, NodeC right) noexcept nogil:
+    if left.score != right.score:
+        return left.score > right.score
+    if left.tag != right.tag:
+        return left.tag < right.tag
+    return left.back < right.back
+
+
+cdef void best_tags(const ModelC* model, const SearchC* search, int32_t n_words, int32_t node,
+                    int32_t* tags) noexcept nogil:
+    """The tags of the first `n_words` words on the way to a node of the last of them."""
+    cdef int32_t i
+    for i in range(n_words - 1, -1, -1):
+        tags[i] = search.nodes[i * model.beam_size + node].tag
+        node = search.nodes[i * model.beam_size + node].back

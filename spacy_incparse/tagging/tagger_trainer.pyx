@@ -1,0 +1,204 @@
+"""Training the tagger: the averaged perceptron of Collins (2002) over beam search, with integer weights."""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libcpp.algorithm cimport sort
+from libcpp.vector cimport vector
+
+from spacy_incparse.tagging.engine cimport Engine
+from spacy_incparse.tagging.tagger_model cimport WINDOW, TemplateC, context_key, history_key, word_part
+from spacy_incparse.tagging.tag_search cimport NodeC, best_tags, history_score, prepare, search_tags, set_parts
+from spacy_incparse.tagging.tagger_weights cimport CellC, SlotC, TotalC, add_all_scores, update_weight
+
+import numpy
+
+
+cdef class Trainer(Engine):
+    """A corpus and the weights that learn from it; the right tag must win by more than `margin`, in updates."""
+
+    cdef int32_t margin
+    cdef vector[int32_t] types
+    cdef vector[int32_t] gold
+    cdef vector[int32_t] first_types
+    cdef vector[int32_t] first_tags
+    cdef vector[int32_t] guess
+    cdef vector[uint32_t] keys  # scratch memory: the contexts of a word
+    cdef int64_t n_steps
+
+    def __init__(self, *, int margin, **engine_settings):
+        Engine.__init__(self, **(engine_settings | {"only_tags": {}}))  # frequent words are learnt from, too
+        self.margin = margin
+
+    @property
+    def n_words(self):
+        """The size of the corpus."""
+        return <Py_ssize_t>self.gold.size()
+
+    def add_example(self, list words, list tag_ids):
+        """Append one sentence to the corpus."""
+        self.first_types.push_back(<int32_t>self.types.size() + WINDOW)
+        self.first_tags.push_back(<int32_t>self.gold.size())
+        self.add_sentence(words, self.types)
+        for tag in tag_ids:
+            self.gold.push_back(tag)
+
+    def train_epoch(self, int32_t[::1] order):
+        """Learn from the sentences in this order; returns the number of words whose tag was wrong at the time."""
+        cdef int64_t n_wrong = 0
+        cdef Py_ssize_t i
+        cdef int32_t sentence, end
+        with nogil:
+            for i in range(order.shape[0]):
+                sentence = order[i]
+                end = <int32_t>self.gold.size()
+                if sentence + 1 < <int32_t>self.first_tags.size():
+                    end = self.first_tags[sentence + 1]
+                n_wrong += self._learn(
+                    self.types.data() + self.first_types[sentence],
+                    self.gold.data() + self.first_tags[sentence],
+                    end - self.first_tags[sentence],
+                )
+                self.n_steps += 1
+        return n_wrong
+
+    cdef int32_t _learn(self, const int32_t* types, const int32_t* gold, int32_t n_words) except -1 nogil:
+        cdef int32_t i, n_update, n_wrong = 0
+        prepare(&self.model, &self.search, n_words)
+        for i in range(n_words):
+            self._add_static_scores(types + i, self.search.static_scores.data() + i * self.model.n_tags)
+            self.search.static_scores[i * self.model.n_tags + gold[i]] -= self.margin
+        search_tags(&self.model, &self.search, types, n_words)
+        self.guess.resize(n_words)
+        best_tags(&self.model, &self.search, n_words, 0, self.guess.data())
+        for i in range(n_words):
+            n_wrong += self.guess[i] != gold[i]
+        if n_wrong:
+            n_update = self._update_length(types, gold, n_words)
+            best_tags(&self.model, &self.search, n_update, 0, self.guess.data())
+            self._update(types, gold, self.guess.data(), n_update)
+        return n_wrong
+
+    cdef int _add_static_scores(self, const int32_t* types, int32_t* scores) except -1 nogil:
+        cdef size_t k
+        cdef int32_t place
+        self.keys.clear()
+        for place in range(2 * WINDOW + 1):
+            for k in range(self.model.word_templates[place].size()):
+                self.keys.push_back(context_key(word_part(&self.model, &self.model.word_templates[place][k], types)))
+        for k in range(self.model.window_templates.size()):
+            self.keys.push_back(context_key(word_part(&self.model, &self.model.window_templates[k], types)))
+        add_all_scores(&self.model.weights, self.keys.data(), self.keys.size(), scores)
+
+    cdef int32_t _update_length(self, const int32_t* types, const int32_t* gold, int32_t n_words) except -1 nogil:
+        """The prefix on which the best hypothesis beats the right tags by most (max-violation; Huang et al. 2012).
+
+        Of equal ones the longest. 0, no update, when the best hypothesis wins only because the right tags were pruned.
+        """
+        cdef int64_t violation, largest = 0, score = 0
+        cdef int32_t i, length = 0
+        cdef const NodeC* best
+        for i in range(n_words):
+            set_parts(&self.model, &self.search, types + i)
+            score += self.search.static_scores[i * self.model.n_tags + gold[i]]
+            score += history_score(
+                &self.model, &self.search, gold[i - 1] if i > 0 else -1, gold[i - 2] if i > 1 else -1, gold[i]
+            )
+            best = &self.search.nodes[i * self.model.beam_size]
+            violation = best.score - score
+            if violation >= largest and (violation > 0 or best.tag != gold[i]):
+                largest, length = violation, i + 1
+        return length
+
+    cdef int _update(self, const int32_t* types, const int32_t* gold, const int32_t* guess,
+                     int32_t n_words) except -1 nogil:
+        """+1 for what the right tags fire, -1 for what the guess fires; where both fire the same, nothing changes."""
+        cdef int32_t i
+        cdef bint same_history = True, same
+        for i in range(n_words):
+            same = gold[i] == guess[i]
+            if not same:
+                self._update_static(types + i, gold[i], guess[i])
+            if not (same and same_history and (i < 2 or gold[i - 2] == guess[i - 2])):
+                self._update_history(types + i, gold, i, 1)
+                self._update_history(types + i, guess, i, -1)
+            same_history = same
+
+    cdef int _update_static(self, const int32_t* types, int32_t gold, int32_t guess) except -1 nogil:
+        cdef size_t k
+        cdef int32_t place
+        for place in range(2 * WINDOW + 1):
+            for k in range(self.model.word_templates[place].size()):
+                self._change(&self.model.word_templates[place][k], types, gold, guess)
+        for k in range(self.model.window_templates.size()):
+            self._change(&self.model.window_templates[k], types, gold, guess)
+
+    cdef int _change(self, const TemplateC* template, const int32_t* types, int32_t gold,
+                     int32_t guess) except -1 nogil:
+        cdef uint32_t key = context_key(word_part(&self.model, template, types))
+        update_weight(&self.model.weights, key, gold, 1, self.n_steps)
+        update_weight(&self.model.weights, key, guess, -1, self.n_steps)
+
+    cdef int _update_history(self, const int32_t* types, const int32_t* tags, int32_t i,
+                             int32_t change) except -1 nogil:
+        cdef size_t k
+        for k in range(self.model.bigram_templates.size()):
+            self._change_history(&self.model.bigram_templates[k], types, tags, i, change)
+        for k in range(self.model.trigram_templates.size()):
+            self._change_history(&self.model.trigram_templates[k], types, tags, i, change)
+
+    cdef int _change_history(self, const TemplateC* template, const int32_t* types, const int32_t* tags, int32_t i,
+                             int32_t change) except -1 nogil:
+        cdef int32_t tag = tags[i - 1] if i > 0 else -1
+        cdef int32_t tag2 = tags[i - 2] if i > 1 else -1
+        cdef uint32_t key = history_key(template, word_part(&self.model, template, types), tag, tag2)
+        update_weight(&self.model.weights, key, tags[i], change, self.n_steps)
+
+    def averaged_weights(self, int scale):
+        """(keys, lengths, tags, weights): the contexts by key, each with so many cells, by tag; weights times `scale`.
+
+        The mean over all steps, rounded half away from 0; what rounds to 0 is left out. All are whole numbers,
+        so that every platform gives the same.
+        """
+        cdef vector[SlotC] slots
+        cdef size_t i
+        for i in range(self.model.weights.slots.size()):
+            if self.model.weights.slots[i].key:
+                slots.push_back(self.model.weights.slots[i])
+        sort(slots.begin(), slots.end(), _is_before)
+        cdef vector[uint32_t] keys
+        cdef vector[int32_t] lengths, tags, weights
+        cdef size_t n_before
+        for i in range(slots.size()):
+            n_before = tags.size()
+            self._add_averages(&slots[i], scale, tags, weights)
+            if tags.size() > n_before:
+                keys.push_back(slots[i].key)
+                lengths.push_back(<int32_t>(tags.size() - n_before))
+        return (
+            numpy.array(keys, dtype="uint32"), numpy.array(lengths, dtype="int32"),
+            numpy.array(tags, dtype="int32"), numpy.array(weights, dtype="int32"),
+        )
+
+    cdef void _add_averages(self, SlotC* slot, int scale, vector[int32_t]& tags, vector[int32_t]& weights) except *:
+        cdef CellC* cell = self.model.weights.cells.data() + slot.start
+        cdef TotalC* total = self.model.weights.totals.data() + slot.start
+        cdef int64_t sum_of_steps
+        cdef int32_t tag, i, rounded
+        for tag in range(self.model.n_tags):
+            for i in range(slot.n_cells):
+                if cell[i].tag == tag:
+                    sum_of_steps = total[i].total + cell[i].weight * (self.n_steps - total[i].step)
+                    rounded = _divide(sum_of_steps * scale, self.n_steps)
+                    if rounded:
+                        tags.push_back(tag)
+                        weights.push_back(rounded)
+
+
+cdef inline bint _is_before(const SlotC& left, const SlotC& right) noexcept nogil:
+    return left.key < right.key
+
+
+cdef inline int32_t _divide(int64_t number, int64_t by) noexcept nogil:
+    """Rounded to the nearest whole number, halves away from 0."""
+    if number < 0:
+        return -_divide(-number, by)
+    return <int32_t>((2 * number + by) // (2 * by))

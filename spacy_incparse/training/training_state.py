@@ -1,0 +1,101 @@
+"""The state of a training run on disk, apart from the model: enough to go on after the last finished pass."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import srsly
+
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.perceptron.learner import ParserLearner
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.preparation import Preparation
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
+LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
+
+
+def forget(folder: Path) -> None:
+    """Remove the state of a run, and its folder if there is nothing else in it."""
+    for name in (LEARNER, PREPARATION):
+        for path in (folder / name, _unfinished(folder / name)):
+            path.unlink(missing_ok=True)
+    with suppress(OSError):  # there is none, or there are files that are not ours
+        folder.rmdir()
+
+
+def fingerprint(trees: Sequence[Tree], settings: dict[str, Any]) -> str:
+    """Give a checksum of trees and settings: a state fits these and no others."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for tree in trees:
+        digest.update(repr((tree.arrays.labels, tree.arrays.sizes, tree.arrays.words)).encode("utf8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+class TrainingState:
+    """A folder with the state of one run; `checksum` is its fingerprint."""
+
+    def __init__(self, folder: Path, checksum: str):
+        self.folder, self.checksum = folder, checksum
+
+    def start(self, preparation: Preparation) -> None:
+        """Begin a run: forget an older one and keep the preparation."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / LEARNER).unlink(missing_ok=True)
+        content = {"tagger": preparation.tagger.to_bytes(), "tags": [list(row) for row in preparation.tags]}
+        self._write(PREPARATION, content)
+
+    def load_preparation(
+        self, trees: Sequence[Tree], config: ParserConfig, heads: HeadRules, clusters: Clusters | None
+    ) -> Preparation:
+        """Give the preparation of the run, the learner as it is before the first pass."""
+        content = self._read(PREPARATION)
+        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads, clusters)
+        return Preparation(Tagger.from_bytes(content["tagger"]), content["tags"], learner)
+
+    def save_learner(self, learner: ParserLearner, n_passes: int, best: float) -> None:
+        """Keep the learner after a pass; an interrupted write leaves the state of the pass before."""
+        self._write(LEARNER, {"n_passes": n_passes, "best": best, "learner": learner.state_to_bytes()})
+
+    def load_learner(self, learner: ParserLearner) -> tuple[int, float]:
+        """Set a learner to the last finished pass; give that pass's number and the best F so far, -1 for none."""
+        if not (self.folder / LEARNER).exists():
+            return 0, -1.0
+        content = self._read(LEARNER)
+        learner.state_from_bytes(content["learner"])
+        return content["n_passes"], content["best"]
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        target = self.folder / name
+        unfinished = _unfinished(target)
+        unfinished.write_bytes(srsly.msgpack_dumps({"checksum": self.checksum, **content}))
+        unfinished.replace(target)
+
+    def _read(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
+        if not path.exists():
+            raise IncparseError(f"{path} does not exist, so there is no training to resume: start without --resume")
+        try:
+            content = srsly.msgpack_loads(path.read_bytes())
+            checksum = content["checksum"]
+        except Exception as error:
+            raise ModelError(f"{path} is damaged ({error}): start the training anew") from error
+        if checksum != self.checksum:
+            raise IncparseError(
+                f"{path} belongs to a training with other trees or settings, where the trees that choose the best pass "
+                f"count too: resume with the same ones, or start anew"
+            )
+        return content
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_suffix(".tmp")

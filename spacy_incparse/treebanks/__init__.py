@@ -1,0 +1,1 @@
+"""Treebank files: readers, normalization, formats."""

@@ -1,0 +1,6 @@
+from spacy_incparse.trees.forest import Forest, Symbols
+
+class BracketReader:
+    symbols: Symbols
+    def __init__(self, symbols: Symbols) -> None: ...
+    def read(self, text: bytes, forest: Forest) -> int: ...

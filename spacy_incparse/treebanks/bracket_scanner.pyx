@@ -1,0 +1,198 @@
+"""Brackets straight into a forest, for searching files: the fast way of treebanks/penn_reader.py, for text without mistakes.
+
+One scan over the bytes, with no Tree and no string for what has been seen before. Whatever the scan does not expect it
+leaves to the reader, which knows what to say of it.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.tokens import penn_to_raw
+from spacy_incparse.treebanks.normalize import WRAPPERS
+
+from spacy_incparse.trees.forest cimport Forest, Symbols, find_parents
+
+WRAPPER_LABELS = frozenset(label.encode() for label in WRAPPERS if label)
+
+cdef enum:
+    ATOM, BLANK, OPEN, CLOSE, END   # kinds of characters
+
+
+# Where in the text the scan is.
+cdef struct TextC:
+    const unsigned char* text
+    Py_ssize_t place
+    Py_ssize_t length
+
+
+cdef class BracketReader:
+    """Reads texts into forests with these symbols; remembers how labels and words are spelled."""
+
+    cdef readonly Symbols symbols
+    cdef dict labels, words   # bytes -> symbol
+    cdef object tag           # of the word that is being read
+
+    def __init__(self, Symbols symbols):
+        self.symbols = symbols
+        self.labels, self.words = {}, {}
+
+    def read(self, bytes text, Forest forest):
+        """Add all trees of a text in UTF-8; return where the first one ends.
+
+        -1 where there is none or something else: then the forest is as it was before.
+        """
+        if forest.symbols is not self.symbols:
+            raise ValueError("the forest has other symbols than its reader")
+        cdef TextC at
+        cdef size_t n_trees = forest.firsts.size() - 1, n_nodes = forest.nodes.sizes.size()
+        cdef Py_ssize_t first_end = -1
+        at.text, at.place, at.length = text, 0, len(text)
+        while True:
+            _skip_between(&at)
+            if at.place == at.length:
+                return first_end
+            if not self._tree(&at, forest):
+                break
+            if first_end < 0:
+                first_end = at.place
+        forest.firsts.resize(n_trees + 1)
+        forest.nodes.symbols.resize(n_nodes)
+        forest.nodes.sizes.resize(n_nodes)
+        forest.nodes.parents.resize(n_nodes)
+        del forest.trees[n_trees:]
+        return -1
+
+    cdef bint _tree(self, TextC* at, Forest forest) except -1:
+        cdef size_t begin = forest.nodes.sizes.size(), node
+        cdef vector[size_t] path      # the open phrases
+        cdef vector[bint] has_label   # and whether they have labels
+        cdef bint is_empty = False    # whether the phrase opened last has nothing in it yet
+        cdef bint begins_line
+        cdef bytes root = b""
+        cdef int kind
+        while True:
+            kind = _skip_blanks(at)
+            if kind == CLOSE:
+                if is_empty or path.empty():
+                    return False
+                at.place += 1
+                node = path.back()
+                forest.nodes.sizes[node] = <int32_t>(forest.nodes.sizes.size() - node)
+                path.pop_back()
+                has_label.pop_back()
+                is_empty = False
+            elif kind == OPEN:
+                begins_line = at.place > 0 and at.text[at.place - 1] == c"\n"
+                at.place += 1
+                kind = self._opened(at, forest)
+                if kind == END:
+                    return False
+                if path.empty():
+                    root = self.tag
+                elif begins_line and not is_empty and kind == OPEN and self.tag == root and root in WRAPPER_LABELS:
+                    return False   # a tree that begins inside of another
+                is_empty = kind == OPEN
+                if is_empty:
+                    path.push_back(forest.nodes.sizes.size() - 1)
+                    has_label.push_back(self.tag != b"")
+                    if path.size() > 1 and has_label[path.size() - 2] and not has_label.back():
+                        return False
+            else:
+                return False
+            if path.empty():
+                break
+        forest.nodes.parents.resize(forest.nodes.sizes.size())
+        find_parents(
+            forest.nodes.sizes.data() + begin,
+            forest.nodes.parents.data() + begin,
+            <int32_t>(forest.nodes.sizes.size() - begin),
+        )
+        forest.trees.append(None)
+        forest.close_tree()
+        return True
+
+    cdef int _opened(self, TextC* at, Forest forest) except -1:
+        """Read what stands behind a bracket: a label, or a tag with a word, up to its closing bracket.
+
+        Return OPEN for a phrase, CLOSE for a POS node, END for anything else.
+        """
+        cdef int kind = _skip_blanks(at)
+        self.tag = _atom(at) if kind == ATOM else b""
+        forest.nodes.symbols.push_back(self._label(self.tag))
+        forest.nodes.sizes.push_back(0)
+        if kind != ATOM:
+            return OPEN
+        kind = _skip_blanks(at)
+        if kind != ATOM:
+            return OPEN
+        word = _atom(at)
+        kind = _skip_blanks(at)
+        while kind == ATOM:     # a word with blanks in it
+            word = word + b" " + _atom(at)
+            kind = _skip_blanks(at)
+        if kind != CLOSE:
+            return END
+        at.place += 1
+        forest.nodes.symbols.push_back(self._word(word))
+        forest.nodes.sizes[forest.nodes.sizes.size() - 1] = 2
+        forest.nodes.sizes.push_back(1)
+        return CLOSE
+
+    cdef int32_t _label(self, bytes spelled) except -1:
+        found = self.labels.get(spelled)
+        if found is None:
+            found = self.labels[spelled] = self.symbols.label(spelled.decode("utf8"))
+        return found
+
+    cdef int32_t _word(self, bytes spelled) except -1:
+        # The tag matters for a backquote alone, which is a single quote where the tag says so.
+        found = None if spelled == b"`" else self.words.get(spelled)
+        if found is None:
+            text = penn_to_raw(spelled.decode("utf8"), (<bytes>self.tag).decode("utf8"))
+            found = self.words[spelled] = self.symbols.word(text)
+        return found
+
+
+cdef inline int _kind(unsigned char character) noexcept nogil:
+    if character == c"(":
+        return OPEN
+    if character == c")":
+        return CLOSE
+    if character == c" " or 9 <= character <= 13:   # tab, line feed, vertical tab, form feed, carriage return
+        return BLANK
+    return ATOM
+
+
+cdef inline int _skip_blanks(TextC* at) noexcept nogil:
+    """Move to the next character that is no blank, and return its kind."""
+    cdef int kind
+    while at.place < at.length:
+        kind = _kind(at.text[at.place])
+        if kind != BLANK:
+            return kind
+        at.place += 1
+    return END
+
+
+cdef bytes _atom(TextC* at):
+    """Move behind a label or word, and return it."""
+    cdef Py_ssize_t begin = at.place
+    while at.place < at.length and _kind(at.text[at.place]) == ATOM:
+        at.place += 1
+    return PyBytes_FromStringAndSize(<const char*>at.text + begin, at.place - begin)
+
+
+cdef void _skip_between(TextC* at) noexcept nogil:
+    """Move over blanks and, at the beginning of a line, over comments."""
+    cdef Py_ssize_t last
+    while _skip_blanks(at) == ATOM:
+        if at.place > 0 and at.text[at.place - 1] != c"\n":
+            return
+        last = at.length - at.place
+        if at.text[at.place] != c"#" and not (
+            last > 2 and at.text[at.place] == c"*" and at.text[at.place + 1] == c"x" and at.text[at.place + 2] == c"*"
+        ):
+            return
+        while at.place < at.length and at.text[at.place] != c"\n":
+            at.place += 1

@@ -1,0 +1,3 @@
+from spacy_incparse.trees.forest import Forest
+
+def normalized(source: Forest) -> Forest: ...

@@ -1,0 +1,147 @@
+"""Trees as text: drawn from the top down where that fits, as an outline otherwise; in Unicode or in ASCII."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.layout import Layout, child_indices, lay_out
+from spacy_incparse.viz.outline import outline
+from spacy_incparse.viz.sketch import Sketch, SketchNode, folded_phrases, sketch
+from spacy_incparse.viz.text_width import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
+
+_MAX_CELLS = 1_000_000  # a drawing of a deep tree that is larger than this becomes an outline, whatever the width
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The characters of edges: where they end or meet between a parent's label and those of its children."""
+
+    across: str
+    down: str
+    left: str  # the child furthest to the left
+    right: str
+    child: str  # a child between them
+    parent: str  # the parent, where no child is right below it
+    both: str  # the parent, where one is
+    left_both: str
+    right_both: str
+    left_parent: str  # the parent, where all children are to its right
+    right_parent: str
+    roof: tuple[str, str, str]
+
+
+_UNICODE = _Lines("─", "│", "┌", "┐", "┬", "┴", "┼", "├", "┤", "└", "┘", ("╱", "‾", "╲"))
+_ASCII = _Lines("-", "|", ".", ".", ".", "'", "+", "+", "+", "'", "'", ("/", "-", "\\"))
+
+
+def draw(
+    tree: Tree,
+    *,
+    ascii: bool = False,
+    width: int | None = 80,
+    collapse: Collection[str] = (),
+    collapse_depth: int | None = None,
+    collapse_length: int | None = None,
+) -> str:
+    """Return the tree drawn in characters, its words in one line at the bottom.
+
+    Where that takes more than `width` columns (None: no limit), a node a line is written instead, as `outline` does.
+    `ascii` asks for edges of ASCII characters; labels and words stay as they are. Wide and combining characters count
+    as terminals show them; words of scripts that run from right to left stand from right to left. Phrases with a label
+    in `collapse`, `collapse_depth` levels below the tree, and of several, but at most `collapse_length` words are drawn
+    as a roof over their words.
+    """
+    folded = folded_phrases(tree, labels=collapse, depth=collapse_depth, length=collapse_length)
+    nodes = sketch(tree, folded)
+    layout = lay_out([node.size for node in nodes], [_node_width(node) for node in nodes], 1)
+    n_rows = 2 * max(layout.depths) + 4
+    if layout.width * n_rows > _MAX_CELLS or (width is not None and layout.width > width):
+        return outline(nodes, ascii=ascii, width=width)
+    return _drawn(nodes, layout, _ASCII if ascii else _UNICODE, is_right_to_left(tree.words))
+
+
+class _Canvas:
+    """Rows of text, each a list of pieces by their first column; mirrored where the words run from right to left."""
+
+    def __init__(self, n_rows: int, width: int, mirrored: bool):
+        self._rows: list[list[tuple[int, str]]] = [[] for _ in range(n_rows)]
+        self._width, self._mirrored = width, mirrored
+
+    def column(self, centre: int) -> int:
+        """Return the column that something in this column of the layout has on the canvas."""
+        return self._width - 1 - centre if self._mirrored else centre
+
+    def put(self, row: int, column: int, text: str) -> None:
+        """Write text from this column of the canvas on."""
+        self._rows[row].append((column, text))
+
+    def centred(self, row: int, centre: int, text: str) -> None:
+        """Write text around this column of the layout."""
+        width = columns(text)
+        start = centre - width // 2
+        self.put(row, self._width - start - width if self._mirrored else start, text)
+
+    def __str__(self) -> str:
+        return "\n".join(map(self._line, self._rows))
+
+    def _line(self, pieces: list[tuple[int, str]]) -> str:
+        line, filled = [], 0
+        for column, text in sorted(pieces):
+            line.append(" " * (column - filled))
+            filled = column + columns(text)
+            # The marks keep terminals that order words by themselves from exchanging neighbours.
+            line.append(f"{LEFT_TO_RIGHT_MARK}{text}{LEFT_TO_RIGHT_MARK}" if is_right_to_left([text]) else text)
+        return "".join(line).rstrip()
+
+
+def _node_width(node: SketchNode) -> int:
+    return max(columns(node.label), _text_width(node) + 2 * node.folded, 1)
+
+
+def _text_width(node: SketchNode) -> int:
+    return max(map(columns, node.lines), default=0)
+
+
+def _drawn(nodes: Sketch, layout: Layout, lines: _Lines, mirrored: bool) -> str:
+    bottom = 2 * max((layout.depths[i] for i, node in enumerate(nodes) if node.size > 1), default=-1) + 2
+    has_roofs = any(node.folded for node in nodes)
+    n_lines = max(len(node.lines) for node in nodes)
+    canvas = _Canvas(bottom + 1 + has_roofs + n_lines, layout.width, mirrored)
+    sizes = [node.size for node in nodes]
+    for i, node in enumerate(nodes):
+        centre, top = layout.centres[i], 2 * layout.depths[i]
+        if node.size > 1:
+            canvas.centred(top, centre, node.label)
+            _draw_edges(canvas, top + 1, centre, [layout.centres[c] for c in child_indices(sizes, i)], lines)
+            continue
+        for row in range(top, bottom):
+            canvas.put(row, canvas.column(centre), lines.down)
+        canvas.centred(bottom, centre, node.label)
+        if has_roofs:
+            _draw_roof(canvas, bottom + 1, centre, _text_width(node) if node.folded else 0, lines)
+        for row, line in enumerate(node.lines, start=bottom + 1 + has_roofs):
+            canvas.centred(row, centre, line)
+    return str(canvas)
+
+
+def _draw_edges(canvas: _Canvas, row: int, centre: int, children: list[int], lines: _Lines) -> None:
+    parent = canvas.column(centre)
+    below = {canvas.column(child) for child in children}
+    first, last = min(parent, *below), max(parent, *below)
+    if first == last:
+        canvas.put(row, first, lines.down)
+        return
+    text = [lines.across] * (last - first + 1)
+    for column in below:
+        text[column - first] = lines.child
+    text[0], text[-1] = lines.left, lines.right
+    corners = {first: (lines.left_parent, lines.left_both), last: (lines.right_parent, lines.right_both)}
+    text[parent - first] = corners.get(parent, (lines.parent, lines.both))[parent in below]
+    canvas.put(row, first, "".join(text))
+
+
+def _draw_roof(canvas: _Canvas, row: int, centre: int, width: int, lines: _Lines) -> None:
+    left, middle, right = lines.roof
+    canvas.centred(row, centre, left + middle * max(width - 2, 1) + right if width else lines.down)

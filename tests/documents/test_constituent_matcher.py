@@ -1,0 +1,167 @@
+"""ConstituentMatcher: spaCy's habits, Spans with groups, odd Docs."""
+
+import pickle
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
+from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.patterns import PatternError, compile
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
+
+TREES = """(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD slept)) (. .)))
+(TOP (S (NP (NNP Ann)) (VP (VBD saw) (NP (NP (DT a) (NN roof)) (PP (IN of) (NP (NN straw))))) (. .)))"""
+
+
+@pytest.fixture
+def doc() -> Doc:
+    trees = list(parse_bracketed(TREES))
+    return next(trees_to_docs(trees, spacy.blank("en").vocab, natural_spacing=True, n_sents=2))
+
+
+@pytest.fixture
+def matcher(doc) -> ConstituentMatcher:
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("MODIFIED", ["NP < (NP=head $+ (PP=modifier < (NP=inner)))"])
+    matcher.add("NOUN", ["NN", "NNP"])
+    return matcher
+
+
+def texts(matches):
+    return [(match.span.label_, match.span.text) for match in matches]
+
+
+def test_matches_are_triples_in_the_order_of_the_text(doc, matcher):
+    modified, noun = doc.vocab.strings["MODIFIED"], doc.vocab.strings["NOUN"]
+    assert matcher(doc) == [
+        (modified, 0, 5), (noun, 1, 2), (noun, 4, 5), (noun, 7, 8), (modified, 9, 13), (noun, 10, 11), (noun, 12, 13),
+    ]  # fmt: skip
+    for match_id, start, end in matcher(doc):
+        assert doc.vocab.strings[match_id] in matcher
+        assert 0 <= start < end <= len(doc)
+
+
+def test_matches_have_spans_nodes_and_groups(doc, matcher):
+    match = matcher(doc)[4]
+    assert isinstance(match.span, Span)
+    assert (match.span.text, match.span.label_) == ("a roof of straw", "MODIFIED")
+    assert (match.node.span.start, match.node.span.end) == (9, 13)
+    assert {name: (span.text, span.label_) for name, span in match.groups.items()} == {
+        "head": ("a roof", "NP"),
+        "modifier": ("of straw", "PP"),
+        "inner": ("straw", "NP"),
+    }
+
+
+def test_as_spans(doc, matcher):
+    spans = matcher(doc, as_spans=True)
+    assert [(span.text, span.label_) for span in spans][:2] == [("the cat on the mat", "MODIFIED"), ("cat", "NOUN")]
+    twice = ConstituentMatcher(doc.vocab)
+    twice.add("X", ["NP < straw", "NP", "NN"])
+    assert [span.text for span in twice(doc[12:13], as_spans=True)] == ["straw"]
+    assert [match.node.label for match in twice(doc[12:13])] == ["NP", "NN"]
+
+
+def test_rules_come_and_go(doc, matcher):
+    def on_match(*_):
+        pass
+
+    assert len(matcher) == 2
+    assert "NOUN" in matcher
+    assert doc.vocab.strings["NOUN"] in matcher
+    assert matcher.get("NOUN") == (None, ["NN", "NNP"])
+    assert matcher.get("OTHER") is None
+    assert matcher.get("OTHER", 1) == 1
+    matcher.add("NOUN", compile("DT"), on_match=on_match)
+    assert matcher.get("NOUN") == (on_match, ["NN", "NNP", "DT"])
+    matcher.remove("NOUN")
+    assert len(matcher) == 1
+    assert "NOUN" not in matcher
+    with pytest.raises(ValueError, match="no rule 'NOUN'"):
+        matcher.remove("NOUN")
+    assert texts(matcher(doc)) == [("MODIFIED", "the cat on the mat"), ("MODIFIED", "a roof of straw")]
+
+
+def test_on_match_is_called_for_each_match_with_all_of_them(doc):
+    calls = []
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("PP", "PP", on_match=lambda *arguments: calls.append(arguments))
+    matcher.add("VP", "VP")
+    matches = matcher(doc)
+    assert calls == [(matcher, doc, 0, matches), (matcher, doc, 3, matches)]
+    assert matches[3].span.text == "of straw"
+
+
+@pytest.mark.parametrize(
+    ("nested", "expected"),
+    [
+        ("all", ["the cat on the mat", "the cat", "the mat", "Ann", "a roof of straw", "a roof", "straw"]),
+        ("outermost", ["the cat on the mat", "Ann", "a roof of straw"]),
+        ("innermost", ["the cat", "the mat", "Ann", "a roof", "straw"]),
+    ],
+)
+def test_nested_matches(doc, nested, expected):
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("NP", ["NP"], nested=nested)
+    assert [span.text for span in matcher(doc, as_spans=True)] == expected
+
+
+def test_every_way_to_give_names(doc):
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("ONCE", "S << NN=noun")
+    matcher.add("EVERY", "S << NN=noun", every=True)
+    found = [(match.span.label_, match.groups["noun"].text) for match in matcher(doc)]
+    first, second = [("ONCE", "cat"), ("EVERY", "cat"), ("EVERY", "mat")], [("ONCE", "roof"), ("EVERY", "roof")]
+    assert found == [*first, *second, ("EVERY", "straw")]
+
+
+def test_words_are_matched_too(doc):
+    matcher = ConstituentMatcher(doc.vocab)
+    matcher.add("WORD", "/^[A-Z]/ > NNP")
+    assert texts(matcher(doc)) == [("WORD", "Ann")]
+
+
+def test_on_a_span(doc, matcher):
+    span = doc[8:14]
+    assert [(start, end) for _, start, end in matcher(span)] == [(1, 5), (2, 3), (4, 5)]
+    assert [match.span.text for match in matcher(span)] == ["a roof of straw", "roof", "straw"]
+    assert [span[start:end].text for _, start, end in matcher(span)] == ["a roof of straw", "roof", "straw"]
+    assert matcher(doc[0:0]) == []
+
+
+def test_a_doc_without_trees(matcher):
+    with pytest.raises(IncparseError, match="the Doc has no trees to search in"):
+        matcher(Doc(matcher.vocab, words=["a", "b"]))
+    assert matcher(Doc(matcher.vocab)) == []
+    assert matcher(Doc(matcher.vocab, words=[" \n"])) == []
+
+
+def test_merged_tokens(doc, matcher):
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[4:6])  # "mat slept"
+    assert texts(matcher(doc))[:2] == [("NOUN", "cat"), ("NOUN", "Ann")]
+
+
+def test_wrong_rules(matcher):
+    with pytest.raises(PatternError, match="column 5"):
+        matcher.add("X", ["NP <"])
+    with pytest.raises(ConfigError, match="nested is 'some'; expected one of all, outermost, innermost"):
+        matcher.add("X", ["NP"], nested="some")
+    with pytest.raises(ConfigError, match="no pattern is given for 'X'"):
+        matcher.add("X", [])
+    assert "X" not in matcher
+
+
+def test_pickle(doc, matcher):
+    again = pickle.loads(pickle.dumps(matcher))
+    assert len(again) == 2
+    assert texts(again(doc)) == texts(matcher(doc))
+
+
+def test_raw_labels_and_heads(doc):
+    matcher = ConstituentMatcher(doc.vocab, raw_labels=True, heads="any")
+    matcher.add("X", "NP <# NP")
+    assert [match.groups for match in matcher(doc)] == [{}, {}]

@@ -1,0 +1,321 @@
+"""Other analyses of a Doc's sentences, and how probable trees and phrases are."""
+
+import gc
+import pickle
+import re
+import weakref
+from itertools import pairwise
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_incparse.documents.doc_parses import forget_confidences
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.live_parsers import live_components
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.trees.heads import HeadRules
+from tests.small_pipeline import ASSETS, SMALL, train, untrained
+
+TEXT = "The old owl saw the mice in the barn. She ate them with a spoon."
+
+
+def held_out(nlp):
+    examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=40)(nlp))
+    for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
+        example.predicted = doc
+    return examples
+
+
+@pytest.fixture(scope="module")
+def nlp(trained):
+    """A pipeline whose temperature was fitted."""
+    nlp = untrained().from_bytes(trained.to_bytes())
+    assert nlp.get_pipe("incparse").calibrate(held_out(nlp)) > 0
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def storing(nlp):
+    return untrained(nbest=6).from_bytes(nlp.to_bytes())
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """As in a process where no pipeline is loaded."""
+    monkeypatch.setattr("spacy_incparse.documents.doc_parses.live_components", lambda: [])
+    forget_confidences()
+
+
+def test_the_first_is_the_tree_on_the_doc(nlp):
+    doc = nlp(TEXT)
+    sentences = doc._.parses(5)
+    assert [parses[0].tree for parses in sentences] == list(doc._.trees)
+    assert [parses[0].score for parses in sentences] == [pytest.approx(tree.score, rel=1e-5) for tree in doc._.trees]
+    for parses in sentences:
+        assert 1 < len(parses) <= 5
+        assert len({parse.tree for parse in parses}) == len(parses)
+        for better, worse in pairwise(parses):
+            assert better.score >= worse.score
+            assert better.probability >= worse.probability > 0
+        assert sum(parse.probability for parse in parses) <= 1 + 1e-9
+
+
+def test_fewer_are_the_first_of_more(nlp):
+    doc = nlp(TEXT)
+    few, many = doc._.parses(2), doc._.parses(20)
+    assert [parses[:2] for parses in many] == list(few)
+    assert sum(parse.probability for parse in doc._.parses(1000)[0]) == pytest.approx(1)
+    with pytest.raises(ValueError, match="has to be 1 or more, not 0"):
+        doc._.parses(0)
+
+
+def test_their_nodes_are_on_the_doc(nlp):
+    doc = nlp(TEXT)
+    for parse in doc._.parses(5)[1]:
+        assert isinstance(parse.tree, DocTree)
+        assert parse.tree.span.text == "She ate them with a spoon."
+        assert all(node.head in node.tokens for node in parse.tree.preorder())
+        assert parse.tree.confidence == parse.probability
+
+
+def test_confidence_is_the_share_of_the_analyses(nlp):
+    doc = nlp(TEXT)
+    for tree, parses in zip(doc._.trees, doc._.parses(100), strict=True):
+        assert tree.confidence == pytest.approx(parses[0].probability)
+        for node in tree.phrases()[1:]:
+            phrase = (node.label, node.start, node.end)
+            share = sum(parse.probability for parse in parses if phrase in parse.tree.spans())
+            assert node.confidence == pytest.approx(share)
+            assert node.confidence >= tree.confidence - 1e-9
+        assert {leaf.confidence for leaf in tree.leaves()} == {None}
+
+
+def test_empty_docs(nlp):
+    assert nlp("")._.parses(3) == ()
+    assert nlp.make_doc("Not parsed")._.parses(3) == ()
+
+
+def test_without_the_pipeline_it_says_what_to_do(nlp, alone):
+    doc = nlp(TEXT)
+    with pytest.raises(IncparseError, match=r"no pipeline in this process gives the tree of 'The old owl .*nbest"):
+        doc._.parses(3)
+    with pytest.raises(IncparseError, match="no pipeline in this process"):
+        doc._.trees[0].confidence  # noqa: B018
+    assert len(doc._.parses(3, nlp=nlp)[0]) == 3
+
+
+def test_a_pipeline_that_is_gone_is_gone(nlp):
+    data = nlp.to_bytes()
+    other = untrained().from_bytes(data)
+    component = weakref.ref(other.get_pipe("incparse"))
+    doc = other(TEXT)
+    assert len(doc._.parses(2)[0]) == 2
+    del other
+    gc.collect()
+    assert component() is None  # the Doc does not hold it, nor does anything else
+    assert len(doc._.trees) == 2
+
+
+def test_docs_of_another_vocab_find_the_pipeline_as_well(nlp):
+    doc = nlp(TEXT)
+    other = Doc(Vocab()).from_bytes(doc.to_bytes())
+    assert other._.parses(3) == doc._.parses(3)
+
+
+def test_a_pipeline_that_gives_other_trees_is_not_asked(nlp, monkeypatch):
+    doc = nlp(TEXT)
+    stranger = untrained(search={"beam_size": 1, "gamma": None}).from_bytes(nlp.to_bytes())
+    components = [stranger.get_pipe("incparse"), nlp.get_pipe("incparse")]
+    monkeypatch.setattr("spacy_incparse.documents.doc_parses.live_components", lambda: components)
+    assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+
+
+def test_another_pipeline_by_name(nlp):
+    narrow = untrained(search={"beam_size": 1, "gamma": None}).from_bytes(nlp.to_bytes())
+    doc = nlp(TEXT)
+    assert [parses[0].tree for parses in doc._.parses(3, nlp=narrow)] == list(narrow(TEXT)._.trees)
+    with pytest.raises(IncparseError, match="no component 'incparse'"):
+        doc._.parses(3, nlp=spacy.blank("en"))
+
+
+def test_tags_that_were_given(nlp):
+    giving = untrained(tags="doc").from_bytes(nlp.to_bytes())
+    words = ["She", "ate", "the", "mice", "."]
+    for tags in (["PRP", "VBD", "DT", "JJ", "."], ["PRP", "", "", "JJ", ""]):
+        doc = giving.get_pipe("incparse")(Doc(giving.vocab, words=words, tags=tags, sent_starts=[True, *[False] * 4]))
+        assert doc._.trees[0].tags[3] == "JJ"
+        assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+        doc[3].tag_ = "NN"
+        if all(tags):  # the tree knows them
+            assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+
+
+def test_several_tags_a_word(nlp):
+    several = untrained(training=SMALL | {"n_tags": 3})
+    train(several, 2, limit=60)
+    several.get_pipe("incparse").calibrate(held_out(several))
+    texts = [TEXT, "The mice run to the barn in the rain.", "Old owls like rain and like the barn."]
+    for doc in several.pipe(texts):
+        for tree, parses in zip(doc._.trees, doc._.parses(5), strict=True):
+            assert parses[0].tree == tree
+            assert tree.confidence == parses[0].probability > 0
+
+
+def test_given_trees_have_no_analyses(nlp):
+    doc = next(iter(TreebankReader(ASSETS / "sample-train.mrg", limit=1)(nlp))).reference
+    doc.user_data = {key: value.replace("(S", "(FRAG") for key, value in doc.user_data.items()}
+    with pytest.raises(IncparseError, match="no pipeline in this process"):
+        doc._.parses(3)
+
+
+def test_stored_analyses_need_no_pipeline(storing, alone):
+    doc = storing(TEXT)
+    sentences = doc._.parses(100)
+    assert [len(parses) for parses in sentences] == [6, 6]
+    assert [parses[0].tree for parses in sentences] == list(doc._.trees)
+    for tree, parses in zip(doc._.trees, sentences, strict=True):
+        assert sum(parse.probability for parse in parses) == pytest.approx(1)
+        assert tree.confidence == parses[0].probability
+        assert all(node.head in node.tokens for parse in parses for node in parse.tree.preorder())
+    assert len(doc._.parses(2)[0]) == 2
+
+
+KEEPING = {
+    "copy": lambda doc: doc.copy(),
+    "to_bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
+    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
+    "DocBin": lambda doc: next(
+        DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes()).get_docs(doc.vocab)
+    ),
+    "JSON": lambda doc: Doc(doc.vocab).from_json(doc.to_json(underscore=["incparse"])),
+    "from_docs": lambda doc: Doc.from_docs([doc]),
+    "as_doc": lambda doc: doc[:].as_doc(copy_user_data=True),
+}
+
+
+@pytest.mark.parametrize("way", KEEPING)
+def test_stored_analyses_go_where_the_tree_goes(storing, alone, way):
+    doc = storing(TEXT)
+    assert KEEPING[way](doc)._.parses(6) == doc._.parses(6)
+
+
+def test_stored_analyses_are_those_of_the_pipeline(nlp, storing):
+    asked, stored = nlp(TEXT)._.parses(6), storing(TEXT)._.parses(6)
+    assert [[parse.tree for parse in parses] for parses in stored] == [[p.tree for p in parses] for parses in asked]
+    for few, all_ in zip(stored, asked, strict=True):
+        assert [p.score for p in few] == [pytest.approx(p.score, rel=1e-5) for p in all_]
+
+
+def test_heads_of_stored_analyses_under_rules_of_ones_own(nlp, tmp_path, alone):
+    last = HeadRules.from_dict({"rules": {}, "default": [["right", ["*"]]]})
+    own = untrained(nbest=4).from_bytes(nlp.to_bytes())
+    parser = own.get_pipe("incparse").model.parser
+    object.__setattr__(parser.model, "heads", last)
+    doc = own(TEXT)
+    for parses in doc._.parses(4):
+        for parse in parses:
+            for node in parse.tree.phrases():
+                below = node
+                while not below.is_leaf:
+                    below = below[last.head_index(below.label, [child.label for child in below])]
+                assert node.head == below.tokens[0]
+
+
+def test_a_damaged_analysis_is_told(storing):
+    doc = storing(TEXT)
+    doc.user_data = {key: value + "|n=1.5 (TOP NN" for key, value in doc.user_data.items()}
+    assert len(doc._.trees) == 2
+    with pytest.raises(IncparseError, match="a stored analysis is damaged"):
+        doc._.parses(2)
+
+
+@pytest.mark.parametrize("damaged", ["abc", "0", "-3", "nan", "inf", ""])
+def test_a_damaged_temperature_is_told(storing, damaged):
+    doc = storing(TEXT)
+    doc.user_data = {key: re.sub(r"t=[^|]*", f"t={damaged}", value) for key, value in doc.user_data.items()}
+    with pytest.raises(IncparseError, match=f"the stored temperature is damaged: it is '{damaged}'"):
+        doc._.parses(2)
+
+
+@pytest.mark.parametrize(("k", "message"), [(1.5, "a whole number, not 1.5"), ("3", "not '3'"), (None, "not None")])
+def test_a_wrong_number_of_analyses_is_told(nlp, k, message):
+    with pytest.raises(IncparseError, match=message):
+        nlp(TEXT)._.parses(k)
+    with pytest.raises(IncparseError, match="nlp is 5: it must be a pipeline"):
+        nlp(TEXT)._.parses(2, nlp=5)
+
+
+def test_without_a_temperature_there_are_no_probabilities(trained):
+    doc = trained(TEXT)
+    parses = doc._.parses(3, nlp=trained)[0]
+    assert [parse.probability for parse in parses] == [None] * 3
+    assert parses[0].score > parses[1].score
+
+
+def test_confidence_without_a_temperature(trained, monkeypatch):
+    doc = trained(TEXT)
+    monkeypatch.setattr("spacy_incparse.documents.doc_parses.live_components", lambda: [trained.get_pipe("incparse")])
+    with pytest.raises(IncparseError, match=r"no temperature .* calibrate\(\) fits one"):
+        doc._.trees[0].confidence  # noqa: B018
+
+
+def test_the_temperature_is_saved_with_the_weights(nlp, tmp_path):
+    temperature = nlp.get_pipe("incparse").model.temperature
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.get_pipe("incparse").model.temperature == temperature
+    assert pickle.loads(pickle.dumps(nlp.get_pipe("incparse"))).model.temperature == temperature
+    assert loaded(TEXT)._.trees[0].confidence == nlp(TEXT)._.trees[0].confidence
+
+
+def test_calibrating_again_changes_confidences(nlp):
+    other = untrained().from_bytes(nlp.to_bytes())
+    other.get_pipe("incparse").model.temperature = 1e-3
+    doc = other(TEXT)
+    assert doc._.parses(2, nlp=other)[0][0].probability == pytest.approx(1)
+    other.get_pipe("incparse").calibrate(held_out(other))
+    assert doc._.parses(2, nlp=other)[0][0].probability < 1
+
+
+def test_calibrating_on_nothing_changes_nothing(nlp):
+    component = nlp.get_pipe("incparse")
+    before = component.model.temperature
+    assert component.calibrate([]) is None
+    assert component.model.temperature == before
+
+
+def test_flat_trees_have_no_confidence(nlp, monkeypatch):
+    other = untrained().from_bytes(nlp.to_bytes())
+    monkeypatch.setattr(
+        type(other.get_pipe("incparse").decoder.parser), "parse", lambda *args: (_ for _ in ()).throw(RuntimeError())
+    )
+    with pytest.warns(UserWarning, match="got a flat tree"):
+        doc = other(TEXT)
+    assert [tree.confidence for tree in doc._.trees] == [None, None]
+    assert [[parse.tree for parse in parses] for parses in doc._.parses(3)] == [[tree] for tree in doc._.trees]
+
+
+@pytest.mark.parametrize("nbest", [-1, 1.5, True])
+def test_wrong_numbers_of_analyses(nbest):
+    with pytest.raises((ConfigError, ValueError)):
+        spacy.blank("en").add_pipe("incparse", config={"nbest": nbest})
+
+
+def test_no_doc_leaks(nlp, storing):
+    docs = [pipe(TEXT) for pipe in (nlp, storing) for _ in range(10)]
+    for doc in docs:
+        assert doc._.trees[0].confidence
+        assert doc._.parses(3)
+    alive = [weakref.ref(doc) for doc in docs]
+    del docs, doc
+    gc.collect()
+    assert [doc for doc in alive if doc() is not None] == []
+
+
+def test_components_are_remembered_in_the_order_of_their_making():
+    first, second = untrained().get_pipe("incparse"), untrained().get_pipe("incparse")
+    found = live_components()
+    assert found.index(first) < found.index(second)

@@ -1,0 +1,250 @@
+"""Trees bound to a Doc: Spans, Tokens and characters of their nodes, and the attributes that lead to them."""
+
+import pickle
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.tree_storage import write_tree
+from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+from tests.strategies import deep_tree, normalised_trees
+
+VOCAB = spacy.blank("en").vocab
+BRACKETS = (
+    "(TOP (S (NP (NP (DT The) (JJ old) (NN boat)) (PP (IN of) (NP (NNP Ada)))) (VP (VBD sank) (ADVP (RB fast))) (. .)))"
+)
+
+
+def doc_of(*brackets, **options):
+    trees = [Tree.from_string(text) for text in brackets]
+    return next(trees_to_docs(trees, VOCAB, n_sents=len(trees), natural_spacing=True, **options))
+
+
+def labels(nodes):
+    return [node.label for node in nodes]
+
+
+@pytest.fixture
+def doc():
+    return doc_of("(TOP (INTJ (UH Well)) (. !))", BRACKETS)
+
+
+def test_a_node_knows_its_span(doc):
+    tree = doc._.trees[1]
+    assert isinstance(tree, DocTree)
+    assert doc.text == "Well! The old boat of Ada sank fast."
+    subject = tree[0][0]
+    assert (subject.label, subject.start, subject.end) == ("NP", 0, 5)
+    assert (subject.start_char, subject.end_char, subject.text) == (6, 25, "The old boat of Ada")
+    assert subject.span.text == subject.text
+    assert (subject.span.start, subject.span.end, subject.span.label_) == (2, 7, "NP")
+    assert subject.doc is doc
+
+
+def test_walking_stays_on_the_doc(doc):
+    tree = doc._.trees[1]
+    found = [
+        *tree.preorder(),
+        *tree.postorder(),
+        *tree.leaves(),
+        *tree.subtrees("NP"),
+        *tree.phrases("NP", nested="innermost"),
+        *tree.path(0, 4),
+        tree[0].parent,
+        tree[0].root,
+        *tree[0][1].siblings,
+        tree.lca(0, 4),
+    ]
+    assert all(isinstance(node, DocTree) and node.doc is doc for node in found)
+
+
+def test_tokens_of_a_node(doc):
+    node = doc._.trees[1][0][1]
+    assert node.label == "VP"
+    assert list(node.tokens) == [doc[7], doc[8]]
+    assert node.words == ("sank", "fast")
+
+
+def test_heads(doc):
+    tree = doc._.trees[1]
+    assert tree.head == doc[7]  # sank
+    assert tree[0][0].head == doc[4]  # boat
+    assert tree[0][0][1].head == doc[5]  # of
+    assert [leaf.head for leaf in tree.leaves()] == list(doc[2:])
+
+
+def test_heads_follow_the_language_where_the_tree_says_nothing():
+    tree = Tree.from_string("(TOP (NP (NN red) (NN wine)))")
+    english = next(trees_to_docs([tree], VOCAB))
+    other = next(trees_to_docs([tree], spacy.blank("fi").vocab))
+    rules = HeadRules.from_name("any")
+    assert english._.trees[0][0].head.text == "wine"
+    assert other._.trees[0][0].head.text == ["red", "wine"][rules.head_index("NP", ["NN", "NN"])]
+
+
+@pytest.mark.parametrize(("field", "head"), [("h=en", "wine"), ("h=any", "red"), ("h=0", "red"), ("h=1", "wine")])
+def test_stored_heads_win(field, head):
+    tree = Tree.from_string("(TOP (NP (NN red) (NN wine)))")
+    doc = Doc(spacy.blank("fi").vocab, words=["red", "wine"])
+    write_tree(doc, 0, 8, encode(tree, [0, 4], [3, 8], more=[field]))
+    assert doc._.trees[0].head.text == head
+
+
+@pytest.mark.parametrize("field", ["h=2", "h=", "h=x", "h=-1"])
+def test_damaged_heads_are_told(field):
+    tree = Tree.from_string("(TOP (NP (NN red) (NN wine)))")
+    doc = Doc(VOCAB, words=["red", "wine"])
+    write_tree(doc, 0, 8, encode(tree, [0, 4], [3, 8], more=[field]))
+    with pytest.raises(ValueError, match="the stored heads are damaged"):
+        doc._.trees[0].head  # noqa: B018
+
+
+def test_span_tree(doc):
+    tree = doc._.trees[1]
+    assert doc[2:7]._.tree == tree[0][0]
+    assert doc[2:7]._.tree.parent.label == "S"
+    assert doc[2:10]._.tree.label == "TOP"  # the outermost of the chain TOP, S
+    assert doc[6:7]._.tree.label == "NP"  # over NNP
+    assert doc[4:5]._.tree.label == "NN"  # nothing but a POS node
+    assert doc[4:6]._.tree is None
+    assert isinstance(doc[2:7]._.tree, DocTree)
+
+
+def test_is_constituent(doc):
+    assert doc[2:7]._.is_constituent
+    assert doc[4:5]._.is_constituent
+    assert not doc[4:6]._.is_constituent
+    assert not doc[1:3]._.is_constituent
+
+
+def test_tree_path(doc):
+    assert labels(doc[6]._.tree_path) == ["TOP", "S", "NP", "PP", "NP", "NNP"]
+    assert labels(doc[9]._.tree_path) == ["TOP", "S", "."]
+    assert doc[6]._.tree_path[-1].tokens == (doc[6],)
+
+
+def test_no_span_raises_anything():
+    nlp = spacy.blank("en")
+    for doc in (nlp.make_doc("No tree here"), nlp.make_doc(""), nlp.make_doc(" \n ")):
+        for start in range(len(doc) + 1):
+            for end in range(start, len(doc) + 1):
+                assert doc[start:end]._.tree is None
+                assert doc[start:end]._.is_constituent is False
+        assert [token._.tree_path for token in doc] == [()] * len(doc)
+        assert doc._.trees == ()
+
+
+def test_a_tree_of_another_version_is_told():
+    doc = spacy.blank("en").make_doc("Owls sleep")
+    write_tree(doc, 0, 10, "9|b|1|(TOP NN VB)|.4,5")
+    with pytest.raises(ValueError, match="format '9'"):
+        doc._.trees  # noqa: B018
+    with pytest.warns(UserWarning, match="no tree for 'Owls': a tree in format '9'"):
+        assert doc[0:1]._.tree is None
+    with pytest.warns(UserWarning, match="no tree for 'Owls'"):
+        assert doc[0]._.tree_path == ()
+
+
+def test_equality_does_not_ask_for_the_doc(doc):
+    assert doc._.trees[1] == Tree.from_string(BRACKETS)
+    assert len({doc._.trees[1], Tree.from_string(BRACKETS)}) == 1
+    assert doc.copy()._.trees == doc._.trees
+
+
+def test_a_pickled_node_leaves_its_doc_behind(doc):
+    node = doc._.trees[1][0][0]
+    other = pickle.loads(pickle.dumps(node))
+    assert type(other) is Tree
+    assert (other, other.index, other.root) == (node, node.index, node.root)
+
+
+def test_merged_tokens(doc):
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[4:6])  # "boat of", no constituent
+        retokenizer.merge(doc[7:9])  # "sank fast", the VP
+    tree = doc._.trees[1]
+    subject, verb = tree[0][0], tree[0][1]
+    assert subject.span.text == "The old boat of Ada"
+    assert subject[1].span is None  # begins inside of a token
+    assert (subject[1].text, subject[1].words) == ("of Ada", ("of", "Ada"))
+    assert subject[1].tokens == (doc[4], doc[5])
+    assert subject.head == doc[4]
+    assert (verb.span.text, verb.tokens) == ("sank fast", (doc[6],))
+    assert labels(doc[6]._.tree_path) == ["TOP", "S", "VP"]
+    assert labels(doc[4]._.tree_path) == ["TOP", "S", "NP"]
+    assert doc[6:7]._.tree == verb
+    assert doc[4:5]._.tree is None
+
+
+def test_split_tokens(doc):
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(doc[4], ["bo", "at"], heads=[(doc[4], 1), doc[3]])
+    tree = doc._.trees[1]
+    leaf = tree[0][0][0][2]
+    assert (leaf.words, leaf.span.text, leaf.tokens) == (("boat",), "boat", (doc[4], doc[5]))
+    assert tree[0][0].head == doc[4]
+    assert doc[4:6]._.tree == leaf
+    assert doc[4:5]._.tree is None
+    assert labels(doc[5]._.tree_path) == ["TOP", "S", "NP", "NP", "NN"]
+
+
+def test_whitespace_is_in_no_tree():
+    nlp = spacy.blank("en")
+    doc = nlp("  Owls  sleep .\n")
+    words = [token for token in doc if not token.is_space]
+    tree = Tree.from_string("(TOP (S (NP (NNS Owls)) (VP (VB sleep)) (. .)))")
+    value = encode(tree, [t.idx for t in words], [t.idx + len(t) for t in words])
+    write_tree(doc, 0, len(doc.text), value)
+    tree = doc._.trees[0]
+    assert [node.text for node in tree.phrases()] == ["Owls  sleep .", "Owls  sleep .", "Owls", "sleep"]
+    assert list(tree.tokens) == words
+    assert [bool(token._.tree_path) for token in doc] == [not token.is_space for token in doc]
+    assert doc[:]._.tree == tree
+    assert doc[0:2]._.tree.label == "NP"
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees=st.lists(normalised_trees(), min_size=1, max_size=3))
+def test_spans_lead_back_to_nodes(trees):
+    doc = next(trees_to_docs(trees, VOCAB, n_sents=len(trees)))
+    assert list(doc._.trees) == trees
+    for tree, plain in zip(doc._.trees, trees, strict=True):
+        for node, other in zip(tree.preorder(), plain.preorder(), strict=True):
+            assert node == other
+            assert [token.text for token in node.tokens] == list(node.words)
+            assert isinstance(node.span, Span)
+            assert (node.span.text, node.span.start_char, node.span.end_char) == (
+                node.text, node.start_char, node.end_char,
+            )  # fmt: skip
+            found = node.span._.tree
+            assert (found.start, found.end) == (node.start, node.end)
+            assert found.index <= node.index
+            assert node.head in node.tokens
+            assert all(node in token._.tree_path for token in node.tokens)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tree=normalised_trees())
+def test_heads_are_those_of_the_rules(tree):
+    doc = next(trees_to_docs([tree], VOCAB))
+    rules = HeadRules.from_name("en")
+    for node in doc._.trees[0].preorder():
+        below = node
+        while not below.is_leaf:
+            below = below[rules.head_index(below.label, labels(below))]
+        assert node.head.i == below.start
+
+
+def test_deep_trees():
+    doc = next(trees_to_docs([deep_tree(5000)], VOCAB))
+    tree = doc._.trees[0]
+    assert len(doc[5000]._.tree_path) == 5002
+    assert tree.head.text
+    assert doc[4999:5001]._.tree.span.text == "dog run"

@@ -1,0 +1,283 @@
+"""`render` and `serve`, with displaCy's habits."""
+
+import inspect
+import re
+import socket
+import sys
+import threading
+from types import ModuleType
+from urllib.request import urlopen
+from xml.etree import ElementTree
+
+import pytest
+import spacy
+from spacy import displacy
+from spacy.tokens import Doc
+
+import spacy_incparse
+from spacy_incparse.documents import rendering
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.trees.tree import Tree
+from tests.viz.markup import HOSTILE, elements, texts
+
+TREE = Tree.from_string("(TOP (S (NP (PRP We)) (VP (VBD saw) (NP (DT the) (NN sea))) (. .)))")
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    return spacy_incparse.load("en")
+
+
+@pytest.fixture(scope="module")
+def doc(nlp):
+    return nlp("We saw the old sea. It was calm.")
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A stand-in for IPython; gives the list of what was displayed."""
+    shown: list[str] = []
+    package, module = ModuleType("IPython"), ModuleType("IPython.display")
+    module.HTML = lambda html: html
+    module.display = shown.append
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    return shown
+
+
+def test_signatures_are_displacys():
+    for ours, theirs in ((spacy_incparse.render, displacy.render), (spacy_incparse.serve, displacy.serve)):
+        own, other = (inspect.signature(function).parameters for function in (ours, theirs))
+        assert list(own) == list(other)
+        defaults = [parameter.default for name, parameter in own.items() if name != "style"]
+        assert defaults == [parameter.default for name, parameter in other.items() if name != "style"]
+        assert own["style"].default == "tree"
+
+
+def test_a_doc_is_one_picture_of_all_its_trees(doc):
+    picture = spacy_incparse.render(doc)
+    ElementTree.fromstring(picture)
+    assert set(texts(picture)) >= {"We", "saw", "the", "old", "sea", "It", "was", "calm", "VP"}
+    assert 'xml:lang="en"' in picture
+
+
+def test_several_are_one_behind_the_other(doc):
+    pictures = spacy_incparse.render([doc, doc[0:6], doc._.trees[1], TREE])
+    assert pictures.count("<svg") == 4
+    assert pictures == spacy_incparse.render(iter([doc, doc[0:6], doc._.trees[1], TREE]))
+    assert spacy_incparse.render([]) == ""
+
+
+def test_of_a_span_its_node_or_its_sentences(doc):
+    assert "VP" not in texts(spacy_incparse.render(doc[2:5]))
+    assert {"NP", "the", "old", "sea"} <= set(texts(spacy_incparse.render(doc[2:5])))
+    assert "calm" not in texts(spacy_incparse.render(doc[1:3]))
+    assert "We" in texts(spacy_incparse.render(doc[1:3]))
+    assert {"We", "calm"} <= set(texts(spacy_incparse.render(doc[1:8])))
+
+
+def test_styles(doc):
+    assert spacy_incparse.render(doc, style="spans").startswith("<svg")
+    assert spacy_incparse.render(doc, style="brackets").startswith("<div")
+    with pytest.raises(ConfigError, match="no style 'dep' for pictures: there are 'tree', 'brackets', 'spans'"):
+        spacy_incparse.render(doc, style="dep")
+    with pytest.raises(ConfigError, match="no option 'colour'"):
+        spacy_incparse.render(doc, options={"colour": {}})
+
+
+@pytest.mark.parametrize("style", ["tree", "brackets", "spans"])
+def test_pages(doc, style):
+    page = spacy_incparse.render([doc, doc], style=style, page=True)
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<figure") == 4
+    small = spacy_incparse.render([doc, doc], style=style, page=True, minify=True)
+    assert len(small) < 0.95 * len(page)
+    assert elements(small) == elements(page)
+
+
+def test_minified_markup_shows_the_same(doc):
+    for style in ("tree", "brackets", "spans"):
+        markup, small = (spacy_incparse.render(doc, style=style, minify=minify) for minify in (False, True))
+        assert len(small) < len(markup) or style == "brackets"
+        assert re.sub(r">\s+<", "><", small) == re.sub(r">\s+<", "><", markup)
+        assert "\n" not in small
+
+
+def test_titles_are_shown(doc):
+    titled = doc.copy()
+    titled.user_data["title"] = HOSTILE[0]
+    for style in ("tree", "brackets", "spans"):
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in spacy_incparse.render(titled, style=style)
+        assert ("script", None) not in elements(spacy_incparse.render(titled, style=style))
+    assert "<h2>&lt;script&gt;" in spacy_incparse.render(titled, page=True)
+
+
+def test_a_hostile_doc_makes_no_markup():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("incparse", config={"model": "en"})
+    doc = Doc(
+        nlp.vocab,
+        words=[text for text in HOSTILE if "\ud800" not in text],
+        sent_starts=[True] + [False] * (len(HOSTILE) - 2),
+    )
+    doc = nlp(doc)
+    page = spacy_incparse.render(doc, page=True)
+    harmless = spacy_incparse.render(nlp(Doc(nlp.vocab, words=["It", "rained"], sent_starts=[True, False])), page=True)
+    assert elements(page) <= elements(harmless) | {("div", "dir")}
+
+
+def test_the_best_trees_side_by_side(doc):
+    picture = spacy_incparse.render(doc, options={"nbest": 2})
+    captions = [text for text in texts(picture) if "score" in text]
+    assert [caption[0] for caption in captions][:2] == ["1", "2"]
+    page = spacy_incparse.render(doc[0:6], page=True, options={"nbest": 3})
+    assert page.count("<figure") == 3
+    assert page.count('<div class="row">') == 1
+    with pytest.raises(ConfigError, match='"nbest" is 0'):
+        spacy_incparse.render(doc, options={"nbest": 0})
+
+
+def test_a_comparison_with_gold_trees(doc):
+    gold = [str(tree) for tree in doc._.trees]
+    gold[0] = gold[0].replace("(NP (DT the)", "(XP (DT the)")
+    picture = spacy_incparse.render(doc, options={"gold": gold})
+    assert {"~ XP", "~ NP", "gold"} <= set(texts(picture))
+    assert "parsed: no difference · P 100.0 R 100.0 F 100.0" in texts(picture)
+    one = spacy_incparse.render(doc[0:6], options={"gold": Tree.from_string(gold[0])})
+    assert "~ XP" in texts(one)
+    assert "~ XP" in texts(
+        spacy_incparse.render([doc[0:6], doc[6:]], options={"gold": gold})[:20_000].split("</svg>")[0] + "</svg>"
+    )
+    assert "no difference" in spacy_incparse.render(doc, options={"gold": doc})
+    with pytest.raises(IncparseError, match="fewer trees than are drawn"):
+        spacy_incparse.render(doc, options={"gold": gold[:1]})
+    with pytest.raises(IncparseError, match="more trees than are drawn"):
+        spacy_incparse.render(doc, options={"gold": [*gold, gold[0]]})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tree": str(TREE)},
+        {"tree": TREE},
+        {"trees": [str(TREE)]},
+        {"tree": TREE.to_dict()},
+        TREE.to_dict(),
+    ],
+)
+def test_trees_by_hand(given):
+    assert spacy_incparse.render(given, manual=True) == spacy_incparse.render(TREE)
+    assert spacy_incparse.render([given], manual=True) == spacy_incparse.render(TREE)
+
+
+def test_settings_by_hand():
+    settings = {"lang": "he", "direction": "rtl"}
+    picture = spacy_incparse.render({"tree": str(TREE), "title": "T", "settings": settings}, manual=True)
+    assert 'xml:lang="he"' in picture
+    assert 'direction="rtl"' in picture
+    assert "T" in texts(picture)
+
+
+def test_what_cannot_be_drawn(doc):
+    for wrong in ({"tree": str(TREE)}, 5, [5]):
+        with pytest.raises(IncparseError, match="only a Doc, a Span or a Tree can be drawn, or dicts with manual=True"):
+            spacy_incparse.render(wrong)
+    with pytest.warns(UserWarning, match="there is no tree on 'Not parsed.'") as warned:
+        spacy_incparse.render(spacy.blank("en")("Not parsed."))
+    assert warned[0].filename == __file__
+
+
+def test_right_to_left_docs():
+    nlp = spacy.blank("he")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"model": "en"})
+    doc = nlp("הילד אכל תפוח אדום .")
+    assert 'direction="rtl"' in spacy_incparse.render(doc)
+    assert '<figure class="tree" dir="rtl"' in spacy_incparse.render(doc, page=True)
+
+
+def test_in_a_notebook_the_picture_is_shown(doc, notebook, monkeypatch):
+    assert spacy_incparse.render(doc, jupyter=True) is None
+    assert notebook[0].startswith('<div class="tex2jax_ignore"')
+    assert "<svg" in notebook[0]
+    monkeypatch.setattr(rendering, "is_in_jupyter", lambda: True)
+    assert spacy_incparse.render(doc) is None
+    assert spacy_incparse.render(doc, jupyter=False).startswith("<svg")
+    assert len(notebook) == 2
+
+
+def test_in_a_notebook_a_page_has_a_frame(doc, notebook):
+    spacy_incparse.render(doc, page=True, jupyter=True)
+    assert elements(notebook[0]) >= {("iframe", "sandbox"), ("iframe", "srcdoc")}
+    assert ("script", None) not in elements(notebook[0])
+
+
+def test_three_lines_show_a_picture(notebook):
+    program = """
+import spacy_incparse
+nlp = spacy_incparse.load("en")
+nlp("The first picture.")._.trees[0]
+"""
+    *lines, last = program.strip().splitlines()
+    namespace: dict = {}
+    exec("\n".join(lines), namespace)
+    assert len(lines) + 1 == 3
+    assert "<svg" in eval(last, namespace)._repr_html_()  # what a notebook calls
+
+
+def test_a_wrapper_changes_the_markup(doc):
+    spacy_incparse.set_render_wrapper(lambda html: f"<i>{html}</i>")
+    try:
+        assert spacy_incparse.render(doc).startswith("<i><svg")
+    finally:
+        spacy_incparse.set_render_wrapper(None)
+    assert spacy_incparse.render(doc).startswith("<svg")
+    with pytest.raises(IncparseError, match="a wrapper for markup is a function, not 'x'"):
+        spacy_incparse.set_render_wrapper("x")
+
+
+def test_colours_of_the_registry(doc):
+    spacy.registry.displacy_colors("incparse_test_colors", func={"NP": "#123456"})
+    try:
+        assert "#123456" in spacy_incparse.render(doc)
+        assert "#123456" not in spacy_incparse.render(doc, options={"colors": {"NP": "#654321"}})
+    finally:
+        spacy.registry.displacy_colors._entry_points = None
+        from catalogue import REGISTRY
+
+        del REGISTRY["spacy", "displacy_colors", "incparse_test_colors"]
+
+
+@pytest.mark.filterwarnings("ignore:.*already in use")
+def test_a_server_serves_the_page(doc, monkeypatch, capsys):
+    from wsgiref import simple_server
+
+    started, servers = threading.Event(), []
+    make_server = simple_server.make_server
+
+    def make(*args):
+        server = make_server(*args)
+        server.RequestHandlerClass.log_message = lambda *_: None
+        servers.append(server)
+        started.set()
+        return server
+
+    monkeypatch.setattr(simple_server, "make_server", make)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        free = probe.getsockname()[1]
+    arguments = {"port": free, "host": "127.0.0.1", "auto_select_port": True}
+    thread = threading.Thread(target=spacy_incparse.serve, args=(doc,), kwargs=arguments)
+    thread.start()
+    assert started.wait(10)
+    (server,) = servers
+    port = server.server_address[1]
+    with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as response:
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert response.read().decode("utf8") == spacy_incparse.render(doc, page=True)
+    with pytest.raises(IncparseError, match=f"port {port} of 127.0.0.1 is in use: give another, or auto_select_port"):
+        spacy_incparse.serve(doc, port=port, host="127.0.0.1")
+    with pytest.warns(UserWarning, match="already in use"):
+        assert rendering.find_available_port(port, "127.0.0.1", True) != port
+    server.shutdown()
+    thread.join(10)
+    assert f"Serving on http://127.0.0.1:{port} ..." in capsys.readouterr().out

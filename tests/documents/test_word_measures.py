@@ -1,0 +1,101 @@
+"""Measures on tokens, and what becomes of them when a Doc is copied, cut, joined or retokenised."""
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.readers import TreebankReader
+from tests.small_pipeline import ASSETS
+
+TEXT = "The old train was late. We didn't see it."
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    search = {"measures_beam_size": 50}
+    nlp.add_pipe("incparse", config={"training": {"features": "generative"}, "measures": True, "search": search})
+    reader = TreebankReader(ASSETS / "sample-train.mrg")
+    nlp.initialize(lambda: reader(nlp))
+    return nlp
+
+
+def test_every_token_has_them(nlp):
+    doc = nlp(TEXT)
+    for sentence in doc.sents:
+        total = 0.0
+        for token in sentence:
+            measures = token._.incparse
+            total += measures.surprisal
+            assert measures.prefix_logprob == pytest.approx(-total, abs=1e-4)
+    assert doc._.trees[1].words[2] == "n't"
+
+
+def test_whitespace_has_none(nlp):
+    doc = nlp("The  train was late.")
+    assert doc[1].is_space
+    assert doc[1]._.incparse is None
+    assert doc[2]._.incparse is not None
+
+
+def test_they_survive_what_is_done_with_docs(nlp):
+    doc = nlp(TEXT)
+    expected = [token._.incparse for token in doc]
+    copies = [Doc(nlp.vocab).from_bytes(doc.to_bytes()), doc.copy()]
+    assert all([token._.incparse for token in copy] == expected for copy in copies)
+    both = Doc.from_docs([doc, doc])
+    assert [token._.incparse for token in both] == 2 * expected
+    second = list(doc.sents)[1].as_doc(copy_user_data=True)
+    assert [token._.incparse for token in second] == expected[6:]
+
+
+def test_they_go_through_json(nlp):
+    doc = nlp(TEXT)
+    names = ["incparse", "incparse_measures"]
+    again = Doc(nlp.vocab).from_json(doc.to_json(underscore=names))
+    assert [token._.incparse for token in again] == [token._.incparse for token in doc]
+
+
+def test_what_is_not_made_of_whole_words_has_none(nlp):
+    doc = nlp(TEXT)
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(doc[2], ["tr", "ain"], heads=[doc[2], doc[2]])
+    assert (doc[2]._.incparse, doc[3]._.incparse) == (None, None)
+    assert doc[4]._.incparse.surprisal > 0
+    doc = nlp(TEXT)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[5:7])
+    assert doc[5]._.incparse is None
+
+
+def test_merged_tokens_have_joint_ones(nlp):
+    doc = nlp(TEXT)
+    parts = doc[7]._.incparse, doc[8]._.incparse
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[7:9])
+    measures = doc[7]._.incparse
+    assert measures.surprisal == pytest.approx(parts[0].surprisal + parts[1].surprisal)
+    assert measures.entropy == parts[1].entropy
+    assert "joined" in measures.flag
+
+
+def test_a_doc_without_them_says_so(nlp):
+    doc = nlp.make_doc(TEXT)
+    with pytest.raises(IncparseError, match="no measures of 'The'"):
+        _ = doc[0]._.incparse
+
+
+def test_a_perceptron_has_none(trained):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"measures": True}).model.from_bytes(trained.get_pipe("incparse").model.to_bytes())
+    with pytest.raises(IncparseError, match="gives no probabilities"):
+        nlp(TEXT)
+
+
+def test_a_saved_pipeline_gives_the_same(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert [t._.incparse for t in again(TEXT)] == [t._.incparse for t in nlp(TEXT)]

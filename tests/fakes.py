@@ -1,0 +1,71 @@
+"""Stand-ins for parser and tagger: right-branching trees, and tags by a word's first letter."""
+
+from dataclasses import dataclass
+
+from spacy_incparse.pipeline.component_model import ParserModel
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class FakeParse:
+    tree: Tree
+    score: float = -1.5
+    source: str = "beam"
+    unmet: tuple = ()
+
+
+class FakeParser:
+    """Gives `(TOP (S w (VP w (VP w))))`; fails on sentences with the word "crash", and counts its batches."""
+
+    tags = ("CAP", "LOW", "PUNCT")
+    labels = ("S", "VP")
+    heads = HeadRules.from_name("en")
+    temperature = None
+
+    def __init__(self, **search):
+        self.search = search
+        self.n_batches = 0
+
+    def parse_batch(self, sentences):
+        self.n_batches += 1
+        return [self._parse(words, tags) for words, tags in sentences]
+
+    def tag_with(self, tagger, sentences):
+        return tagger.tag_batch(sentences)
+
+    def with_search(self, **settings):
+        return FakeParser(**settings)
+
+    def _parse(self, words, tags):
+        if "crash" in words:
+            raise RuntimeError("something is wrong here")
+        return FakeParse(right_branching(words, tags))
+
+
+class FakeTagger:
+    labels = FakeParser.tags
+
+    def tag(self, words):
+        return ["CAP" if word[0].isupper() else "LOW" if word[0].islower() else "PUNCT" for word in words]
+
+    def tag_batch(self, sentences):
+        return [self.tag(words) for words in sentences]
+
+
+def fake_model():
+    model = ParserModel()
+    model.set_weights(FakeTagger(), FakeParser())
+    return model
+
+
+def right_branching(words, tags):
+    builder = TreeBuilder()
+    builder.open("TOP")
+    for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        builder.open("VP" if i else "S")
+        builder.leaf(tag, word)
+    for _ in range(len(words) + 1):
+        builder.close()
+    return builder.finish()

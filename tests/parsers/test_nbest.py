@@ -1,0 +1,97 @@
+"""Analyses beside the best one, and their probabilities."""
+
+from math import exp, isclose
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.parsers.nbest import Analyser, phrase_probabilities, probabilities
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+from tests.reference.engine import learner_of
+
+ASSETS = Path(__file__).parents[2] / "assets"
+SCORES = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=8).map(lambda scores: sorted(scores, reverse=True))
+
+
+@pytest.fixture(scope="module")
+def parser():
+    trees = read_treebank(ASSETS / "sample-train.mrg")[:80]
+    learner = learner_of(trees, table_bits=16, beam_size=8, gamma=100.0)
+    for _ in range(2):
+        for tree in trees:
+            learner.update(tree.words, tree.tags, tree)
+    return learner.parser()
+
+
+def test_the_parsers_own_analysis_is_the_first(parser):
+    analyser = Analyser(parser)
+    n_more = 0
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+        parses = analyser.analyses(tree.words, tree.tags)
+        assert parses[0] == parser.parse(tree.words, tree.tags)
+        scores = [parse.score for parse in parses]
+        assert scores == sorted(scores, reverse=True)
+        assert len({parse.tree for parse in parses}) == len(parses) <= 100
+        n_more += len(parses) > len(parser.nbest(tree.words, tree.tags, 100))
+    assert n_more > 15  # the search is wider
+
+
+def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay():
+    trees = read_treebank(ASSETS / "sample-train.mrg")
+    parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+    n_beaten = 0
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+        own = parser.parse(tree.words, tree.tags)
+        first, *others = Analyser(parser).analyses(tree.words, tree.tags)
+        assert first == own
+        scores = [parse.score for parse in others]
+        assert scores == sorted(scores, reverse=True)
+        most_probable = parser.nbest(tree.words, tree.tags, 1)[0]
+        assert most_probable.tree in [first.tree, *(parse.tree for parse in others)]
+        shares = probabilities([first.score, *scores], 1.0)
+        assert isclose(sum(shares), 1)
+        assert shares.index(max(shares)) == (0 if first.tree == most_probable.tree else 1)
+        n_beaten += first.tree != most_probable.tree
+    assert n_beaten
+    plain = Analyser(parser.with_search(risk_trees=1))
+    assert plain.parser.answers_with_best
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:5]:
+        scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_flat_tree_stands_alone(parser):
+    best = parser.parse(["Owls", "sleep"], ["NNS", "VBP"])
+    flat = type(best)(best.tree, 0.0, "flat")
+    assert Analyser(parser).beside(flat, ["Owls", "sleep"], ["NNS", "VBP"]) == [flat]
+
+
+@given(SCORES, st.floats(0.01, 1e5))
+def test_probabilities(scores, temperature):
+    assert probabilities(scores[::-1], temperature) == pytest.approx(probabilities(scores, temperature)[::-1])
+    shares = probabilities(scores, temperature)
+    assert isclose(sum(shares), 1)
+    assert shares == sorted(shares, reverse=True)
+    for score, share in zip(scores, shares, strict=True):
+        assert isclose(share, shares[0] * exp((score - scores[0]) / temperature), rel_tol=1e-9)
+
+
+def test_phrases_share_the_probability_of_their_trees():
+    trees = [
+        Tree.from_string("(TOP (S (NP (NN a)) (VP (VB b))))"),
+        Tree.from_string("(TOP (NP (NN a) (NN b)))"),
+        Tree.from_string("(TOP (S (NP (NP (NN a))) (VP (VB b))))"),
+    ]
+    assert phrase_probabilities(trees, [0.5, 0.25, 0.25]) == {
+        ("TOP", 0, 2): 1.0,
+        ("S", 0, 2): 0.75,
+        ("NP", 0, 1): 0.75,  # once a tree, also where it stands twice in a chain
+        ("VP", 1, 2): 0.75,
+        ("NP", 0, 2): 0.25,
+    }

@@ -1,0 +1,27 @@
+"""A small pipeline that is really trained, on the sample treebank."""
+
+from pathlib import Path
+
+import spacy
+from spacy.language import Language
+
+from spacy_incparse.pipeline.readers import TreebankReader
+
+ASSETS = Path(__file__).parents[1] / "assets"
+SMALL = {"features": "paper", "n_folds": 3, "tagger": {"n_epochs": 3}, "table_bits": 16, "train_beam_size": 8}
+
+
+def untrained(**config) -> Language:
+    """Return a pipeline whose component learns fast and little."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"training": SMALL, "search": {"beam_size": 8, "gamma": None}, **config})
+    return nlp
+
+
+def train(nlp: Language, n_passes: int, limit: int = 0) -> list[dict[str, float]]:
+    """Initialize the pipeline on the sample treebank, make some passes; return the losses of each."""
+    reader = TreebankReader(ASSETS / "sample-train.mrg", limit=limit)
+    nlp.initialize(lambda: reader(nlp))
+    examples = list(reader(nlp))
+    return [nlp.update(examples, losses={}) for _ in range(n_passes)]

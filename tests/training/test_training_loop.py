@@ -1,0 +1,126 @@
+"""Passes over a treebank: what is reported, what is best, and going on where a run was killed."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.training.preparation import uses_gold_tags
+from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+
+SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
+N_PASSES = 3
+SETTINGS = {
+    "config": ParserConfig(features="paper", table_bits=16, train_beam_size=4, cache_size=50, cache_interval=40),
+    "heads": HeadRules.from_name("en"),
+    "n_folds": 2,
+    "tagger_settings": {"n_epochs": 2},
+    "seed": 7,
+}
+# A run of its own, to be killed: it waits after the first pass, when the state of that pass is on disk.
+PROGRAM = f"""
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_loop
+def wait(what, done, total):
+    if what == "pass 2" and done > 100:
+        print("in pass 2", flush=True)
+        time.sleep(600)
+test_loop.run(Path(sys.argv[1]), progress=wait)
+"""
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(SAMPLE)[:120]
+
+
+def run(state_dir=None, *, trees=None, dev=(), max_epochs=N_PASSES, **more):
+    """Train; give the reports and the last models as bytes."""
+    reports, models = [], []
+
+    def note(report, tagger, parser):
+        reports.append(report)
+        models[:] = [tagger.to_bytes(), parser.to_bytes()]
+
+    trees = trees or read_treebank(SAMPLE)[:120]
+    train_parser(trees, dev, max_epochs=max_epochs, state_dir=state_dir, on_pass=note, **(SETTINGS | more))
+    return reports, models
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(trees):
+    return run(trees=trees)
+
+
+def test_a_killed_run_is_resumed_to_the_same_model(tmp_path, trees, uninterrupted):
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "in pass 2\n"
+        process.send_signal(signal.SIGKILL)
+    reports, models = run(tmp_path, trees=trees, resume=True)
+    assert [report.number for report in reports] == [2, 3]
+    assert models == uninterrupted[1]
+
+
+def test_a_run_killed_before_its_first_pass_ends_is_resumed_too(tmp_path, trees, uninterrupted):
+    def stop(what, done, total):
+        if what == "pass 1":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, trees=trees, progress=stop)
+    assert run(tmp_path, trees=trees, resume=True)[1] == uninterrupted[1]
+
+
+def test_the_best_pass_is_the_first_with_the_highest_f(trees):
+    reports, _ = run(trees=trees[:60], dev=trees[60:90])
+    best = -1.0
+    for report in reports:
+        assert report.is_best == (report.scores["const_f"] > best)
+        best = max(best, report.scores["const_f"])
+
+
+def test_without_held_out_trees_each_pass_is_better(uninterrupted):
+    assert [(report.number, report.is_best, report.scores) for report in uninterrupted[0]] == [
+        (number, True, None) for number in range(1, N_PASSES + 1)
+    ]
+
+
+def test_progress_names_what_is_done(trees):
+    seen = {}
+    run(trees=trees, max_epochs=1, progress=lambda what, done, total: seen.update({what: (done, total)}))
+    assert set(seen) == {"training the tagger", "jackknifing tags", "pass 1"}
+    assert all(done == total for done, total in seen.values())
+
+
+def test_a_state_of_other_trees_or_settings_is_refused(tmp_path, trees):
+    run(tmp_path, trees=trees, max_epochs=1)
+    for changed in ({"trees": trees[1:]}, {"dev": trees[:3]}, {"seed": 8}, {"n_folds": 3}):
+        with pytest.raises(IncparseError, match="other trees or settings"):
+            run(tmp_path, resume=True, **({"trees": trees} | changed))
+
+
+def test_no_state_and_a_damaged_state(tmp_path, trees):
+    with pytest.raises(IncparseError, match="no training to resume"):
+        run(tmp_path, trees=trees, resume=True)
+    (tmp_path / "preparation.bin").write_bytes(b"broken")
+    with pytest.raises(ModelError, match="start the training anew"):
+        run(tmp_path, trees=trees, resume=True)
+
+
+def test_no_trees():
+    with pytest.raises(IncparseError, match="no tree to train on"):
+        train_parser([], [], **SETTINGS)
+
+
+def test_each_sentence_has_its_gold_tags_every_so_many_passes():
+    assert [uses_gold_tags(4, number, 2) for number in range(1, 5)] == [False, True, False, True]
+    assert [uses_gold_tags(5, number, 2) for number in range(1, 5)] == [True, False, True, False]
+    assert not any(uses_gold_tags(index, number, 0) for index in range(3) for number in range(3))

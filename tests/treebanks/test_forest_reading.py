@@ -1,0 +1,148 @@
+"""Reading files into forests, and normalising them there: the same as with the reader and normalisation of trees/."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import TreebankError
+from spacy_incparse.patterns import Forest
+from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.forest_normalizing import normalized
+from spacy_incparse.treebanks.forest_reader import read_forests
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_trees
+from spacy_incparse.trees.forest import Symbols
+from tests.strategies import deep_tree, normalised_trees, raw_trees
+
+BETWEEN = st.sampled_from(("", " ", "\n", "\r\n\n", "\n# a (comment\n", "\n*x* Copyright\n", "\n  "))
+PIECES = st.sampled_from(("(", ")", " ", "\n", "\n#", "a", "`", "``", "(`` `)", "*x*", "\u00a0", "\v", "é", "狗"))
+
+
+def scan(text):
+    """The trees that the fast way reads; None where it leaves them to the reader."""
+    symbols = Symbols()
+    forest = Forest(symbols=symbols)
+    return list(forest) if BracketReader(symbols).read(text.encode(), forest) >= 0 else None
+
+
+@given(st.lists(st.tuples(raw_trees(), BETWEEN), min_size=1, max_size=3))
+def test_trees_are_read_the_fast_way(trees):
+    text = "".join(f"{tree}{between}" for tree, between in trees)
+    assert scan(text) == [tree for tree, _ in trees]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(raw_trees(4), max_size=2), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 5), PIECES), max_size=3)
+)
+def test_whatever_is_read_the_fast_way_is_what_the_reader_reads(trees, changes):
+    text = "\n".join(map(str, trees))
+    for place, length, piece in changes:
+        text = text[:place] + piece + text[place + length :]
+    read = scan(text)
+    if read is not None:
+        assert read == list(parse_bracketed(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "# nothing",
+        "(S (NN a)",
+        "(S (NN a)))",
+        "(S (NN a) b)",
+        "(S b (NN a))",
+        "(S )",
+        "( )",
+        "(S (NP))",
+        "(S ((NN a)))",
+        "(S (NN a)) b",
+        "(S (NN a)) # b",
+        "(S (NN a b (NN c)))",
+        "(S",
+        "(",
+    ],
+)
+def test_the_rest_is_left_to_the_reader(text):
+    symbols = Symbols()
+    forest = Forest([next(parse_bracketed("(NP (NN before))"))], symbols=symbols)
+    assert BracketReader(symbols).read(text.encode(), forest) == -1
+    assert BracketReader(symbols).read(f"(UH oh) {text}".encode(), forest) in (-1, 7)
+    assert [str(tree) for tree in forest] in (["(NP (NN before))"], ["(NP (NN before))", "(UH oh)"])
+    assert forest.n_nodes in (3, 5)
+
+
+def test_a_backquote_is_read_by_its_tag():
+    text = "(S (`` `) (NN `) (`` `) (NN a  b))"
+    assert [tree.words for tree in scan(text)] == [("'", "`", "'", "a b")]
+
+
+def test_deep_trees():
+    tree = deep_tree(5_000)
+    assert scan(str(tree)) == [tree]
+    assert list(normalized(Forest([tree]))) == [normalize(tree)]
+
+
+@settings(max_examples=100)
+@given(st.lists(st.one_of(raw_trees(), normalised_trees()), max_size=4))
+def test_normalising(trees):
+    expected = [tree for tree in map(normalize, trees) if tree is not None]
+    forest = normalized(Forest(trees))
+    assert list(forest) == expected
+    again = Forest(expected)
+    assert (len(forest), forest.n_nodes) == (len(again), again.n_nodes)
+
+
+def test_files(tmp_path):
+    (tmp_path / "a.mrg").write_text("( (S (NP-SBJ (-NONE- *)) (VP (VB go))) )\n( (NP (-NONE- 0)) )")
+    (tmp_path / "b.mrg.gz").write_bytes(gzip.compress("(FRAG (NN été))".encode()))
+    files = sorted(tmp_path.iterdir())
+    found = list(read_forests(files))
+    assert [path.name for path, _ in found] == ["a.mrg", "b.mrg.gz"]
+    assert [tree for _, forest in found for tree in forest] == list(read_trees(files))
+    assert found[0][1].symbols is found[1][1].symbols
+    normal = [str(tree) for _, forest in read_forests(files, normalized=True) for tree in forest]
+    assert normal == ["(TOP (S (VP (VB go))))", "(TOP (FRAG (NN été)))"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("(S (NN a)\n", "bad.mrg:1:1: 1 closing bracket is missing"),
+        ("", "bad.mrg:1:1: the file has no trees"),
+        ("#FORMAT 3\n(", "NEGRA export"),
+        ("(S (NN 0=a) (NN 1=b))", "discontinuous brackets"),
+        ("(S (NN 0) (NN 1)) a b\n", "discontinuous brackets"),
+    ],
+)
+def test_mistakes_are_those_of_the_reader(tmp_path, text, what):
+    (tmp_path / "bad.mrg").write_text(text)
+    with pytest.raises(TreebankError, match=what):
+        list(read_forests([tmp_path / "bad.mrg"]))
+    log = SkipLog()
+    if "brackets" not in what and "NEGRA" not in what:
+        assert [len(forest) for _, forest in read_forests([tmp_path / "bad.mrg"], skip_bad=log)] == [0]
+        assert len(log) == 1
+
+
+def test_a_bracket_too_many_does_not_make_up_for_one_too_few(tmp_path):
+    (tmp_path / "bad.mrg").write_text("(TOP (S (NN a))\n(TOP (S (NN b)))\n(TOP (S (NN c))))\n")
+    with pytest.raises(TreebankError, match=r"bad\.mrg:1:1: 1 closing bracket"):
+        list(read_forests([tmp_path / "bad.mrg"]))
+    (tmp_path / "good.mrg").write_text("(TOP\n(TOP (S (NN a)))\n)\n")  # odd, but closed
+    ((_, forest),) = read_forests([tmp_path / "good.mrg"])
+    assert [str(tree) for tree in forest] == ["(TOP (TOP (S (NN a))))"]
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize("bank", ["wsj", "gum", "craft"])
+def test_real_treebanks(treebanks, bank):
+    path = treebanks / bank / "dev.mrg"
+    text = "\n".join(path.read_text(encoding="utf8").splitlines(keepends=True)[:2_000])
+    trees = scan(text[: text.rindex("\n(")])
+    assert trees == list(parse_bracketed(text[: text.rindex("\n(")]))
+    assert list(normalized(Forest(trees))) == [tree for tree in map(normalize, trees) if tree is not None]

@@ -1,0 +1,251 @@
+import gzip
+import os
+import re
+import subprocess
+
+import pytest
+
+from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_treebank, read_trees
+
+RAIN = "(S (NP (NN Rain)) (VP (VBZ falls)))"
+
+
+def brackets(text, **options):
+    return [str(tree) for tree in parse_bracketed(text, **options)]
+
+
+def message(text):
+    with pytest.raises(TreebankError) as caught:
+        list(parse_bracketed(text, path="x.mrg"))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{RAIN} {RAIN}",
+        f"{RAIN}{RAIN}",
+        f"{RAIN}\n\n{RAIN}\n",
+        "\n".join(2 * ["(S\n    (NP (NN Rain) )\n    (VP\n\t(VBZ\n falls)))"]),
+        f"\r\n{RAIN}\r\n{RAIN}\r\n".replace(" (", "\r\n   ("),
+        f"*x*x*x*x*x*\n*x* Copyright (c) nobody *x*\n\n{RAIN}\n# another (one\n{RAIN}",
+        f"( S (NP (NN Rain)) (VP ( VBZ  falls ) ) ) {RAIN}",
+    ],
+)
+def test_trees_are_found_however_they_are_laid_out(text):
+    assert brackets(text) == [RAIN, RAIN]
+
+
+@pytest.mark.parametrize("wrapper", ["", "ROOT", "TOP", "VROOT"])
+def test_wrappers_are_kept_as_published(wrapper):
+    assert brackets(f"( {wrapper} {RAIN} (. .))") == [f"({wrapper}{' ' if wrapper else ''}{RAIN} (. .))"]
+
+
+def test_labels_and_traces_are_kept_as_published():
+    text = "(S (NP-SBJ-1 (-NONE- *T*-2)) (VP=3 (VB go)) (-LRB- -LRB-) (PRP$ my) (`` ``) (ADVP|PRT (RB up)))"
+    tree = next(parse_bracketed(text))
+    assert [node.label for node in tree][:4] == ["NP-SBJ-1", "VP=3", "-LRB-", "PRP$"]
+    assert tree.words == ("*T*-2", "go", "(", "my", '"', "up")
+
+
+def test_a_word_may_have_blanks_in_it():
+    tree = next(parse_bracketed("(NP (NN per \t cent) (NN a\u00a0b))"))
+    assert tree.words == ("per cent", "a\u00a0b")
+    assert next(parse_bracketed(str(tree))) == tree
+
+
+def test_a_lone_pos_node_is_a_tree():
+    assert brackets("(UH Oh)") == ["(UH Oh)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "what"),
+    [
+        (f"{RAIN}\n(S (NP (NN Rain)", "2:1", "2 closing brackets are missing in the tree that begins here"),
+        (f"(S (NN Rain)\n{RAIN}\n", "1:1", "expected ')' before line 2, where another tree seems to begin"),
+        (f"{RAIN}\n{RAIN})", "2:36", "')' without a '(' before it"),
+        (f"{RAIN} falls", "1:37", "the word 'falls' outside of a tree; expected '('"),
+        ("(S (NP ) (VP (VB go)))", "1:8", "the node (NP) is empty"),
+        ("\n(())", "2:3", "the node () is empty"),
+        ("(S (NP (NN Rain) falls))", "1:18", "the node NP has the word 'falls' beside other nodes"),
+        ("(S (NP Rain (NN falls)))", "1:8", "the node NP has both the word 'Rain' and nodes in it"),
+        ("(S (NP (NN Rain", "1:12", "the text ends behind the word 'Rain'; expected ')'"),
+        (
+            "(VROOT (S (NN Rain))\n(VROOT (S (NN Sun)))\n(VROOT (S (NN Snow))))\n",
+            "1:1",
+            "1 closing bracket is missing in the tree that begins here; expected ')' before line 2, where another tree "
+            "seems to begin",
+        ),
+        ("(S ((NN Rain)))", "1:4", "a node without a label under S; expected a label behind '('"),
+        ("rain", "1:1", "the word 'rain' outside of a tree"),
+    ],
+)
+def test_errors_name_place_and_what_was_expected(text, place, what):
+    assert message(text).startswith(f"x.mrg:{place}: ")
+    assert what in message(text)
+
+
+def test_bad_trees_are_skipped_and_named():
+    skipped = SkipLog()
+    text = f"{RAIN}\n(S (NP ))\n{RAIN}\n(S (NN a) b)\n  (NN c))\n{RAIN})\n{RAIN}"
+    assert brackets(text, path="x.mrg", skip_bad=skipped) == 4 * [RAIN]
+    assert [(error.path, error.line, error.column) for error in skipped] == [
+        ("x.mrg", 2, 8), ("x.mrg", 4, 11), ("x.mrg", 6, 36),
+    ]  # fmt: skip
+    assert len(skipped) == 3
+    assert str(skipped).startswith("3 malformed trees skipped:\n  x.mrg:2:8: the node (NP) is empty")
+
+
+def test_unclosed_trees_do_not_swallow_the_next():
+    skipped = SkipLog()
+    bad = "(S (NP (NN Rain))"
+    assert brackets("\n".join([RAIN, bad, RAIN, bad, RAIN, bad]), skip_bad=skipped) == 3 * [RAIN]
+    assert [error.line for error in skipped] == [2, 4, 6]
+
+
+def test_an_unclosed_tree_is_named_where_it_begins_whatever_comes_behind_it():
+    bad, empty = "(S (NP (NN Rain)) (VP (VBZ falls))", "(S (NP ))"
+    text = "\n".join([bad, RAIN, RAIN, empty, RAIN, bad, f"( {RAIN} )", RAIN + ")", f"(TOP\n  {RAIN})"])
+    assert message(text) == (
+        "x.mrg:1:1: 1 closing bracket is missing in the tree that begins here; "
+        "expected ')' before line 2, where another tree seems to begin"
+    )
+    skipped = SkipLog()
+    assert brackets(text, skip_bad=skipped) == [RAIN, RAIN, RAIN, f"({RAIN})", RAIN, f"(TOP {RAIN})"]
+    assert [(error.line, error.column) for error in skipped] == [(1, 1), (4, 8), (6, 1), (8, 36)]
+    assert skipped.n_trees == 3  # a bracket too many is no tree
+
+
+def test_lines_inside_of_trees_may_begin_with_a_bracket():
+    flat, bad = RAIN.replace(" (", "\n("), "(S\n(NP (NN Rain))\n(VP ))"
+    assert brackets(f"{flat}\n{flat}") == [RAIN, RAIN]
+    assert message(f"{flat}\n{bad}\n{flat}").startswith("x.mrg:8:5: the node (VP) is empty")
+    skipped = SkipLog()
+    assert brackets(f"{flat}\n{bad}\n{flat}", skip_bad=skipped) == [RAIN, RAIN]
+    assert [(error.line, error.column) for error in skipped] == [(8, 5)]
+
+
+@pytest.mark.parametrize("end", ["", "(S (NP ))", "b"])
+def test_many_unclosed_trees_are_skipped_in_linear_time(end):
+    skipped = SkipLog()
+    assert brackets("(S (NP (NN Rain))\n" * 20_000 + end, skip_bad=skipped) == []
+    assert skipped.n_trees == 20_000 + (end[:1] == "(")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("%% word\tlemma\ttag\n#BOS 1 1\nRain\t--\tNN\n", "NEGRA export"),
+        ("#FORMAT 4\n#BOT WORDTAG\n", "NEGRA export"),
+        ("#BOS 1\nRain NN -- HD 0\n#EOS 1\n", "NEGRA export"),
+        ('<?xml version="1.0"?>\n<corpus id="x"><body>', "TIGER XML"),
+        ("<corpus>\n<s id='1'>", "TIGER XML"),
+        ('<?xml version="1.0"?>\n<text>', "XML"),
+        ("(ROOT (S (VB 1=falls) (NN 0=rain)))", "discontinuous brackets"),
+        ("(ROOT (S (VB 1) (NN 0)))\train falls\n", "discontinuous brackets"),
+    ],
+)
+def test_other_formats_are_refused_by_name(text, name):
+    assert re.fullmatch(rf"x.mrg:1:1: this file .*{name}.* not supported yet; convert .*", message(text))
+
+
+def test_numbers_as_words_are_no_discontinuous_brackets():
+    assert brackets("(NP (CD 0) (CD 1))\n(NP (CD 2))") == ["(NP (CD 0) (CD 1))", "(NP (CD 2))"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.mrg").write_text(f"({RAIN})\n", encoding="utf-8-sig", newline="\r\n")
+    (tmp_path / "sub").mkdir()
+    with gzip.open(tmp_path / "sub" / "b.ptb.gz", "wt", encoding="utf-8") as file:
+        file.write("(NP (NN été))")
+    (tmp_path / "README.txt").write_text("No trees here.", encoding="utf-8")
+    (tmp_path / "c.pdf").write_bytes(b"\xff\xfe")
+    return tmp_path
+
+
+def test_folders_globs_and_lists_of_files(folder):
+    both = [f"({RAIN})", "(NP (NN été))"]
+    assert [str(tree) for tree in read_trees(folder)] == both
+    assert [str(tree) for tree in read_trees(str(folder))] == both
+    assert [str(tree) for tree in read_trees(f"{folder}/**/*.[mp][rt]*")] == both
+    assert [str(tree) for tree in read_trees([folder / "sub", folder / "a.mrg"])] == both[::-1]
+
+
+def test_a_treebank_is_read_and_normalised(folder):
+    (folder / "d.mrg").write_text("(S (NP-SBJ (-NONE- *)))", encoding="utf-8")
+    assert [str(tree) for tree in read_treebank(folder)] == [f"(TOP {RAIN})", "(TOP (NP (NN été)))"]
+    assert [str(tree) for tree in read_treebank(folder / "d.mrg", steps=())] == ["(S (NP-SBJ (-NONE- *)))"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what"),
+    [
+        ("empty.mrg", b"", "empty.mrg:1:1: the file has no trees"),
+        ("blank.mrg", b"\n# nothing\n", "blank.mrg:1:1: the file has no trees"),
+        ("docs.spacy", b"x\x9c\xe9", "docs.spacy:1:2: a file of spaCy's Docs, which only `search` reads"),
+        ("latin.mrg", b"(NN Rain)\n(NN \xe9t\xe9)", "latin.mrg:2:5: byte 0xe9 is not UTF-8"),
+        ("broken.mrg.gz", gzip.compress(b"(NN Rain)" * 99)[:30], "broken.mrg.gz:1:1: the gzip file is damaged"),
+    ],
+)
+def test_unreadable_files_are_named(tmp_path, name, data, what):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(TreebankError, match=re.escape(what)):
+        list(read_trees(tmp_path / name))
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(IncparseError, match=r"nowhere\.mrg: there is no such file"):
+        list(read_trees(tmp_path / "nowhere.mrg"))
+    with pytest.raises(IncparseError, match="no treebank file found; looked for"):
+        list(read_trees(tmp_path))
+    with pytest.raises(IncparseError, match="no treebank file found"):
+        list(read_trees(f"{tmp_path}/*.mrg"))
+    with pytest.raises(IncparseError, match="no treebank file is given"):
+        list(read_trees([]))
+
+
+def test_an_empty_file_can_be_skipped(folder):
+    (folder / "empty.mrg").write_text("", encoding="utf-8")
+    skipped = SkipLog()
+    assert len(list(read_trees(folder, skip_bad=skipped))) == 2
+    assert "empty.mrg:1:1: the file has no trees" in str(skipped)
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize("name", ["wsj", "gum", "craft"])
+def test_real_treebanks_are_read_printed_and_read_again(treebanks, name):
+    trees = []
+    for tree in read_trees(treebanks / name / "dev.mrg"):
+        trees.append(tree)
+        if len(trees) == 300:
+            break
+    assert list(parse_bracketed("\n".join(map(str, trees)))) == trees
+
+
+@pytest.mark.treebanks
+@pytest.mark.parametrize(("name", "n_trees", "n_words"), [("wsj", 550, 12_759), ("gum", 1_575, 28_119)])
+def test_real_treebanks_have_the_published_size(treebanks, name, n_trees, n_words):
+    trees = read_treebank(treebanks / name / "dev.mrg")
+    assert (len(trees), sum(len(tree.words) for tree in trees)) == (n_trees, n_words)
+
+
+def test_a_check_of_normalised_trees_finds_malformed_ones(tmp_path):
+    path = tmp_path / "x.mrg"
+    path.write_text(f"{RAIN}\n\n  (S (X-SBJ (NN Ice))) {RAIN}\n", encoding="utf8")
+
+    def check(tree):
+        return "an X" if "X" in tree.arrays.labels else None
+
+    with pytest.raises(TreebankError, match=re.escape(f"{path}:3:3: an X")):
+        read_treebank(path, check=check)
+    skipped = SkipLog()
+    assert len(read_treebank(path, check=check, skip_bad=skipped)) == 2
+    assert (str(skipped.entries[0]), skipped.n_trees) == (f"{path}:3:3: an X", 1)
+
+
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["sh", "-c", f"printf '{RAIN}' > {tmp_path}/pipe"]):
+        assert [str(tree) for tree in read_trees(tmp_path / "pipe")] == [RAIN]
