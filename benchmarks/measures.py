@@ -21,8 +21,7 @@ from saved_pipeline import open_pipeline, short_name
 from spacy_incparse.cli.options import find_parser
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
-from spacy_incparse.generative.measures import WordMeasures
-from spacy_incparse.pipeline.generative import generative_parser
+from spacy_incparse.generative.measures import WordMeasures, measuring_parser
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -43,7 +42,7 @@ MAX_HYPOTHESES = 3000  # it goes no further than these
 def main(argv: Sequence[str] | None = None) -> None:
     """Compare the default beam with a wider one, and search without a filter with the slow twin."""
     arguments = _arguments(argv)
-    parser = generative_parser(find_parser(open_pipeline(arguments.model), arguments.model).decoder.parser, "model")
+    parser = measuring_parser(find_parser(open_pipeline(arguments.model), arguments.model).decoder.parser, "model")
     dev = common.read_part(arguments, arguments.bank, "dev")
     rng = random.Random(arguments.seed)
     rows = {

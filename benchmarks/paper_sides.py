@@ -16,21 +16,23 @@ from typing import Any
 from training_run import parse_and_score
 
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.derivations.treebank_parser import Parse
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
-from spacy_incparse.parsers.expected_f import least_risk
-from spacy_incparse.perceptron.learner import ParserLearner, retag
+from spacy_incparse.parsers.catalogue import kind_of_config
+from spacy_incparse.parsers.expected_f import max_expected_f
+from spacy_incparse.parsers.parse import Parse
+from spacy_incparse.perceptron.learner import retag
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import Parser
-from spacy_incparse.training.preparation import Progress
-from spacy_incparse.training.training_loop import TagSchedule, run_pass
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.training.passes import learn_pass
+from spacy_incparse.training.preparation import Preparation, Progress
+from spacy_incparse.training.training_loop import TagSchedule
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 Config = ParserConfig | GenerativeConfig
-AnyParser = Parser | GenerativeParser
+AnyParser = PerceptronParser | GenerativeParser
 GetParser = Callable[[], AnyParser]
 
 GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagger's, those that the parser finds itself
@@ -63,7 +65,7 @@ class Side:
     def settings(self, lang: str, n_sentences: int) -> tuple[Config, int, HeadRules]:
         """Give the settings for so many training sentences, the most passes, and the head rules."""
         recipe = read_recipe(self.recipe, lang=lang)
-        config = recipe.generative_config or recipe.parser_config
+        config = recipe.parser_config
         cache = {"cache_size": n_sentences, "cache_interval": max(1, n_sentences // SWEEPS)} if self.repeats else {}
         return replace(config, **self.changes, **cache), recipe.max_epochs, recipe.heads
 
@@ -184,7 +186,7 @@ class Answering:
 
     def _parse(self, words: Sequence[str], tags: Any) -> Parse:
         parses = self._parser.nbest(words, tags, 1 if self._temperature is None else N_TREES)
-        return parses[0] if len(parses) == 1 or self._temperature is None else least_risk(parses, self._temperature)
+        return parses[0] if len(parses) == 1 or self._temperature is None else max_expected_f(parses, self._temperature)
 
 
 def train_passes(
@@ -196,10 +198,10 @@ def train_passes(
         generative = GenerativeParser.train(trees, config, heads)
         yield lambda: generative
         return
-    learner = ParserLearner.from_treebank(corpus.trees, corpus.tags, config, heads)
-    schedule = TagSchedule(corpus.trees, corpus.tags, learner)
+    learner = kind_of_config(config).learner(corpus.trees, corpus.tags, config, heads, None)
+    schedule = TagSchedule(corpus.trees, Preparation(None, corpus.tags, learner), config.gold_tag_interval)
     for number in range(1, n_passes + 1):
-        run_pass(schedule, learner, seed, number, progress)
+        learn_pass(schedule.examples(number), learner, seed, number, progress)
         yield learner.parser
 
 

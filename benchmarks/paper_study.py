@@ -140,7 +140,7 @@ class Study:
                 words, tags = [tree.words for tree in self.train], [tree.tags for tree in self.train]
                 tagger = Tagger.train(words, tags, seed=0)
                 train = jackknife_tags(words, tags, seed=0, progress=lambda done, n: line.show("folds", done, n))
-                dev = tagger.lattice_batch([tree.words for tree in self.dev], 1, 0.0)
+                dev = tagger.candidate_tags([tree.words for tree in self.dev], 1, 0.0)
                 return {"train": list(map(" ".join, train)), "dev": list(map(" ".join, dev))}
 
         kept = self._parts.get("tags", self._checksum, tag)

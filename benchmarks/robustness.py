@@ -23,7 +23,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.tree_storage import anchored_trees
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 
 TABLE = Table("Robustness", ("input", "sentences", "words", "flat", "relaxed", "exceptions", "wrong trees"))
 MAX_LENGTH = 60
@@ -92,7 +92,7 @@ def _random_character(generator: random.Random) -> str:
     return chr(code if code < 0xD800 else code + 0x800)
 
 
-def _try_parser(parser: Parser, n_sequences: int, generator: random.Random) -> list[str]:
+def _try_parser(parser: PerceptronParser, n_sequences: int, generator: random.Random) -> list[str]:
     tags = (*parser.tags, *ODD_TAGS)
 
     def attempt() -> Iterator[tuple[int, str, bool]]:

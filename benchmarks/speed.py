@@ -20,7 +20,7 @@ from spacy_baseline import baseline
 from timing import pipe_speed, words_per_second
 from training_run import parse_and_score, tags_for, train
 
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
@@ -69,7 +69,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _measure(parsers: dict[str, Parser], dev: Sequence[Tree], rounds: int) -> dict[str, list[float]]:
+def _measure(parsers: dict[str, PerceptronParser], dev: Sequence[Tree], rounds: int) -> dict[str, list[float]]:
     """Give the speeds by round, after one that does not count."""
     n_words = sum(len(tree.words) for tree in dev)
     nlp = baseline()
@@ -81,7 +81,7 @@ def _measure(parsers: dict[str, Parser], dev: Sequence[Tree], rounds: int) -> di
     return {name: found[1:] for name, found in speeds.items()}
 
 
-def _search(parser: Parser, trees: Sequence[Tree]) -> Callable[[], None]:
+def _search(parser: PerceptronParser, trees: Sequence[Tree]) -> Callable[[], None]:
     """Give a function that searches for the best analysis of every sentence and makes no tree of it."""
     sentences = [parser.model.sentence(tree.words, tree.tags) for tree in trees]
     beam = parser._beam
@@ -94,7 +94,7 @@ def _search(parser: Parser, trees: Sequence[Tree]) -> Callable[[], None]:
 
 
 def _cells(
-    speeds: list[float], spacy_speeds: list[float], scores: dict[str, Any], parser: Parser, n_passes: int
+    speeds: list[float], spacy_speeds: list[float], scores: dict[str, Any], parser: PerceptronParser, n_passes: int
 ) -> list[str]:
     config = parser.config
     search = ("beam_size", "gamma", "seen_min_count", "seen_min_share")

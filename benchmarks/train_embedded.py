@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.temperature import fit_temperature
-from spacy_incparse.training.training_loop import PassReport, train_parser
+from spacy_incparse.training.training_loop import PassReport, tags_of, train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -84,9 +84,9 @@ def choose(
 ) -> tuple[int, float | None]:
     """Give the pass that is best on the held-out tenth, or the one that is given, and its temperature there."""
     rest, held_out = split(trees)
-    best: list[tuple[int, Tagger, Parser]] = []
+    best: list[tuple[int, Tagger, PerceptronParser]] = []
 
-    def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+    def note(report: PassReport, tagger: Tagger, parser: PerceptronParser) -> None:
         if report.is_best or n_passes:
             best[:] = [(report.number, tagger, parser)]
         f = report.scores["const_f"] if report.scores else 0.0
@@ -97,7 +97,7 @@ def choose(
         on_pass=note,
     )  # fmt: skip
     best_pass, tagger, parser = best[0]
-    tags = parser.tag_with(tagger, [tree.words for tree in held_out])
+    tags = tags_of(tagger, parser.tag_request, held_out)
     temperature = fit_temperature(parser.with_search(**search), held_out, tags)
     print(f"temperature {temperature}", flush=True)
     return best_pass, temperature
@@ -109,11 +109,11 @@ def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:
     return rest, [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
 
 
-def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, Parser]:
+def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, PerceptronParser]:
     """Train on all trees for a number of passes that is settled."""
-    last: list[tuple[Tagger, Parser]] = []
+    last: list[tuple[Tagger, PerceptronParser]] = []
 
-    def note(report: PassReport, tagger: Tagger, parser: Parser) -> None:
+    def note(report: PassReport, tagger: Tagger, parser: PerceptronParser) -> None:
         last[:] = [(tagger, parser)]
         print(f"all trees, pass {report.number}: {report.n_updates} updates, {report.seconds:.0f} s", flush=True)
 
@@ -127,7 +127,7 @@ def heads() -> HeadRules:
     return HeadRules.from_name("en")
 
 
-def write(tagger: Tagger, parser: Parser, folder: Path, recipe: str, notes: str) -> None:
+def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: str, notes: str) -> None:
     """Save sentencizer and parser; the parser's own tagger writes the tags."""
     import spacy
 

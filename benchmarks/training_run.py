@@ -13,13 +13,11 @@ from process_memory import peak_bytes
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.generative.generative_parser import GenerativeParser
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.training.training_loop import tags_of, train_parser
 from spacy_incparse.trees.tree import Tree
-
-Tags = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Trained:
 
     recipe: Recipe
     tagger: Tagger | None
-    parser: Parser | GenerativeParser
+    parser: ConstituencyParser
     seconds: float  # tagger and jackknifing included
     peak_bytes: int
     n_passes: int
@@ -54,13 +52,12 @@ def train(
     return Trained(recipe, tagger, parser, time.perf_counter() - started, peak_bytes(), recipe.max_epochs)
 
 
-def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, Parser | GenerativeParser]:
-    if recipe.generative_config is not None:
-        return None, GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
+def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, ConstituencyParser]:
     last: dict[str, Any] = {}
     train_parser(
         trees,
         [],
+        kind=recipe.kind,
         config=recipe.parser_config,
         heads=recipe.heads,
         n_folds=0 if gold_tags else recipe.training["n_folds"],
@@ -72,17 +69,13 @@ def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagg
     return last["tagger"], last["parser"]
 
 
-def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Tags:
+def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Sequence[Tags]:
     """Give the tags that trees are parsed under."""
-    return (
-        [tree.tags for tree in trees]
-        if gold_tags
-        else trained.parser.tag_with(trained.tagger, [tree.words for tree in trees])
-    )
+    return [tree.tags for tree in trees] if gold_tags else tags_of(trained.tagger, trained.parser.tag_request, trees)
 
 
 def parse_and_score(
-    parser: Parser | GenerativeParser, gold: Sequence[Tree], tags: Tags, path: Path | None = None
+    parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags], path: Path | None = None
 ) -> dict[str, Any]:
     """Parse the words of gold trees and score: EVALB's figures (fractions), `flat` and `relaxed` sentences.
 

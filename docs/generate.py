@@ -19,7 +19,6 @@ from spacy_incparse import glossary
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.pipeline import parser_training as training
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
 from spacy_incparse.pipeline.parser_pipe import make_incparse
@@ -28,6 +27,7 @@ from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_read
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training import training_settings as training
 
 FOLDER = Path(__file__).parent
 FACTORIES = {

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from spacy_incparse.parsers.protocol import TagRequest
 from spacy_incparse.pipeline.component_model import ParserModel
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
@@ -23,6 +24,10 @@ class FakeParser:
     labels = ("S", "VP")
     heads = HeadRules.from_name("en")
     temperature = None
+    kind = "perceptron"
+    clusters = None
+    tag_request = TagRequest()
+    needs_tags = True
 
     def __init__(self, **search):
         self.search = search
@@ -31,9 +36,6 @@ class FakeParser:
     def parse_batch(self, sentences):
         self.n_batches += 1
         return [self._parse(words, tags) for words, tags in sentences]
-
-    def tag_with(self, tagger, sentences):
-        return tagger.tag_batch(sentences)
 
     def with_search(self, **settings):
         return FakeParser(**settings)
@@ -46,9 +48,13 @@ class FakeParser:
 
 class FakeTagger:
     labels = FakeParser.tags
+    look_ahead = 0
 
     def tag(self, words):
         return ["CAP" if word[0].isupper() else "LOW" if word[0].islower() else "PUNCT" for word in words]
+
+    def candidate_tags(self, sentences, n_tags, margin):
+        return self.tag_batch(sentences)
 
     def tag_batch(self, sentences):
         return [self.tag(words) for words in sentences]

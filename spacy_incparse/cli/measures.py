@@ -16,7 +16,7 @@ from spacy_incparse import __version__
 from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined
+from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
 from spacy_incparse.settings import MOST
 
 if TYPE_CHECKING:
@@ -193,10 +193,13 @@ def _is_beam(text: str) -> bool:
 
 
 def _open(model: str) -> tuple[Language, GenerativeParser]:
-    from spacy_incparse.pipeline.generative import generative_parser
+    from spacy_incparse.generative.generative_parser import GenerativeParser
 
     nlp, component = open_pipeline(model)
-    return nlp, generative_parser(component.decoder.parser, model)
+    parser = component.decoder.parser
+    measuring_parser(parser, model)
+    assert isinstance(parser, GenerativeParser)  # it has settings of its measures besides
+    return nlp, parser
 
 
 def _settings(

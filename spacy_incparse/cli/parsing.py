@@ -11,9 +11,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
-from spacy_incparse.derivations.treebank_parser import Parse
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
+from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.tokens import penn_to_raw
 
@@ -86,18 +86,12 @@ def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
 
 
 def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, k: int) -> ParsedSentence:
-    model, start = component.model, sentence.start_char
-    if model.parser is None or (model.tagger is None and model.parser.needs_tags):
-        raise ValueError(f"the component {component.name!r} has no weights")
-    parser = model.parser.with_search(**component.search) if component.search else model.parser
-    (tags,) = parser.tag_with(model.tagger, [sentence.words])
-    if component.tags == "doc":
-        tags = [given or own for given, own in zip(sentence.tags, tags, strict=True)]
+    start = sentence.start_char
     return ParsedSentence(
         number,
         start,
         text[start : sentence.end_char],
         [offset - start for offset in sentence.char_starts],
         [offset - start for offset in sentence.char_ends],
-        parser.nbest(sentence.words, tags, k, sentence.constraints),
+        component.nbest_parses(sentence, k),
     )

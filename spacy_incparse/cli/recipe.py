@@ -14,56 +14,26 @@ import srsly
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.pipeline.generative import (
-    GENERATIVE,
-    check_search,
-    check_training,
-    generative_config,
-    is_generative,
-)
+from spacy_incparse.parsers.catalogue import check_search, kind_of, recipes
+from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
 from spacy_incparse.pipeline.model_file import pack
-from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, head_rules, parser_config
-from spacy_incparse.settings import MOST, check_number
+from spacy_incparse.settings import MOST, Settings, check_number
+from spacy_incparse.training.training_settings import (
+    TRAINING_DEFAULTS,
+    check_training,
+    feature_names,
+    head_rules,
+    parser_config,
+)
 from spacy_incparse.treebanks.treebank_files import read_text
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-    from spacy_incparse.perceptron.perceptron_parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
 MAX_EPOCHS = 10
-# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes. Its perceptron
-# has no margin, and all its steps have one size.
-_PAPER: dict[str, Any] = {
-    "training": {"margin": 0.0, "step_decay": 0.0},
-    "search": {"gamma": 1e6, "seen_min_share": 0.0},
-    "max_epochs": 12,
-}
-_ACCURATE: dict[str, Any] = {
-    "training": {"n_models": 2, "n_tags": 3, "train_generative_weight": 5.0},
-    "search": {"generative_weight": 24.0, "seen_min_share": 0.002},
-    "max_epochs": 6,
-}
-# Scores with a log probability in them lie further apart, and the best tree is often far behind for some words.
-_HYBRID: dict[str, Any] = {
-    "training": _PAPER["training"] | {"features": "paper+punct", "train_generative_weight": 10.0},
-    "search": _PAPER["search"] | {"generative_weight": 22.0, "gamma": 1e7, "beam_size": 400},
-    "max_epochs": 6,
-}
-RECIPES = {
-    "paper": _PAPER,
-    "paper+punct": _PAPER,
-    "accurate": _ACCURATE,
-    GENERATIVE: {"max_epochs": 1},
-    "hybrid": _HYBRID,
-}
-"""What the named recipes set beside their features; of what is not named the defaults hold."""
-NAMES = tuple(dict.fromkeys((*NAMED_SETS, *RECIPES)))
 _OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
 # Of the component's settings those that a trained pipeline takes over, and those that training decides by itself.
 _OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures")
@@ -86,28 +56,28 @@ class Recipe:
     description: str
 
     @property
-    def parser_config(self) -> ParserConfig:
-        """The settings of the parser itself, if it is no generative one."""
-        return parser_config(self.training | self.search)
+    def kind(self) -> ParserKind:
+        """The kind of parser that is trained."""
+        return kind_of(self.training)
 
     @property
-    def generative_config(self) -> GenerativeConfig | None:
-        """The settings of a generative parser; None where the parser is none."""
-        settings = self.training | self.search
-        return generative_config(settings) if is_generative(settings) else None
+    def parser_config(self) -> Settings:
+        """The settings of the parser itself."""
+        return parser_config(self.training | self.search)
 
-    def pipeline(self, tagger: Tagger | None, parser: Parser | GenerativeParser, scores: dict[str, Any]) -> Language:
+    def pipeline(self, tagger: Tagger | None, parser: ConstituencyParser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
 
-        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees; so does a
-        generative one, which has no tagger.
+        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees; so does one
+        that finds its own tags.
         """
         nlp = _blank(self.lang)
         nlp.add_pipe("sentencizer")
         weights = {} if tagger is None else {"tagger": tagger.to_bytes()}
-        weights[parser.part_name] = parser.to_bytes()
+        weights[self.kind.part_name] = parser.to_bytes()
         settings = {"training": self.training, "search": self.search}
-        if tagger is None or getattr(parser.config, "n_tags", 1) > 1:
+        request = parser.tag_request
+        if tagger is None or request is None or request.n_tags > 1:
             nlp.add_pipe("incparse", config={"tags": "own", "set_tags": True} | settings | self.options)
         else:
             # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
@@ -140,6 +110,7 @@ def read_recipe(
     given["max_epochs"] = max_epochs or given["max_epochs"]
     try:
         _check(given | {"training": training}, others=_OUTER if _is_json(Path(config)) else ())
+        training["kind"] = kind_of(training).name
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
     _blank(given["lang"])
@@ -179,12 +150,12 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
         raise ConfigError(f"lang is {lang!r}: it must be the code of a language, such as 'en'")
     check_number("max_epochs", settings["max_epochs"], 1, MOST)
     features = training["features"]
-    if isinstance(features, str) and features in RECIPES and features not in (*NAMED_SETS, GENERATIVE):
+    if isinstance(features, str) and features in recipes() and features not in feature_names():
         raise ConfigError(f"{features!r} is no feature set but more settings than that: use --config {features}")
     check_search(search)
     check_training(training | search, others)
     _check_options(settings["options"])
-    if settings["options"].get("measures") and not is_generative(training):
+    if settings["options"].get("measures") and not kind_of(training).has_measures:
         raise ConfigError("measures need a generative model: train one with features = 'generative', or leave them out")
 
 
@@ -201,12 +172,13 @@ def _check_options(options: dict[str, Any]) -> None:
 
 def _read_settings(config: str) -> dict[str, Any]:
     defaults = {"training": {}, "search": {}, "options": {}, "lang": "en", "max_epochs": MAX_EPOCHS}
-    if config in NAMES:
-        own = RECIPES.get(config, {})
-        return defaults | own | {"training": {"features": config} | own.get("training", {})}
+    if config in recipes():
+        kind, own = recipes()[config]
+        features = {"features": config} if config in NAMED_SETS else {}
+        return defaults | dict(own) | {"training": {"kind": kind.name} | features | own.get("training", {})}
     path = Path(config)
     if not path.is_file():
-        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(NAMES)}")
+        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(recipes())}")
     text = read_text(path)
     try:
         return defaults | ((_from_json if _is_json(path) else _from_cfg)(text))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_incparse.derivations.tree_scores import ScoredMove, TreeScore
-    from spacy_incparse.derivations.treebank_parser import Parse
+    from spacy_incparse.parsers.parse import Parse
+    from spacy_incparse.parsers.tree_scores import ScoredMove, TreeScore
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
@@ -186,7 +186,7 @@ def _move_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
             cells = [
                 str(item.number), str(number), move.word or "", move.tag or "", " ".join(move.closings),
                 " ".join(move.chain), _cell(move.closing_score), _cell(move.chain_score), _cell(move.score),
-                f"{move.refusal.what} ({move.refusal.kind})" if move.refusal else "",
+                f"{move.violation.what} ({move.violation.kind})" if move.violation else "",
             ]  # fmt: skip
             yield "\t".join(cells)
 
@@ -220,7 +220,7 @@ def _move(move: ScoredMove) -> dict[str, Any]:
         "chain": list(move.chain),
         "closing_score": move.closing_score,
         "chain_score": move.chain_score,
-        "missing": move.refusal._asdict() if move.refusal else None,
+        "missing": move.violation._asdict() if move.violation else None,
     }
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_incparse.cli.options import SkipBad, WordClusters, open_treebank
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.catalogue import recipes
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-    from spacy_incparse.perceptron.perceptron_parser import Parser
+    from spacy_incparse.parsers.protocol import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
 
-    OnPass = Callable[[PassReport, Tagger | None, Parser | GenerativeParser], None]
+    OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
 
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
@@ -38,7 +37,7 @@ def train_command(
         typer.Option(
             "--config",
             "-c",
-            metavar="paper|rich|accurate|hybrid|generative|PATH",
+            metavar="|".join((*recipes(), "PATH")),
             help="Feature set, or a .cfg or .json with settings.",
         ),
     ] = "rich",
@@ -96,49 +95,34 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     where all passes are finished and the pipeline of the best one is gone.
     """
     from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.training.training_loop import train_parser
+    from spacy_incparse.training.training_state import forget
 
-    if resume and recipe.generative_config is not None:
-        raise IncparseError("--resume: a generative model is trained in one pass, so there is nothing to go on with")
+    one_pass = recipe.kind.trains_in_one_pass
+    if resume and one_pass:
+        raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # what cannot be written is known before the work
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
-    def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:
+    def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
         if report.is_best:
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
         table.add(report)
 
-    if recipe.generative_config is None:
-        _train_passes(trees, dev, out_dir, recipe, on_pass, table, resume=resume)
-    else:
-        _train_generative(trees, dev, out_dir, recipe, on_pass)
-
-
-def _train_passes(
-    trees: list[Tree],
-    dev: list[Tree],
-    out_dir: Path,
-    recipe: Recipe,
-    on_pass: OnPass,
-    table: _PassTable,
-    *,
-    resume: bool,
-) -> None:
-    """Train a perceptron or a hybrid, pass by pass; an interruption says what is kept."""
-    from spacy_incparse.training.training_loop import train_parser
-
-    kept: list[int] = []  # finished passes that --resume can go on behind, each time that there are more
+    kept: list[int] = []  # finished passes that --resume can go on after, each time that there are more
     try:
         train_parser(
             trees,
             dev,
+            kind=recipe.kind,
             config=recipe.parser_config,
             heads=recipe.heads,
             n_folds=recipe.training["n_folds"],
             tagger_settings=recipe.training["tagger"],
             max_epochs=recipe.max_epochs,
             seed=recipe.training["seed"],
-            state_dir=out_dir / STATE,
+            state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
             has_best=(out_dir / BEST).exists(),
             on_pass=on_pass,
@@ -148,29 +132,13 @@ def _train_passes(
     except KeyboardInterrupt:
         table.clear_progress()
         raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
+    if one_pass:
+        forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
     if not (out_dir / BEST).exists():
         raise IncparseError(
             f"all {recipe.max_epochs} passes are finished, but their pipeline is not in {out_dir / BEST} any more:"
             " train on with a higher --max-epochs, or start anew without --resume"
         )
-
-
-def _train_generative(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, on_pass: OnPass) -> None:
-    """Train in one pass; score the trees that the parser gives with tags of its own, and fit its temperature."""
-    from spacy_incparse.evaluation.evalb import score_trees
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-    from spacy_incparse.training.temperature import fit_temperature
-    from spacy_incparse.training.training_loop import PassReport
-    from spacy_incparse.training.training_state import forget
-
-    started = time.perf_counter()
-    assert recipe.generative_config is not None
-    parser: Any = GenerativeParser.train(trees, recipe.generative_config, recipe.heads)
-    scores = score_trees(dev, [parser.parse(tree.words).tree for tree in dev]).to_dict() if dev else None
-    if dev:
-        parser.temperature = fit_temperature(parser, dev, parser.tag_with(None, [tree.words for tree in dev]))
-    on_pass(PassReport(1, 0, scores, time.perf_counter() - started, True), None, parser)
-    forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
 
 
 def _what_is_kept(kept: Sequence[int], *, resume: bool) -> str:
@@ -186,7 +154,7 @@ def _check_folder(out_dir: Path, recipe: Recipe) -> None:
     from spacy_incparse.training.training_state import PREPARATION
 
     if (out_dir / BEST).exists():
-        can_resume = (out_dir / STATE / PREPARATION).exists() and recipe.generative_config is None
+        can_resume = (out_dir / STATE / PREPARATION).exists() and not recipe.kind.trains_in_one_pass
         train_on = ", train on with --resume," if can_resume else ""
         raise IncparseError(
             f"there is a pipeline in {out_dir / BEST} already: name another folder{train_on} or replace it with --force"

@@ -14,7 +14,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.parsing import ParsedSentence
-    from spacy_incparse.derivations.treebank_parser import Parse
+    from spacy_incparse.parsers.parse import Parse
 
 # Number of the sentence (from 1), the sentence, whether it heads a list of analyses, Penn spelling -> pieces of output
 SentenceWriter = Callable[[int, "ParsedSentence", bool, bool], Iterator[str]]

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from spacy_incparse.derivations.derivation import derivation
 from spacy_incparse.derivations.grammar_labels import UNKNOWN, Labels
+from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.tree import Tree, TreeArrays
-
-Tags = Sequence[str | Sequence[tuple[str, float]]]
-"""One entry a word: its tag, or several tags, each with its gap to the best, which comes first."""
 
 
 def encode_moves(
@@ -42,7 +40,7 @@ def as_searched(tree: Tree, tags: Sequence[str], labels: Labels) -> Tree:
 def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
     """Give of each word the tree's tag where it is among the given ones, else the first of these."""
     return [
-        given if isinstance(given, str) else next((tag for tag, _ in given if tag == own), given[0][0])
+        given if isinstance(given, str) else next((tag for tag, _ in given or () if tag == own), best_tag(given))
         for own, given in zip(tree.tags, tags, strict=True)
     ]
 

@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from spacy_incparse.derivations.chains import Context, Decision, Grammar, tree_decisions
 from spacy_incparse.derivations.grammar_labels import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Labels
+from spacy_incparse.parsers.tree_scores import Violation
 from spacy_incparse.trees.tree import Tree
 
 TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
 
 
-class Refusal(NamedTuple):
-    """What the grammar lacks for a word's move. kind: "tag", "chain", "triple" or "context".
-
-    A tag that training has not seen, for which the most frequent one stands; a chain of new constituents down to the
-    tag; a triple of parent, left sibling and what comes next; or a context (parent, left sibling, tag of the next word)
-    that was seen so often that it allows only what was seen there.
-    """
-
-    kind: str
-    what: str
-
-
-def refusals(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Refusal | None]:
+def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Violation | None]:
     """Give for each word of a transformed tree, and for its end, why the search may not do it; None: it may.
 
     seen: the outcomes that contexts allow, see `seen_outcomes`.
     """
-    found: list[Refusal | None] = []
+    found: list[Violation | None] = []
     for decisions, tag in zip(_by_word(tree_decisions(tree, grammar.labels)), [*tree.tags, None], strict=True):
         chain = [decision for decision in decisions if decision[3] != STOP]
         site = len(decisions) - len(chain)  # the decisions before it are closings
-        refused = [_refused(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions)]
-        found.append(_lacking_chain(chain, tag, grammar) or next(filter(None, refused), None))
+        violated = [_violated(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions)]
+        found.append(_lacking_chain(chain, tag, grammar) or next(filter(None, violated), None))
     return found
 
 
@@ -63,7 +51,7 @@ def _by_word(decisions: Sequence[Decision]) -> list[list[Decision]]:
     return parts
 
 
-def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Refusal | None:
+def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Violation | None:
     """Say whether the grammar lacks the chain that these decisions build."""
     if tag is None:
         return None
@@ -72,12 +60,12 @@ def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar)
     if tag_id != UNKNOWN and labels in grammar.chains[tag_id]:
         return None
     path = " over ".join([*(_name(label, grammar.labels) for label in labels), tag])
-    return Refusal(CHAIN, f"no chain {path}" if labels else f"no {path} without a phrase of its own")
+    return Violation(CHAIN, f"no chain {path}" if labels else f"no {path} without a phrase of its own")
 
 
-def _refused(
+def _violated(
     decision: Decision, grammar: Grammar, seen: Mapping[Context, frozenset[int]], needs_triple: bool
-) -> Refusal | None:
+) -> Violation | None:
     """Say why a decision may not be taken; inside of a chain it needs no triple, since the chain has been seen."""
     parent, sibling, tag, outcome = decision
     labels = grammar.labels
@@ -86,10 +74,10 @@ def _refused(
     inside = f"{_name(parent, labels)}{behind}"
     what = f"no end of {inside}" if outcome == STOP else f"no {_name(symbol, labels)} in {inside}"
     if needs_triple and (parent, sibling, symbol) not in grammar.triples:
-        return Refusal(TRIPLE, what)
+        return Violation(TRIPLE, what)
     allowed = seen.get((parent, sibling, tag))
     if allowed is not None and outcome not in allowed:
-        return Refusal(CONTEXT, what + (" at the sentence's end" if tag == END else f" before {labels.tags[tag]}"))
+        return Violation(CONTEXT, what + (" at the sentence's end" if tag == END else f" before {labels.tags[tag]}"))
     return None
 
 

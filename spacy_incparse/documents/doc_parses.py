@@ -20,10 +20,10 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.stored_fields import StoredAnalysis, stored_analyses, stored_temperature
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.sessions import check_n_analyses
+from spacy_incparse.parsers.pushed_words import check_n_analyses
 
 if TYPE_CHECKING:
-    from spacy_incparse.derivations.treebank_parser import Parse
+    from spacy_incparse.parsers.parse import Parse
     from spacy_incparse.perceptron.perceptron_parser import Tags
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
@@ -118,7 +118,7 @@ def _analyses(doc: Doc, found: AnchoredTree, component: IncParser | None) -> _An
     if component is not None:
         sentence = component.with_constraints(doc, _sentence(doc, found))
         tags = component.tags_for(sentence)
-        own = component.decoder.analyser.analyses(found.tree.words, tags, sentence.constraints)
+        own = component.decoder.nbest_search.analyses(found.tree.words, tags, sentence.constraints)
         return _parsed(found, component, own)
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
@@ -127,7 +127,7 @@ def _analyses(doc: Doc, found: AnchoredTree, component: IncParser | None) -> _An
         return _Analyses([found], None)
     component, tags, best = _origin(doc, found)
     constraints = component.with_constraints(doc, _sentence(doc, found)).constraints
-    parses = component.decoder.analyser.beside(best, found.tree.words, tags, constraints)
+    parses = component.decoder.nbest_search.beside(best, found.tree.words, tags, constraints)
     analyses = _parsed(found, component, parses)
     return _Analyses([found, *analyses.trees[1:]], analyses.temperature)
 

@@ -12,7 +12,7 @@ from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.derivations.tree_scores import TreeScore
+    from spacy_incparse.parsers.tree_scores import TreeScore
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 

@@ -18,9 +18,7 @@ def constrained(
     A span's label is that of the phrase, none stands for any. Whitespace tokens at its borders do not count. Spans find
     their words by characters, since tokens may have been merged after the Doc was cut into these sentences.
     """
-    from spacy_incparse.derivations.constrained_search import (
-        Constraint,
-    )  # compiled modules stay unloaded until they are needed
+    from spacy_incparse.parsers.constraints import Constraint  # compiled modules stay unloaded until they are needed
 
     starts = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_starts)}
     ends = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_ends)}

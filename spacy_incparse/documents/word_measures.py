@@ -11,8 +11,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.user_data import user_data
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.measures import WordMeasures, joined
-from spacy_incparse.pipeline.generative import generative_parser
+from spacy_incparse.generative.measures import WordMeasures, joined, measuring_parser
 
 ATTRIBUTE = "incparse_measures"
 VERSION = 1
@@ -25,7 +24,7 @@ def measure_sentence(parser: Any, name: str, sentence: Sentence, tags: Sequence[
     tags: those that it was parsed under. Raises IncparseError where the parser, the component `name`'s, is not
     generative.
     """
-    found = generative_parser(parser, name).measures(sentence.words, tags)
+    found = measuring_parser(parser, name).measures(sentence.words, tags)
     origin = sentence.start_char
     rows = [[_rounded(value) for value in word.to_list()] for word in found]
     return json.dumps(

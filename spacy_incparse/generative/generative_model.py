@@ -27,12 +27,10 @@ from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_scorer import Probabilities
 from spacy_incparse.generative.lattice import Lattice
 from spacy_incparse.generative.vocabulary import Vocabulary
+from spacy_incparse.parsers.parse import Tag, Tags
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-
-Tag = str | Sequence[tuple[str, float]] | None
-Tags = Sequence[Tag]
 
 
 @dataclass(frozen=True)

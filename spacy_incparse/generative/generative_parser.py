@@ -12,21 +12,25 @@ from typing import Any
 import srsly
 
 from spacy_incparse.derivations.bracket_constraints import Limits
-from spacy_incparse.derivations.constrained_search import WIDE_BEAM, Constraints, checked
+from spacy_incparse.derivations.constrained_search import WIDE_BEAM
 from spacy_incparse.derivations.oracle import as_searched, check_words, reachable_tags, retag
-from spacy_incparse.derivations.tree_scores import TreeScore, tree_score
+from spacy_incparse.derivations.tree_scores import tree_score
 from spacy_incparse.derivations.tree_writer import TreeWriter
-from spacy_incparse.derivations.treebank_parser import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
-from spacy_incparse.derivations.violations import refusals
+from spacy_incparse.derivations.treebank_parser import TreebankParser, root_symbol
+from spacy_incparse.derivations.violations import violations
 from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.generative_beam import Beam
 from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_model import GenerativeModel, Tag, Tags, encode_known
+from spacy_incparse.generative.generative_model import GenerativeModel, encode_known
 from spacy_incparse.generative.measures import WordMeasures
 from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.prefix_session import PrefixSession
-from spacy_incparse.parsers.expected_f import least_risk
-from spacy_incparse.parsers.sessions import check_n_analyses
+from spacy_incparse.parsers.constraints import Constraints, checked_constraints
+from spacy_incparse.parsers.expected_f import max_expected_f
+from spacy_incparse.parsers.parse import Parse, Tag, Tags, check_sentence, flat_tree
+from spacy_incparse.parsers.protocol import TagRequest, TagSource
+from spacy_incparse.parsers.pushed_words import check_n_analyses
+from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -34,7 +38,7 @@ ALL = 2**31 - 1
 Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
 
 
-class GenerativeParser(TrainedParser):
+class GenerativeParser(TreebankParser):
     """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
 
     It generates the words together with the tree: its scores are natural log probabilities, and without tags it finds
@@ -42,8 +46,7 @@ class GenerativeParser(TrainedParser):
     """
 
     model: GenerativeModel
-    part_name = "generative"  # in a model's file
-    needs_tags = False
+    kind = "generative"
 
     def __init__(
         self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
@@ -63,6 +66,11 @@ class GenerativeParser(TrainedParser):
         return cls(GenerativeModel.train(trees, config, heads), config)
 
     @property
+    def tag_request(self) -> TagRequest | None:
+        """None: it finds its own tags."""
+        return None
+
+    @property
     def answers_with_best(self) -> bool:
         """Whether its tree is the most probable one that it finds, and not that of the best expected F."""
         return self.config.risk_trees == 1
@@ -73,7 +81,7 @@ class GenerativeParser(TrainedParser):
         The tree is the one with the best expected F; the most probable one is the first of `nbest`.
         """
         parses = self.nbest(words, tags, self.config.risk_trees, constraints)
-        return least_risk(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
+        return max_expected_f(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
 
     def nbest(
         self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
@@ -86,9 +94,11 @@ class GenerativeParser(TrainedParser):
         """
         check_sentence(words, tags)
         check_n_analyses(k)
-        wanted = checked(constraints, len(words))
         n_results = k if are_given(tags) else ALL
         nodes = self.model.nodes_of(words, tags)
+        if constraints is not None and not constraints:
+            return self.to_parses(*(self._search(nodes, n_results, None, False) or ([], "flat")), words, tags)[:k]
+        wanted = checked_constraints(constraints, len(words))
         found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
         parses = self.to_parses(*(found or ([], "flat")), words, tags)
         return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
@@ -108,7 +118,7 @@ class GenerativeParser(TrainedParser):
         arguments = encode_known(transformed, grammar, self.model.vocabulary)
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
-        return tree_score(retag(tree, shown), transformed, scores, refusals(transformed, grammar, {}))
+        return tree_score(retag(tree, shown), transformed, scores, violations(transformed, grammar, {}))
 
     def _search(
         self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
@@ -138,20 +148,22 @@ class GenerativeParser(TrainedParser):
             parses.setdefault(tree, Parse(tree, score, source))
         return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
 
-    def tag_with(self, tagger: Any, sentences: Sequence[Sequence[str]]) -> list[Tags]:
-        """Give the tags that sentences are to be parsed under: none, it finds its own."""
-        return [[None] * len(words) for words in sentences]
+    def with_wide_search(self, n: int) -> GenerativeParser:
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
+        return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
     def with_search(self, **settings: Any) -> GenerativeParser:
         """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
         config = self.config.with_search(**settings)
         return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
 
-    def start(self, *, beam_size: int | None = None, gamma: float | None = None) -> PrefixSession:
+    def start(
+        self, tagger: TagSource | None = None, *, beam_size: int | None = None, gamma: float | None = None
+    ) -> PrefixSession:
         """Begin a sentence that comes word by word.
 
-        beam_size, gamma: the filter of its measures, as `GenerativeConfig.measures_filter` completes it; its
-            ConfigError for values that they cannot have.
+        tagger: not asked, since the parser finds its own tags. beam_size, gamma: the filter of its measures, as
+        `GenerativeConfig.measures_filter` completes it; its ConfigError for values that they cannot have.
         """
         sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
         return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
@@ -179,8 +191,8 @@ class GenerativeParser(TrainedParser):
         """Give a search of its own; one that merges is for sums, the other for trees (see beam.pyx)."""
         return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
 
-    def to_bytes(self) -> bytes:
-        """Give the whole parser."""
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes; it has no word clusters."""
         return srsly.msgpack_dumps(
             {"config": self.config.to_dict(), "model": self.model.to_dict(), "temperature": self.temperature}
         )

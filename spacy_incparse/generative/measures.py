@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import isfinite, log, prod
-from typing import Any
+from typing import Any, Protocol
+
+from spacy_incparse.errors import IncparseError
 
 BITS = 1 / log(2)
 
@@ -51,6 +53,26 @@ class WordMeasures:
 
 
 MEASURES = tuple(field.name for field in fields(WordMeasures) if field.name != "flag")
+
+
+class MeasuringParser(Protocol):
+    """A parser whose scores are probabilities of words, so that it knows what each of them costs."""
+
+    def measures(self, words: Sequence[str], tags: Sequence[Any] | None = None) -> list[WordMeasures]:
+        """Return the measures of each word."""
+
+
+def measuring_parser(parser: Any, name: str) -> MeasuringParser:
+    """Return a parser if it has measures.
+
+    Raises IncparseError for another one: its scores are no probabilities, so there is no surprisal in them.
+    """
+    if not hasattr(parser, "measures"):
+        raise IncparseError(
+            f"the parser of {name!r} gives no probabilities of words, so that there are no measures: take a generative "
+            f"one, such as 'en_generative', or train one (spacy-incparse train ... --config generative)"
+        )
+    return parser
 
 
 def word_measures(

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.parsers.sessions import NO_WORDS, check_n_analyses, check_word
+from spacy_incparse.parsers.parse import Parse, Tag
+from spacy_incparse.parsers.pushed_words import NO_WORDS, check_n_analyses, check_word
 
 if TYPE_CHECKING:
-    from spacy_incparse.derivations.treebank_parser import Parse
-    from spacy_incparse.generative.generative_model import Tag
     from spacy_incparse.generative.generative_parser import GenerativeParser
 
 ALL = 2**31 - 1

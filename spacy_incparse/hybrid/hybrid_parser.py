@@ -16,14 +16,15 @@ from spacy_incparse.hybrid.generative_folds import Jackknife
 from spacy_incparse.hybrid.hybrid_scorer import GenerativeScores, HybridScorer
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import Model, Parser, Tags
+from spacy_incparse.perceptron.perceptron_parser import PerceptronModel, PerceptronParser
 from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class HybridModel(Model):
+class HybridModel(PerceptronModel):
     """A model with a generative model of the same grammar, and in training others that have each not seen a part."""
 
     generative: GenerativeModel
@@ -31,7 +32,7 @@ class HybridModel(Model):
     jackknife: Jackknife | None = None
 
     @classmethod
-    def train(cls, model: Model, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
+    def train(cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
         """Add generative models of normalised trees, whose labels the model's grammar has."""
         settings = GenerativeConfig(conjunctions=config.conjunctions)
 
@@ -68,6 +69,10 @@ class HybridModel(Model):
     def _trained(self) -> HybridModel:
         return replace(self, jackknife=None)
 
+    def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> HybridParser:
+        """Return a parser with this model and these weights."""
+        return HybridParser(self.trained(), weights, config, moves)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack, the grammar and the head rules once."""
         own = self.generative.to_dict()
@@ -79,7 +84,7 @@ class HybridModel(Model):
     def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> HybridModel:
         """Undo `to_dict`, which leaves clusters out."""
         generative = data["generative"] | {"grammar": data["grammar"], "heads": data["heads"]}
-        model = Model.from_dict(data, clusters)
+        model = PerceptronModel.from_dict(data, clusters)
         return cls(
             model.grammar,
             model.lexicon,
@@ -109,8 +114,8 @@ class HybridModel(Model):
         return tuple(model.probabilities(moves, self.generative_config) for model in models)
 
 
-class HybridParser(Parser):
+class HybridParser(PerceptronParser):
     """A trained parser whose scores have a fixed multiple of a log probability in them (section 5)."""
 
-    part_name = "hybrid"
+    kind = "hybrid"
     model_type = HybridModel

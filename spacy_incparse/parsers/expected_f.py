@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from math import exp
 
-from spacy_incparse.derivations.treebank_parser import Parse
+from spacy_incparse.parsers.parse import Parse
 
 
-def least_risk(parses: Sequence[Parse], temperature: float) -> Parse:
+def max_expected_f(parses: Sequence[Parse], temperature: float) -> Parse:
     """Give the tree with the highest expected F against all of them.
 
     Expected F of t = 2 sum over t's phrases of P(phrase) / (phrases of t + expected phrases of a tree), where a tree's

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import exp, inf
 
-from spacy_incparse.derivations.constrained_search import Constraints
-from spacy_incparse.derivations.oracle import Tags
-from spacy_incparse.derivations.treebank_parser import Parse
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.parsers.constraints import Constraints
+from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # at most so many of a sentence are looked at
@@ -20,15 +19,15 @@ N_ANALYSES = 100  # at most so many of a sentence are looked at
 Phrase = tuple[str, int, int]  # label, first word, one behind the last
 
 
-class Analyser:
+class NBestSearch:
     """Finds the analyses beside a parser's own, by a search that keeps a hypothesis for no more than its rank.
 
     The parser's own search drops what scores far below the best, which is what a probability has to know.
     """
 
-    def __init__(self, parser: Parser):
+    def __init__(self, parser: ConstituencyParser):
         self.parser = parser
-        self._wide = parser.with_search(gamma=None, beam_size=max(N_ANALYSES, parser.config.beam_size))
+        self._wide = parser.with_wide_search(N_ANALYSES)
 
     def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
         """Give the analyses of a sentence, the parser's own first, then the others with falling scores."""

@@ -9,18 +9,18 @@ import srsly
 
 from spacy_incparse.derivations.chains import Grammar
 from spacy_incparse.derivations.moves import Moves
-from spacy_incparse.derivations.oracle import Tags, as_searched, encode_moves, reachable_tags, retag
+from spacy_incparse.derivations.oracle import as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.derivations.treebank_parser import root_symbol
 from spacy_incparse.errors import ModelError
-from spacy_incparse.hybrid.hybrid_parser import HybridModel, HybridParser
 from spacy_incparse.learning.weights import AveragedWeights, averaged_over
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.perceptron.beam import Beam
 from spacy_incparse.perceptron.candidate_cache import CandidateCache, GoldMoves
 from spacy_incparse.perceptron.early_update import Perceptron
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import Model, Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronModel, PerceptronParser
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -28,10 +28,10 @@ from spacy_incparse.trees.tree import Tree
 PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
 
 
-class Learning:
+class WeightLearner:
     """One of the models that a learner trains: raw weights, their perceptron, and candidates for repeated use."""
 
-    def __init__(self, model: Model, moves: Moves, config: ParserConfig):
+    def __init__(self, model: PerceptronModel, moves: Moves, config: ParserConfig):
         self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
         scorer = model.scorer(moves, self.weights, config, training=True)
         beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
@@ -63,13 +63,13 @@ class ParserLearner:
     parser has the mean of their averages.
     """
 
-    def __init__(self, model: Model, config: ParserConfig):
+    def __init__(self, model: PerceptronModel, config: ParserConfig):
         self.model, self.config = model, config
         # With all outcomes of its contexts, the rare ones too: the model has to learn against them.
         self._moves = model.moves(config, config.train_seen_min_count)
         self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
-        self._models = [Learning(model, self._moves, config) for _ in range(config.n_models)]
-        self._parser: Parser | None = None
+        self._models = [WeightLearner(model, self._moves, config) for _ in range(config.n_models)]
+        self._parser: PerceptronParser | None = None
 
     @property
     def weights(self) -> AveragedWeights:
@@ -85,24 +85,13 @@ class ParserLearner:
         heads: HeadRules,
         clusters: Clusters | None = None,
     ) -> ParserLearner:
-        """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
+        """Return the learner of a perceptron with the grammar and lexicon of `treebank_model`."""
+        return cls(treebank_model(trees, tags, config, heads, clusters), config)
 
-        These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
-        """
-        taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
-        if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
-            taggings.append([transform(tree) for tree in trees])
-        grammar = Grammar.from_taggings(
-            taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
-        )
-        lexicon = Lexicon.from_sentences(
-            (tree.words for tree in trees),
-            known_min_count=config.known_min_count,
-            common_min_count=config.common_min_count,
-            clusters=clusters,
-        )
-        model = Model(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
-        return cls(HybridModel.train(model, trees, config) if config.is_hybrid else model, config)
+    @property
+    def n_models(self) -> int:
+        """How many models learn side by side."""
+        return self.config.n_models
 
     def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
         """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
@@ -124,12 +113,11 @@ class ParserLearner:
         n_closings, leaves = encode_moves(searched, known, self._moves.leaf_numbers)
         return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 
-    def parser(self) -> Parser:
+    def parser(self) -> PerceptronParser:
         """Give a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
-            kind = HybridParser if isinstance(self.model, HybridModel) else Parser
             weights = averaged_over([learning.weights for learning in self._models])
-            self._parser = kind(self.model.trained(), weights, self.config, self._decoding_moves)
+            self._parser = self.model.parser(weights, self.config, self._decoding_moves)
         return self._parser
 
     def state_to_bytes(self) -> bytes:
@@ -146,6 +134,32 @@ class ParserLearner:
         except Exception as error:
             raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
+
+
+def treebank_model(
+    trees: Sequence[Tree],
+    tags: Sequence[Tags],
+    config: ParserConfig,
+    heads: HeadRules,
+    clusters: Clusters | None = None,
+) -> PerceptronModel:
+    """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
+
+    These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
+    """
+    taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
+    if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
+        taggings.append([transform(tree) for tree in trees])
+    grammar = Grammar.from_taggings(
+        taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
+    )
+    lexicon = Lexicon.from_sentences(
+        (tree.words for tree in trees),
+        known_min_count=config.known_min_count,
+        common_min_count=config.common_min_count,
+        clusters=clusters,
+    )
+    return PerceptronModel(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
 
 
 def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:

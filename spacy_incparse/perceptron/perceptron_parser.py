@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import srsly
 
 from spacy_incparse.derivations.bracket_constraints import Limits
 from spacy_incparse.derivations.chains import Context, Grammar, check_ids
-from spacy_incparse.derivations.constrained_search import WIDE_BEAM, Constraint, Constraints, checked
+from spacy_incparse.derivations.constrained_search import WIDE_BEAM
 from spacy_incparse.derivations.encoded_sentence import Sentence
 from spacy_incparse.derivations.moves import Moves
-from spacy_incparse.derivations.oracle import Tags, as_searched, check_words, encode_moves, reachable_tags, retag
-from spacy_incparse.derivations.tree_scores import TreeScore, tree_score
+from spacy_incparse.derivations.oracle import as_searched, check_words, encode_moves, reachable_tags, retag
+from spacy_incparse.derivations.tree_scores import tree_score
 from spacy_incparse.derivations.tree_writer import TreeWriter
-from spacy_incparse.derivations.treebank_parser import Parse, TrainedParser, check_sentence, flat_tree, root_symbol
-from spacy_incparse.derivations.violations import refusals, seen_outcomes
+from spacy_incparse.derivations.treebank_parser import TreebankParser, root_symbol
+from spacy_incparse.derivations.violations import seen_outcomes, violations
 from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import look_ahead
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
-from spacy_incparse.parsers.sessions import LateSession, TaggerAhead, check_n_analyses
+from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
+from spacy_incparse.parsers.look_ahead_session import LookAheadSession
+from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, best_tag, check_sentence, flat_tree
+from spacy_incparse.parsers.protocol import TagRequest, TagSource
+from spacy_incparse.parsers.pushed_words import check_n_analyses
+from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.perceptron.beam import Beam
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.replay import Replay
@@ -35,15 +40,8 @@ from spacy_incparse.trees.tree import Tree
 Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
 
 
-class TagSource(Protocol):
-    """What a parser needs of a tagger: see tagging.Tagger.lattice_batch."""
-
-    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
-        """Give each sentence's tags."""
-
-
 @dataclass(frozen=True)
-class Model:
+class PerceptronModel:
     """What of a parser is learnt from a treebank but for the weights."""
 
     grammar: Grammar
@@ -60,9 +58,13 @@ class Model:
         """Give a scorer of moves under these weights."""
         return Scorer(moves, config.templates, weights)
 
-    def trained(self) -> Model:
+    def trained(self) -> PerceptronModel:
         """Give the model without what only training needs."""
         return self
+
+    def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> PerceptronParser:
+        """Return a parser with this model and these weights."""
+        return PerceptronParser(self.trained(), weights, config, moves)
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Give a sentence of the training part as numbers."""
@@ -80,8 +82,8 @@ class Model:
         ids = []
         for position, tag in enumerate(tags):
             if not isinstance(tag, str):
-                alternatives[position] = _ranked(tag, tag_ids)
-                tag = tag[0][0]
+                alternatives[position] = _ranked(tag or [(UNKNOWN_TAG, 0.0)], tag_ids)
+                tag = best_tag(tag)
             ids.append(tag_ids.get(tag, 0))
         clusters = self.lexicon.encode_clusters(words)
         return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters, *generative)
@@ -96,7 +98,7 @@ class Model:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Model:
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> PerceptronModel:
         """Undo `to_dict`, which leaves clusters out. Raises ModelError for ids that no label has."""
         grammar = Grammar.from_dict(data["grammar"])
         check_ids(data["punctuation"], 0, len(grammar.tags))
@@ -108,18 +110,16 @@ class Model:
         )
 
 
-class Parser(TrainedParser):
+class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
 
-    model: Model
-    part_name = "parser"  # in a model's file
-    model_type: type[Model] = Model
-    needs_tags = True
-    answers_with_best = True  # of all trees that it finds, the one with the highest score
+    model: PerceptronModel
+    kind = "perceptron"
+    model_type: type[PerceptronModel] = PerceptronModel
 
     def __init__(
         self,
-        model: Model,
+        model: PerceptronModel,
         weights: Weights,
         config: ParserConfig,
         moves: Moves | None = None,
@@ -163,19 +163,27 @@ class Parser(TrainedParser):
             raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
         check_n_analyses(k)
         sentence = self.model.sentence(words, tags)
-        wanted = checked(constraints, len(words))
+        if constraints is not None and not constraints:
+            results, n_relaxed = self._beam.parse(sentence, k)
+            return self._to_parses(results, n_relaxed, words, tags)
+        wanted = checked_constraints(constraints, len(words))
         found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
         results, n_relaxed = found or ([], 0)
         return self._to_parses(results, n_relaxed, words, tags, unmet)
+
+    @property
+    def tag_request(self) -> TagRequest:
+        """The tags that it has to be given: up to `n_tags` for each word."""
+        return TagRequest(self.config.n_tags, self.config.tag_margin)
 
     @cached_property
     def look_ahead(self) -> int | None:
         """How many words behind the one that is absorbed its features look at; None: at the end of the sentence."""
         return look_ahead(self.config.templates)
 
-    def start(self, tagger: TaggerAhead | None = None) -> LateSession:
+    def start(self, tagger: TagSource | None = None) -> LookAheadSession:
         """Begin a sentence that comes word by word; words without a tag get the tagger's."""
-        return LateSession(self, tagger)
+        return LookAheadSession(self, tagger)
 
     def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
         """Give up to k analyses of the first words of a sentence, with what is open behind them closed.
@@ -195,8 +203,7 @@ class Parser(TrainedParser):
     ) -> list[Parse]:
         """Give the trees of analyses, different ones; a flat tree where there are none."""
         if not results:
-            first = [tag if isinstance(tag, str) else tag[0][0] for tag in tags]
-            return [Parse(flat_tree(words, first), 0.0, "flat", unmet)]
+            return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
@@ -226,8 +233,8 @@ class Parser(TrainedParser):
         n_known = leaves.index(-1) if -1 in leaves else len(leaves)
         sentence = self.model.sentence(words, tags)
         scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
-        refused = refusals(transformed, self.model.grammar, self._seen)
-        return tree_score(retag(tree, shown), transformed, scores, refused, self.weights.scale)
+        violated = violations(transformed, self.model.grammar, self._seen)
+        return tree_score(retag(tree, shown), transformed, scores, violated, self.weights.scale)
 
     @cached_property
     def _seen(self) -> dict[Context, frozenset[int]]:
@@ -243,14 +250,16 @@ class Parser(TrainedParser):
         chosen = []
         for tag, leaf in zip(tags, leaves, strict=True):
             found = known[moves[leaf][0]]
-            chosen.append(tag if isinstance(tag, str) else next((name for name, _ in tag if name == found), tag[0][0]))
+            chosen.append(
+                tag if isinstance(tag, str) else next((name for name, _ in tag or () if name == found), best_tag(tag))
+            )
         return chosen
 
-    def tag_with(self, tagger: TagSource, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
-        """Give the tags that sentences are to be parsed under: up to config.n_tags of a word."""
-        return tagger.lattice_batch(sentences, self.config.n_tags, self.config.tag_margin)
+    def with_wide_search(self, n: int) -> PerceptronParser:
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
+        return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
-    def with_search(self, **settings: Any) -> Parser:
+    def with_search(self, **settings: Any) -> PerceptronParser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
         return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
@@ -269,7 +278,7 @@ class Parser(TrainedParser):
         return srsly.msgpack_dumps(content)
 
     @classmethod
-    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> Parser:
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> PerceptronParser:
         """Undo `to_bytes`; `clusters` are for a parser without its own. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(data)

@@ -1,4 +1,4 @@
-"""What a component has as its `model`: a tagger, or a parser with its own tagger and, in training, its learner."""
+"""The `model` of a component: a tagger, or a parser with its own tagger and, in training, its learner."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.parsers.catalogue import find_kind, kinds
+from spacy_incparse.parsers.protocol import ConstituencyParser, Learner
 from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
 
 if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
     from spacy.language import Language
 
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-    from spacy_incparse.perceptron.learner import ParserLearner
-    from spacy_incparse.perceptron.perceptron_parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
 
 
@@ -94,23 +93,20 @@ class TaggerModel:
 
 
 class ParserModel(TaggerModel):
-    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them.
-
-    A generative parser stands here as any other; it needs no tagger.
-    """
+    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them."""
 
     name = "incparse"
     factories = ("incparse",)
 
     def __init__(self, source: str | Path | None = None):
         super().__init__(source)
-        self._parser: Any = None
-        self._learner: ParserLearner | None = None
+        self._parser: ConstituencyParser | None = None
+        self._learner: Learner | None = None
         self._temperature: float | None = None  # that was fitted here, in or after training
 
     @property
-    def parser(self) -> Any:
-        """The `Parser` with averaged weights, or a `GenerativeParser`; None before training."""
+    def parser(self) -> ConstituencyParser | None:
+        """The parser; in training with the averaged weights of now; None before training."""
         self._load_source()
         parser = self._parser if self._learner is None else self._learner.parser()
         if parser is not None and self._temperature is not None:
@@ -134,13 +130,13 @@ class ParserModel(TaggerModel):
         except ModelError:
             return ()
 
-    def start_training(self, learner: ParserLearner, tagger: Tagger) -> None:
+    def start_training(self, learner: Learner, tagger: Tagger | None) -> None:
         """Drop the weights and learn new ones."""
-        self.tagger = tagger
+        self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = learner, None, None
 
-    def set_weights(self, tagger: Tagger | None, parser: Parser | GenerativeParser) -> None:
-        """Take a parser and its tagger that were trained elsewhere; a generative parser has none."""
+    def set_weights(self, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+        """Take a parser and its tagger that were trained elsewhere; a parser that finds its own tags has none."""
         self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = None, parser, None
 
@@ -149,8 +145,8 @@ class ParserModel(TaggerModel):
         if parser is None:
             return parts
         clusters = self.tagger.clusters if self.tagger else None
-        is_shared = clusters is not None and getattr(parser, "clusters", None) == clusters  # then the tagger keeps them
-        return parts | {parser.part_name: parser.to_bytes(with_clusters=False) if is_shared else parser.to_bytes()}
+        is_shared = clusters is not None and parser.clusters == clusters  # then the tagger keeps them
+        return parts | {find_kind(parser.kind).part_name: parser.to_bytes(with_clusters=not is_shared)}
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
         before = self._tagger
@@ -163,16 +159,10 @@ class ParserModel(TaggerModel):
         self._learner, self._temperature = None, None
 
 
-def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | GenerativeParser | None:
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-    from spacy_incparse.hybrid.hybrid_parser import HybridParser
-    from spacy_incparse.perceptron.perceptron_parser import Parser
-
-    for kind in (Parser, HybridParser):
+def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> ConstituencyParser | None:
+    for kind in kinds().values():
         if kind.part_name in parts:
-            return kind.from_bytes(parts[kind.part_name], tagger.clusters if tagger else None)
-    if GenerativeParser.part_name in parts:
-        return GenerativeParser.from_bytes(parts[GenerativeParser.part_name])
+            return kind.read(parts[kind.part_name], tagger.clusters if tagger else None)
     return None
 
 

@@ -28,21 +28,21 @@ from spacy_incparse.documents.span_mirror import mirror_trees
 from spacy_incparse.documents.tree_storage import clear_trees, write_tree
 from spacy_incparse.documents.word_measures import clear_measures, measure_sentence, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, sentence_tags
+from spacy_incparse.parsers.catalogue import check_search, find_kind, kinds
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser, Session
+from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
 from spacy_incparse.pipeline.component_model import ParserModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.configured_parser import Decoder
-from spacy_incparse.pipeline.generative import GENERATIVE, check_search, check_training, is_generative, train_generative
+from spacy_incparse.pipeline.configured_parser import ConfiguredParser
 from spacy_incparse.pipeline.model_file import named_errors
-from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, TrainingRun, gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.parser_training import TrainingRun, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.streams import annotate_stream
+from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.derivations.tree_scores import TreeScore
-    from spacy_incparse.generative.prefix_session import PrefixSession
-    from spacy_incparse.parsers.sessions import LateSession
-    from spacy_incparse.perceptron.perceptron_parser import Tags
+    from spacy_incparse.parsers.tree_scores import TreeScore
 
 register_extensions()
 
@@ -103,7 +103,7 @@ def make_incparse(
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):
         check_training(training)
-    if measures and parts and GENERATIVE not in parts:
+    if measures and parts and not any(kind.has_measures and kind.part_name in parts for kind in kinds().values()):
         raise ConfigError(f"{name}: measures need a generative model, such as 'en_generative', and {model!r} is none")
     return IncParser(
         nlp.vocab,
@@ -153,7 +153,7 @@ class IncParser(TrainablePipe):
         self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
         self.required_key, self.forbidden_key = required_key, forbidden_key
         self.measures = measures
-        self._decoder: Decoder | None = None
+        self._decoder: ConfiguredParser | None = None
         self.search = search or {}
         self.nbest = nbest
         self.training = TRAINING_DEFAULTS | (training or {})
@@ -205,8 +205,8 @@ class IncParser(TrainablePipe):
         return {"labels": list(self.model.labels), "tags": list(self.model.tags)}
 
     @property
-    def decoder(self) -> Decoder:
-        """The parser with the component's search settings. Raises IncparseError where there are no weights."""
+    def decoder(self) -> ConfiguredParser:
+        """The parser with its tagger and the component's search. Raises IncparseError where there are no weights."""
         parser = self.model.parser
         if parser is None:
             raise IncparseError(
@@ -214,9 +214,10 @@ class IncParser(TrainablePipe):
                 f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
                 f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
             )
-        if self._decoder is None or self._decoder.model_parser is not parser:
-            self._decoder = Decoder(parser, self._search, self.nbest)
-        return self._decoder
+        known = self._decoder
+        if known is None or known.model_parser is not parser or known.tagger is not self.model.tagger:
+            known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest)
+        return known
 
     def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
         """Return the sentences of a Doc with the constraints in its span groups; `texts` as in `split_sentences`."""
@@ -235,28 +236,23 @@ class IncParser(TrainablePipe):
 
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags that a sentence is parsed under, given its words and the tags that its Doc has."""
-        return sentence_tags([sentence], self.model.tagger, self.decoder, self.tags == "doc")[0]
+        return self.decoder.tags_for([sentence], use_given=self.tags == "doc")[0]
 
-    def start(self) -> PrefixSession | LateSession:
+    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence, the component's own first; a flat tree where parsing fails."""
+        return nbest_parses(sentence, self.decoder, k, use_given_tags=self.tags == "doc")
+
+    def start(self) -> Session:
         """Begin a sentence that comes word by word: `session = session.push(word)`, then `session.best()`.
 
         A perceptron answers as late as its features look ahead, and takes its own tagger's tags for words that are
         pushed without one. Raises IncparseError where there are no weights.
         """
-        parser: Any = self.decoder.parser
-        return parser.start(self.model.tagger) if parser.needs_tags else parser.start()
+        return self.decoder.parser.start(self.model.tagger)
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
         return 0
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse a stream of Docs, `batch_size` at a time.
-
-        An odd sentence costs no more than its own tree: see `annotate`. The error handler of spaCy sees only what
-        concerns the whole component, such as missing weights.
-        """
-        return annotate_stream(self, stream, batch_size)
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return for each Doc its sentences with their trees; the Docs stay as they are."""
@@ -269,10 +265,8 @@ class IncParser(TrainablePipe):
         sentences = [sentence for group in by_doc for sentence in group]
         if self.tags == "doc":
             self._check_tags(sentences, decoder.parser)
-        own = self.model.tagger
-        parsed = iter(
-            annotate(sentences, own, decoder, self._on_error, self._on_unmet, use_given_tags=self.tags == "doc")
-        )
+        use_given_tags = self.tags == "doc"
+        parsed = iter(annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags))
         if self.measures:
             parsed = map(self._with_measures, parsed)
         return [list(islice(parsed, len(group))) for group in by_doc]
@@ -313,12 +307,7 @@ class IncParser(TrainablePipe):
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
-        settings = self.training | self._search
-        if is_generative(settings):
-            self._run = None
-            self.model.set_weights(None, train_generative(trees, settings, lang=lang))
-            return
-        self._run = TrainingRun.start(trees, settings, lang=lang)
+        self._run = TrainingRun.start(trees, self.training | self._search, lang=lang)
         self.model.start_training(self._run.learner, self._run.tagger)
 
     def update(
@@ -332,13 +321,13 @@ class IncParser(TrainablePipe):
         """Learn from each sentence of the examples in turn, in an order that only the seed decides.
 
         The loss is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter.
-        A generative model has learnt everything in `initialize`: its loss is 0.
+        A parser that is trained in one pass has learned everything in `initialize`: its loss is 0.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "IncParser.update")
-        if self._run is None and is_generative(self.training) and self.model.parser is not None:
+        if self._run is None and self._is_complete():
             return losses
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
@@ -401,12 +390,17 @@ class IncParser(TrainablePipe):
         tags = self.tags_for(item.sentence)
         return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
+    def _is_complete(self) -> bool:
+        """Return whether the component has a parser to which further passes would add nothing."""
+        parser = self.model.parser
+        return parser is not None and find_kind(parser.kind).trains_in_one_pass
+
     def _training_run(self) -> TrainingRun:
         if self._run is None:
             raise IncparseError(f"the component {self.name!r} cannot be trained before nlp.initialize() was called")
         return self._run
 
-    def _check_tags(self, sentences: list[Sentence], parser: Any) -> None:
+    def _check_tags(self, sentences: list[Sentence], parser: ConstituencyParser) -> None:
         if "tags" not in self._warned:
             unknown = {tag for sentence in sentences for tag in sentence.tags} - {"", *parser.tags}
             if unknown:
@@ -427,7 +421,7 @@ class IncParser(TrainablePipe):
         start = " ".join(sentence.words[:8])
         self._warn_once("error", f"a sentence got a flat tree, as parsing it failed ({error!r}): {start!r}")
 
-    def _on_unmet(self, sentence: Sentence, constraints: Sequence[tuple]) -> None:
+    def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
         what = f"no tree was found with {shown(constraints, sentence.words)}"
         warnings.warn(f"{self.name}: {what}: left out in {' '.join(sentence.words[:8])!r}", stacklevel=3)
 

@@ -2,91 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from spacy.training import Example
 
 from spacy_incparse.documents.gold_trees import gold_sentences
 from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.settings import MOST, MOST_SEED, check_number
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.catalogue import kind_of
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import Learner, TagRequest
+from spacy_incparse.training.training_settings import head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:
-    from spacy_incparse.perceptron.candidate_cache import GoldMoves
-    from spacy_incparse.perceptron.learner import ParserLearner
-    from spacy_incparse.perceptron.perceptron_parser import Tags
+if TYPE_CHECKING:  # compiled modules are loaded when training begins
     from spacy_incparse.tagging.tagger import Tagger
-    from spacy_incparse.trees.heads import HeadRules
-
-TRAINING_DEFAULTS: dict[str, Any] = {
-    "features": "rich",  # "paper", "paper+punct", "rich", "accurate", or templates of one's own
-    "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
-    "seed": 0,  # of the order of sentences and of the tagger; the same seed gives the same model, to the bit
-    "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
-    "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
-}
-"""The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
 
 
 @dataclass
 class TrainingRun:
     """The learner and what it needs beside the examples: the tags that training sees, and the order of sentences."""
 
-    learner: ParserLearner
-    tagger: Tagger
+    learner: Learner
+    tagger: Tagger | None
     seed: int
+    request: TagRequest | None = None
+    gold_tag_interval: int = 0
     tags: dict[tuple[str, ...], Tags] = field(default_factory=dict)  # by the words of a training sentence
     n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
-    encoded: dict[tuple, GoldMoves] = field(default_factory=dict)
+    encoded: dict[tuple, object] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, trees: Sequence[Tree], settings: dict[str, Any], *, lang: str) -> TrainingRun:
-        """Train the tagger on the trees, tag them, and read grammar and lexicon."""
-        from spacy_incparse.training.preparation import config_clusters, prepare
+    def start(cls, trees: Sequence[Tree], settings: Mapping[str, Any], *, lang: str) -> TrainingRun:
+        """Train the tagger on the trees if the parser needs one, tag them, and read grammar and lexicon."""
+        from spacy_incparse.training.preparation import needed_clusters, prepare
 
-        config = parser_config(settings)
+        kind = kind_of(settings)
+        config = kind.config(own_settings(settings, kind))
+        needs = kind.needs(config)
         tagger, tags, learner = prepare(
+            kind,
             trees,
             config,
             head_rules(settings["heads"], lang),
-            config_clusters(config),
+            needed_clusters(needs),
             n_folds=settings["n_folds"],
             tagger_settings=settings["tagger"],
             seed=settings["seed"],
         )
         by_words = {tree.words: row for tree, row in zip(trees, tags, strict=True)}
-        return cls(learner, tagger, settings["seed"], by_words)
+        return cls(learner, tagger, settings["seed"], needs.tag_request, needs.gold_tag_interval, by_words)
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
         """Learn from the examples' sentences in random order; return how many of them were wrong before.
 
         Of several models it is the mean, rounded.
         """
-        from spacy_incparse.training.preparation import pass_order, uses_gold_tags
+        from spacy_incparse.training.passes import learn_pass, uses_gold_tags
 
         sentences = self._sentences(examples, use_given_tags)
         # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
         sentences.sort(key=lambda sentence: (sentence[0], sentence[2].arrays.labels))
         self.n_batches += 1
-        interval = self.learner.config.gold_tag_interval
         batch = [
-            self._encode(words, tree.tags if uses_gold_tags(i, self.n_batches, interval) else tags, tree)
+            self._encode(words, tree.tags if uses_gold_tags(i, self.n_batches, self.gold_tag_interval) else tags, tree)
             for i, (words, tags, tree) in enumerate(sentences)
         ]
-        n_wrong = 0
-        for model in range(self.learner.config.n_models):
-            order = pass_order(len(batch), self.seed, self.n_batches, model)
-            n_wrong += sum(self.learner.learn(batch[i], model) > 0 for i in order)
-        return round(n_wrong / self.learner.config.n_models)
+        _, n_wrong = learn_pass(batch, self.learner, self.seed, self.n_batches)
+        return round(n_wrong / self.learner.n_models)
 
-    def _encode(self, words: tuple[str, ...], tags: Tags, tree: Tree) -> GoldMoves:
+    def _encode(self, words: tuple[str, ...], tags: Tags, tree: Tree) -> object:
         """Encode a sentence once, not in every pass."""
-        key = words, tuple(tag if isinstance(tag, str) else tuple(tag) for tag in tags), tree.arrays.labels
+        key = words, tuple(tuple(tag) if isinstance(tag, list) else tag for tag in tags), tree.arrays.labels
         if key not in self.encoded:
             self.encoded[key] = self.learner.encode(words, tags, tree)
         return self.encoded[key]
@@ -105,8 +94,9 @@ class TrainingRun:
         tags = self.tags.get(words)
         if tags is not None:
             return tags
-        config = self.learner.config
-        return self.tagger.lattice_batch([words], config.n_tags, config.tag_margin)[0]
+        if self.tagger is None:
+            return [None] * len(words)
+        return self.tagger.candidate_tags([words], *(self.request or TagRequest()))[0]
 
 
 def gold_trees(examples: Iterable[Example]) -> list[Tree]:
@@ -135,58 +125,6 @@ def gold_with_sentences(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sen
             tags = [token.tag_ for token in found]
             places = [token.i for token in found]
             yield tree, Sentence(starts[0], ends[-1], places, list(tree.words), tags, starts, ends)
-
-
-def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRules:
-    """Return the head rules that a config names: "en", "any", a table's path, a table, or None for the language's."""
-    from spacy_incparse.trees.heads import HeadRules
-
-    _check_heads(heads)
-    if isinstance(heads, dict):
-        return HeadRules.from_dict(heads)
-    if heads is None:
-        return HeadRules.from_name("en" if lang == "en" else "any")
-    return HeadRules.find(heads)
-
-
-def parser_config(settings: dict[str, Any]) -> ParserConfig:
-    """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
-    return ParserConfig.from_dict(own_settings(settings, ParserConfig))
-
-
-def own_settings(settings: dict[str, Any], config: type, others: Sequence[str] = ()) -> dict[str, Any]:
-    """Return those settings of training that are fields of a class of settings.
-
-    Raises ConfigError for a name that is no setting of training; `others` are named as settings as well.
-    """
-    own = {f.name for f in fields(config)}
-    for name in settings:
-        if name not in own and name not in TRAINING_DEFAULTS:
-            known = sorted({*own, *TRAINING_DEFAULTS, *others})
-            raise ConfigError(f"there is no setting {name!r} of training: the settings are {', '.join(known)}")
-    return {name: value for name, value in settings.items() if name in own}
-
-
-def check_other_settings(settings: dict[str, Any]) -> None:
-    """Raise ConfigError where heads, seed, n_folds or tagger has a value that it cannot have. No file is read."""
-    from spacy_incparse.trees.heads import HeadRules
-
-    check_number("seed", settings["seed"], 0, MOST_SEED)
-    check_number("n_folds", settings["n_folds"], 0, MOST)
-    _check_heads(settings["heads"])
-    if isinstance(settings["heads"], dict):
-        HeadRules.from_dict(settings["heads"])
-    if not isinstance(settings["tagger"], dict):
-        raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
-    if settings["tagger"]:
-        from spacy_incparse.tagging.tagger_config import check_settings
-
-        check_settings(settings["tagger"])
-
-
-def _check_heads(heads: Any) -> None:
-    if not (heads is None or isinstance(heads, str | Path | dict)):
-        raise ConfigError(f"heads is {heads!r}: it must be 'en', 'any', the path of a table, a table, or None")
 
 
 def _given_tags(example: Example) -> list[str] | None:

@@ -20,7 +20,6 @@ from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.component_model import TaggerModel, check_source
 from spacy_incparse.pipeline.model_file import named_errors
-from spacy_incparse.pipeline.streams import annotate_stream
 
 
 @Language.factory(
@@ -82,10 +81,6 @@ class IncParserTagger(TrainablePipe):
     def add_label(self, label: str) -> int:
         """Return 0: tags come from the treebank that the component is initialized on, none can be added."""
         return 0
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Tag a stream of Docs; a sentence in which something fails keeps the tags that it has."""
-        return annotate_stream(self, stream, batch_size)
 
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
         """Return for each Doc its sentences with their tags; the Docs stay as they are."""

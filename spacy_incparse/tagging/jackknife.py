@@ -27,7 +27,7 @@ def jackknife_tags(
 ) -> list[Tagging]:
     """Tag each fold with a tagger trained on the others; the same input gives the same tags.
 
-    With n_tags above 1 a word may have several: see `Tagger.lattice_batch`. Folds are stretches of the corpus, since a
+    With n_tags above 1 a word may have several: see `Tagger.candidate_tags`. Folds are stretches of the corpus, since a
     document's words would help to tag the rest of it. `progress` is called with the number of folds done and of all.
     Fewer sentences than folds: every sentence is a fold. ConfigError for
     fewer than two folds, or a single sentence.
@@ -46,7 +46,7 @@ def jackknife_tags(
             clusters=clusters,
             **train_settings,
         )
-        tagged += tagger.lattice_batch(sentences[start:end], n_tags, tag_margin)
+        tagged += tagger.candidate_tags(sentences[start:end], n_tags, tag_margin)
         if progress:
             progress(fold + 1, n_folds)
     return tagged

@@ -131,7 +131,7 @@ class Tagger:
         with self._turn:
             return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
 
-    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> list[Tagging]:
+    def candidate_tags(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> list[Tagging]:
         """One row a sentence, with an entry a word: its tag, or the tags that come into question for it.
 
         These are up to `n_tags` pairs (tag, gap), the best one first; a gap is how much less the sequence scores with

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.perceptron.learner import ParserLearner
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import Tags
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.passes import Progress
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 Rows = Sequence[Tags]
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done, of how much
 
 
 class Preparation(NamedTuple):
-    """The tagger of all trees, the tags that the parser is trained on (one row a tree), and the parser's learner."""
+    """The parser's learner and, if it needs tags, the tagger of all trees and the tags to train on (one row a tree)."""
 
-    tagger: Tagger
+    tagger: Tagger | None
     tags: Rows
-    learner: ParserLearner
+    learner: Learner
 
 
 def prepare(
+    kind: ParserKind,
     trees: Sequence[Tree],
-    config: ParserConfig,
+    config: Settings,
     heads: HeadRules,
     clusters: Clusters | None,
     *,
@@ -39,46 +39,44 @@ def prepare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Preparation:
-    """Train the tagger on normalised trees and tag each fold of them with a tagger of the other folds.
+    """Train the tagger on normalized trees and tag each fold of them with a tagger of the other folds.
 
-    clusters: those that the configuration names. n_folds below 2 trains the parser on gold tags. Raises IncparseError
-    where there is nothing to learn from.
+    A parser that finds its own tags gets none. clusters: those that the configuration names. n_folds below 2 trains
+    the parser on gold tags. Raises IncparseError if there is nothing to learn from.
     """
+    request = kind.needs(config).tag_request
+    tagger: Tagger | None = None
+    tags: Rows = [tree.tags for tree in trees]
+    if request is not None:
+        settings = {"seed": seed, "clusters": clusters} | (tagger_settings or {})
+        tagger, tags = _tag(trees, request, n_folds, settings, progress or (lambda what, done, total: None))
+    return Preparation(tagger, tags, kind.learner(trees, tags, config, heads, clusters))
+
+
+def _tag(
+    trees: Sequence[Tree], request: TagRequest, n_folds: int, settings: dict[str, Any], report: Progress
+) -> tuple[Tagger, Rows]:
     words = [tree.words for tree in trees]
     gold_tags = [tree.tags for tree in trees]
-    settings = {"seed": seed, "clusters": clusters} | (tagger_settings or {})
-    report = progress or (lambda what, done, total: None)
     n_epochs = settings.get("n_epochs", 10)
     tagger = Tagger.train(
         words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
     )
-    tags: Rows = gold_tags
-    if min(n_folds, len(trees)) > 1:
-        settings.pop("n_epochs", None)  # a fold's tagger takes the fewer passes that jackknifing has by default
-        tags = jackknife_tags(
-            words,
-            gold_tags,
-            n_folds=n_folds,
-            n_tags=config.n_tags,
-            tag_margin=config.tag_margin,
-            progress=lambda done, n: report("jackknifing tags", done, n),
-            **settings,
-        )
-    return Preparation(tagger, tags, ParserLearner.from_treebank(trees, tags, config, heads, clusters))
+    if min(n_folds, len(trees)) < 2:
+        return tagger, gold_tags
+    folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # their taggers take fewer passes
+    tags = jackknife_tags(
+        words,
+        gold_tags,
+        n_folds=n_folds,
+        n_tags=request.n_tags,
+        tag_margin=request.margin,
+        progress=lambda done, n: report("jackknifing tags", done, n),
+        **folds,
+    )
+    return tagger, tags
 
 
-def config_clusters(config: ParserConfig) -> Clusters | None:
+def needed_clusters(needs: TrainingNeeds) -> Clusters | None:
     """Read the word clusters that a configuration names."""
-    return None if config.clusters is None else read_clusters(config.clusters, max_words=config.cluster_words)
-
-
-def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:
-    """Give the order in which a model sees the sentences in a pass; the same numbers always give the same order."""
-    order = list(range(n_sentences))
-    random.Random(f"{seed} {number}" if model == 0 else f"{seed} {number} {model}").shuffle(order)
-    return order
-
-
-def uses_gold_tags(index: int, number: int, interval: int) -> bool:
-    """Whether the sentence of an index has its gold tags in a pass; in each pass every interval-th sentence has."""
-    return interval > 0 and (index + number) % interval == 0
+    return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_incparse.parsers.nbest import Analyser
-from spacy_incparse.perceptron.perceptron_parser import Parser, Tags
+from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # are enough for one number
@@ -15,7 +16,7 @@ LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
 N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbours of the last one's best
 
 
-def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
+def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
     """Return the temperature at which a parser's tree's probability tells best whether it is right; None without trees.
 
     That is the least log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
@@ -23,10 +24,10 @@ def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) 
     """
     if not gold:
         return None
-    analyser = Analyser(parser)
+    search = NBestSearch(parser)
     scores, is_right = [], []
     for tree, row in zip(gold[:MAX_SENTENCES], tags, strict=False):
-        parses = analyser.analyses(tree.words, row)
+        parses = search.analyses(tree.words, row)
         scores.append([parse.score for parse in parses])
         is_right.append(parses[0].tree.spans() == tree.spans())
     return best_temperature(scores, is_right)

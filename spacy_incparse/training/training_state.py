@@ -13,8 +13,8 @@ import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.perceptron.learner import ParserLearner
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.parsers.protocol import Learner, ParserKind
+from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.preparation import Preparation
 from spacy_incparse.trees.heads import HeadRules
@@ -51,22 +51,29 @@ class TrainingState:
         """Begin a run: forget an older one and keep the preparation."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / LEARNER).unlink(missing_ok=True)
-        content = {"tagger": preparation.tagger.to_bytes(), "tags": [list(row) for row in preparation.tags]}
+        tagger = preparation.tagger and preparation.tagger.to_bytes()
+        content = {"tagger": tagger, "tags": [list(row) for row in preparation.tags]}
         self._write(PREPARATION, content)
 
     def load_preparation(
-        self, trees: Sequence[Tree], config: ParserConfig, heads: HeadRules, clusters: Clusters | None
+        self,
+        kind: ParserKind,
+        trees: Sequence[Tree],
+        config: Settings,
+        heads: HeadRules,
+        clusters: Clusters | None,
     ) -> Preparation:
         """Give the preparation of the run, the learner as it is before the first pass."""
         content = self._read(PREPARATION)
-        learner = ParserLearner.from_treebank(trees, content["tags"], config, heads, clusters)
-        return Preparation(Tagger.from_bytes(content["tagger"]), content["tags"], learner)
+        learner = kind.learner(trees, content["tags"], config, heads, clusters)
+        tagger = None if content["tagger"] is None else Tagger.from_bytes(content["tagger"])
+        return Preparation(tagger, content["tags"], learner)
 
-    def save_learner(self, learner: ParserLearner, n_passes: int, best: float) -> None:
+    def save_learner(self, learner: Learner, n_passes: int, best: float) -> None:
         """Keep the learner after a pass; an interrupted write leaves the state of the pass before."""
         self._write(LEARNER, {"n_passes": n_passes, "best": best, "learner": learner.state_to_bytes()})
 
-    def load_learner(self, learner: ParserLearner) -> tuple[int, float]:
+    def load_learner(self, learner: Learner) -> tuple[int, float]:
         """Set a learner to the last finished pass; give that pass's number and the best F so far, -1 for none."""
         if not (self.folder / LEARNER).exists():
             return 0, -1.0

@@ -10,8 +10,8 @@ from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS
 from spacy_incparse.tagging.tagger_config import SETTINGS
+from spacy_incparse.training.training_settings import TRAINING_DEFAULTS
 
 WRONG = ["x y", -1, 1.5, True, None, [], [1], {}, {"a": 1}, 10**10, 1e300]
 NAMES = [*ParserConfig().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"]

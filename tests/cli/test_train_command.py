@@ -9,6 +9,7 @@ import spacy
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.parsers.catalogue import recipes
 
 
 def test_one_line_a_pass(trained):
@@ -94,17 +95,17 @@ def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     passes = "Interrupted: finished passes are kept, --resume goes on behind them\n"
     assert interrupted(f"{loop}.prepare") == nothing
     assert run(*resume).exit_code == 1
-    assert interrupted(f"{loop}.run_pass") == no_pass
-    assert interrupted(f"{loop}.run_pass", "--resume") == no_pass
+    assert interrupted(f"{loop}.learn_pass") == no_pass
+    assert interrupted(f"{loop}.learn_pass", "--resume") == no_pass
     assert interrupted(f"{loop}.TagSchedule", "--resume") == no_pass
-    assert interrupted(f"{loop}.run_pass", "--resume", call=2) == passes
-    assert interrupted(f"{loop}.run_pass", "--resume") == passes
-    loading = interrupted("spacy_incparse.training.training_loop.config_clusters", "--resume")
+    assert interrupted(f"{loop}.learn_pass", "--resume", call=2) == passes
+    assert interrupted(f"{loop}.learn_pass", "--resume") == passes
+    loading = interrupted("spacy_incparse.training.training_loop.needed_clusters", "--resume")
     assert loading == "Interrupted: all is as it was before\n"
     result = run(*resume)
     assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]
     assert interrupted(f"{loop}.prepare", "--force") == nothing  # what is there is of another training
-    assert interrupted(f"{loop}.run_pass", "--force") == no_pass
+    assert interrupted(f"{loop}.learn_pass", "--force") == no_pass
 
 
 def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
@@ -122,7 +123,9 @@ def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
 
 
 def test_the_recipes_are_named(run):
-    assert "paper|rich|accurate|hybrid|generative|PATH" in run("train", "--help").stdout
+    shown = "|".join([*recipes(), "PATH"])
+    assert {"rich", "paper", "accurate", "hybrid", "generative"} <= set(shown.split("|"))
+    assert shown in "".join(run("train", "--help").stdout.split())
 
 
 def test_nothing_to_resume(run, train_file, dev_file, tmp_path):

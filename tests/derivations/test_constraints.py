@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.derivations.constrained_search import Constraint
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from tests.reference.constraints import satisfies
 from tests.reference.engine import learner_of, random_weights
@@ -23,7 +23,7 @@ def random_parser(trees, seed, beam_size=ALL, gamma=None, **grammar):
     learner = learner_of(trees, features="paper", beam_size=beam_size, gamma=gamma, **grammar)
     moves = learner.model.moves(learner.config, learner.config.seen_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
-    return Parser(learner.model, weights, learner.config)
+    return PerceptronParser(learner.model, weights, learner.config)
 
 
 @st.composite

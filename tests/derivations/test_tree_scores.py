@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.derivations.oracle import retag
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.tree import Tree
 from tests.reference.engine import FEATURE_SETS, Engines, learner_of, random_weights
@@ -18,7 +18,7 @@ def random_parser(trees, seed, features="paper", **settings):
     learner = learner_of(trees, features=features, gamma=None, beam_size=ALL, **settings)
     moves = learner.model.moves(learner.config, learner.config.seen_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
-    return Parser(learner.model, weights, learner.config)
+    return PerceptronParser(learner.model, weights, learner.config)
 
 
 @pytest.mark.parametrize("features", ["paper", "every field", "accurate"])
@@ -64,14 +64,14 @@ def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
 def test_relaxed_trees_are_scored_by_their_features(data, treebank, seed):
     engines = Engines(treebank, features="rich", seed=seed, largest=20)
     weights, _ = random_weights(engines.moves.n_columns, seed, 20)
-    parser = Parser(engines.model, weights, engines.config, engines.moves)
+    parser = PerceptronParser(engines.model, weights, engines.config, engines.moves)
     tree = data.draw(normalised_trees(max_words=6, **FEW))
     gold = engines.gold(tree)
     scored = parser.score(tree.words, None, tree)
     if None in [chain for _, chain in gold]:
         first = [chain for _, chain in gold].index(None)
         assert scored.score is None
-        assert scored.moves[first].refusal.kind == ("chain" if tree.tags[first] in parser.tags else "tag")
+        assert scored.moves[first].violation.kind == ("chain" if tree.tags[first] in parser.tags else "tag")
         assert [move.score is None for move in scored.moves] == [k >= first for k in range(len(scored.moves))]
     else:
         slow = engines.slow

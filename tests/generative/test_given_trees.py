@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.derivations.constrained_search import Constraint
 from spacy_incparse.derivations.oracle import retag
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import ALL, GenerativeParser
+from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.constraints import satisfies
@@ -51,7 +51,7 @@ def test_what_is_derived_is_what_the_search_finds(data, treebank, **grammar):
     known = set(parser.model.grammar.nonterminals)
     unknown = [k for k, move in enumerate(scored.moves) if not known >= set(move.chain)]
     assert (scored.score is None) == bool(unknown)
-    assert not unknown or scored.moves[unknown[0]].refusal.kind == "chain"
+    assert not unknown or scored.moves[unknown[0]].violation.kind == "chain"
 
 
 @settings(max_examples=60, deadline=None)

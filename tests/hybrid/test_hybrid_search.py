@@ -8,7 +8,7 @@ from spacy_incparse.derivations.treebank_parser import root_symbol
 from spacy_incparse.hybrid.generative_folds import Jackknife
 from spacy_incparse.hybrid.hybrid_parser import HybridModel, HybridParser
 from spacy_incparse.perceptron.beam import Beam
-from spacy_incparse.perceptron.perceptron_parser import Parser, _ranked
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser, _ranked
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
 from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
 from tests.reference.generative import SlowGenerative
@@ -158,7 +158,7 @@ def test_a_saved_parser_is_the_same(trees, learner):
 
 def test_without_a_weight_it_is_a_perceptron(trees):
     learner = learner_of(trees, features="paper")
-    assert type(learner.parser()) is Parser
+    assert type(learner.parser()) is PerceptronParser
     assert learner.encode(trees[0].words, trees[0].tags, trees[0]).sentence.to_tuple()[-2] is None
 
 

@@ -21,7 +21,7 @@ class Tagger:
 
     look_ahead = 2
 
-    def lattice_batch(self, sentences, n_tags, margin):
+    def candidate_tags(self, sentences, n_tags, margin):
         assert n_tags == 1
         return [[self.tag((*words, "", "")[k : k + 3]) for k in range(len(words))] for words in sentences]
 
@@ -85,14 +85,14 @@ def test_no_field_looks_farther_than_it_says(request, name):
 
 def test_words_without_tags_get_those_that_later_words_will_not_change(request):
     parser, tagger = parser_of(request, LOOKS_FAR), Tagger()
-    all_tags = tagger.lattice_batch([WORDS], 1, 0.0)[0]
+    all_tags = tagger.candidate_tags([WORDS], 1, 0.0)[0]
     assert parser.start(tagger).look_ahead == 4
     for n in range(1, len(WORDS) + 1):
         session = pushed(parser.start(tagger), WORDS[:n])
         assert session.answered == max(0, n - 4)
         if session.answered:
             assert session.nbest(3) == parser.prefix(WORDS, all_tags, session.answered, 3)
-        own = tagger.lattice_batch([WORDS[:n]], 1, 0.0)[0]
+        own = tagger.candidate_tags([WORDS[:n]], 1, 0.0)[0]
         assert session.best(complete=True) == parser.parse(WORDS[:n], own)
 
 

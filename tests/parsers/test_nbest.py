@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
-from spacy_incparse.parsers.nbest import Analyser, phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import NBestSearch, phrase_probabilities, probabilities
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -30,7 +30,7 @@ def parser():
 
 
 def test_the_parsers_own_analysis_is_the_first(parser):
-    analyser = Analyser(parser)
+    analyser = NBestSearch(parser)
     n_more = 0
     for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
         parses = analyser.analyses(tree.words, tree.tags)
@@ -48,7 +48,7 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
     n_beaten = 0
     for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
         own = parser.parse(tree.words, tree.tags)
-        first, *others = Analyser(parser).analyses(tree.words, tree.tags)
+        first, *others = NBestSearch(parser).analyses(tree.words, tree.tags)
         assert first == own
         scores = [parse.score for parse in others]
         assert scores == sorted(scores, reverse=True)
@@ -59,7 +59,7 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
         assert shares.index(max(shares)) == (0 if first.tree == most_probable.tree else 1)
         n_beaten += first.tree != most_probable.tree
     assert n_beaten
-    plain = Analyser(parser.with_search(risk_trees=1))
+    plain = NBestSearch(parser.with_search(risk_trees=1))
     assert plain.parser.answers_with_best
     for tree in read_treebank(ASSETS / "sample-dev.mrg")[:5]:
         scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
@@ -69,7 +69,7 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
 def test_a_flat_tree_stands_alone(parser):
     best = parser.parse(["Owls", "sleep"], ["NNS", "VBP"])
     flat = type(best)(best.tree, 0.0, "flat")
-    assert Analyser(parser).beside(flat, ["Owls", "sleep"], ["NNS", "VBP"]) == [flat]
+    assert NBestSearch(parser).beside(flat, ["Owls", "sleep"], ["NNS", "VBP"]) == [flat]
 
 
 @given(SCORES, st.floats(0.01, 1e5))

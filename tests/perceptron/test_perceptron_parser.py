@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.derivations.derivation import Move, build_tree, derivation
-from spacy_incparse.derivations.treebank_parser import flat_tree
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.learning.weights import Weights
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.parsers.parse import flat_tree
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.transforms.left_corner import restore, transform
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.builder import make_tree
@@ -175,7 +175,7 @@ def test_threads_take_turns(parser, held_out):
 
 def test_storage(parser, held_out):
     data = parser.to_bytes()
-    for again in (Parser.from_bytes(data), pickle.loads(pickle.dumps(parser))):
+    for again in (PerceptronParser.from_bytes(data), pickle.loads(pickle.dumps(parser))):
         assert again.config == parser.config
         assert (again.tags, again.labels) == (parser.tags, parser.labels)
         assert again.to_bytes() == data
@@ -186,7 +186,7 @@ def test_storage(parser, held_out):
 def test_storage_keeps_a_users_features(trees):
     own = {"node": ("L10 LKP", "L10 L01 LK"), "close": ("L10 LEN",)}
     parser = train(trees[:10], 1, features=own)
-    again = Parser.from_bytes(parser.to_bytes())
+    again = PerceptronParser.from_bytes(parser.to_bytes())
     for tree in trees[:10]:
         assert again.nbest(tree.words, tree.tags, 9) == parser.nbest(tree.words, tree.tags, 9)
 
@@ -219,7 +219,7 @@ def without(content, *path):
 def test_damaged_models(parser, damage):
     content = srsly.msgpack_loads(parser.to_bytes())
     with pytest.raises(ModelError):
-        Parser.from_bytes(srsly.msgpack_dumps(damage(content)))
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(damage(content)))
 
 
 BEYOND = 10**9  # an id that no label has
@@ -240,7 +240,7 @@ def test_ids_that_no_label_has_are_refused(parser, name):
     content = srsly.msgpack_loads(parser.to_bytes())
     LOST_IDS[name](content["model"])
     with pytest.raises(ModelError, match="the model is damaged"):
-        Parser.from_bytes(srsly.msgpack_dumps(content))
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(content))
 
 
 def test_weights_of_another_grammar_are_refused(parser):
@@ -249,15 +249,15 @@ def test_weights_of_another_grammar_are_refused(parser):
     few = Weights(bits, 1)
     content |= {"n_columns": 1, "weights": few.to_bytes()}
     with pytest.raises(ModelError, match="the weights have 1 columns, but the grammar needs"):
-        Parser.from_bytes(srsly.msgpack_dumps(content))
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(content))
 
 
 @pytest.mark.parametrize("data", [b"", b"no model", b"\xff\xff"])
 def test_other_bytes(parser, data):
     with pytest.raises(ModelError, match="no parser model"):
-        Parser.from_bytes(data)
+        PerceptronParser.from_bytes(data)
     with pytest.raises(ModelError):
-        Parser.from_bytes(parser.to_bytes()[:1000])
+        PerceptronParser.from_bytes(parser.to_bytes()[:1000])
 
 
 def test_other_search_settings(parser, held_out):

@@ -4,8 +4,8 @@ import pytest
 
 import spacy_incparse
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.pipeline.generative import check_search, check_training
-from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, head_rules
+from spacy_incparse.parsers.catalogue import check_search
+from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training, head_rules
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, head_rule
         ({"foo": 1}, "'foo' is no search setting: choose among beam_size, gamma, seen_min_count"),
         (
             {"risk_trees": 5, "seen_min_count": 5},
-            "'risk_trees' belongs to generative parsers, 'seen_min_count' to others: give one of them",
+            "'risk_trees' belongs to generative parsers, 'seen_min_count' to perceptron and hybrid parsers",
         ),
     ],
 )

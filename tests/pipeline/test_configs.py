@@ -11,8 +11,7 @@ from spacy.util import load_config, load_model_from_config
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.pipeline.generative import generative_config
-from spacy_incparse.pipeline.parser_training import TRAINING_DEFAULTS, parser_config
+from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, parser_config
 from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -72,8 +71,8 @@ def test_the_generative_config_names_every_setting():
     names = set(component["training"]) | set(component["search"])
     assert names == set(GenerativeConfig().to_dict()) | set(TRAINING_DEFAULTS)
     assert set(component["search"]) == set(GenerativeConfig.SEARCH)
-    assert generative_config({**component["training"], **component["search"]}) == GenerativeConfig()
-    assert read_recipe("generative").generative_config == GenerativeConfig()
+    assert parser_config({**component["training"], **component["search"]}) == GenerativeConfig()
+    assert read_recipe("generative").parser_config == GenerativeConfig()
 
 
 def test_spacy_train_of_a_generative_model(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.perceptron.perceptron_parser import Parser
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.pipeline.model_file import unpack
 from tests.small_pipeline import SMALL, train, untrained
 
@@ -40,7 +40,7 @@ def test_tagger_and_parser_share_one_table(clustered):
     assert len(model.tagger.clusters) == len(FILE.read_text(encoding="utf8").splitlines())
     assert model.parser.clusters is model.tagger.clusters
     with pytest.raises(ModelError, match="word clusters are missing"):  # they are kept with the tagger alone
-        Parser.from_bytes(unpack(model.to_bytes())["parser"])
+        PerceptronParser.from_bytes(unpack(model.to_bytes())["parser"])
 
 
 def test_a_parser_whose_tagger_has_others_keeps_its_own(clustered, trained):

@@ -4,8 +4,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.parser_training import head_rules, parser_config
 from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.training.training_settings import head_rules, parser_config
 from spacy_incparse.trees.heads import HeadRules
 from tests.small_pipeline import ASSETS, SMALL, train, untrained
 

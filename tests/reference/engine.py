@@ -11,9 +11,9 @@ from spacy_incparse.features.fields import FIELDS
 from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
 from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.parsers.catalogue import kind_of_config
 from spacy_incparse.perceptron.beam import Beam
 from spacy_incparse.perceptron.early_update import Perceptron
-from spacy_incparse.perceptron.learner import ParserLearner
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
@@ -42,7 +42,7 @@ FEATURE_SETS = {
 def learner_of(trees, **settings):
     heads = HeadRules.from_name("en")
     config = ParserConfig(**({"table_bits": BITS} | settings))
-    return ParserLearner.from_treebank(trees, [tree.tags for tree in trees], config, heads, clusters_of(trees))
+    return kind_of_config(config).learner(trees, [tree.tags for tree in trees], config, heads, clusters_of(trees))
 
 
 def clusters_of(trees):

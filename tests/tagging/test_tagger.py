@@ -240,7 +240,7 @@ def test_a_slice_of_a_real_treebank(treebanks):
 def test_a_lattice_has_the_tags_that_are_close_to_the_best(n_tags, margin):
     corpus, others = random_corpus(14, 3), random_corpus(10, 4)[0]
     made = Tagger.train(*corpus, n_epochs=3, only_min_count=10**6)
-    for words, row in zip(others, made.lattice_batch(others, n_tags, margin), strict=True):
+    for words, row in zip(others, made.candidate_tags(others, n_tags, margin), strict=True):
         for entry, ranking in zip(row, made.k_best(words, 100), strict=True):
             best = ranking[0][1]
             close = [(tag, best - score) for tag, score in ranking[:n_tags] if best - score <= margin]
@@ -250,4 +250,4 @@ def test_a_lattice_has_the_tags_that_are_close_to_the_best(n_tags, margin):
 def test_the_dictionary_leaves_one_tag_in_a_lattice():
     corpus = [["it", "runs"]] * 30, [["PRP", "VBZ"]] * 30
     made = Tagger.train(*corpus, n_epochs=2)
-    assert made.lattice_batch([["it", "it"], []], 5, 10**6) == [["PRP", "PRP"], []]
+    assert made.candidate_tags([["it", "it"], []], 5, 10**6) == [["PRP", "PRP"], []]

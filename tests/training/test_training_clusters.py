@@ -8,8 +8,9 @@ from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import Parser
-from spacy_incparse.training.preparation import config_clusters, prepare
+from spacy_incparse.perceptron.perceptron_kind import PERCEPTRON
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.training.preparation import needed_clusters, prepare
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
@@ -32,7 +33,9 @@ def config(**settings):
 
 def learn(n_passes=3, **settings):
     found = config(**settings)
-    prepared = prepare(TREES, found, HeadRules.from_name("en"), config_clusters(found), n_folds=2)
+    prepared = prepare(
+        PERCEPTRON, TREES, found, HeadRules.from_name("en"), needed_clusters(PERCEPTRON.needs(found)), n_folds=2
+    )
     for _ in range(n_passes):
         for tree, tags in zip(TREES, prepared.tags, strict=True):
             prepared.learner.update(tree.words, tags, tree)
@@ -83,7 +86,7 @@ def test_words_of_one_cluster_are_parsed_alike(learnt):
 
 def test_a_copy_needs_no_file(learnt):
     parser, tagger = learnt.learner.parser(), learnt.tagger
-    copy = Parser.from_bytes(parser.to_bytes())
+    copy = PerceptronParser.from_bytes(parser.to_bytes())
     assert copy.clusters == parser.clusters
     assert copy.to_bytes() == parser.to_bytes()
     tags = tagger.tag(UNSEEN)
@@ -94,14 +97,14 @@ def test_clusters_can_be_left_to_the_tagger(learnt):
     parser, tagger = learnt.learner.parser(), learnt.tagger
     small = parser.to_bytes(with_clusters=False)
     assert len(small) < len(parser.to_bytes())
-    assert Parser.from_bytes(small, tagger.clusters).to_bytes() == parser.to_bytes()
+    assert PerceptronParser.from_bytes(small, tagger.clusters).to_bytes() == parser.to_bytes()
     with pytest.raises(ModelError, match="word clusters are missing"):
-        Parser.from_bytes(small)
+        PerceptronParser.from_bytes(small)
 
 
 def test_a_parser_without_clusters_takes_none():
     parser = learn(1, clusters=None).learner.parser()
-    assert Parser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
+    assert PerceptronParser.from_bytes(parser.to_bytes(), read_clusters(FILE)).clusters is None
 
 
 def train(folder, n_passes, config, *, resume=False):

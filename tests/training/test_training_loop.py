@@ -9,7 +9,7 @@ import pytest
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.training.preparation import uses_gold_tags
+from spacy_incparse.training.passes import uses_gold_tags
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -28,12 +28,12 @@ PROGRAM = f"""
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-import test_loop
+import test_training_loop
 def wait(what, done, total):
     if what == "pass 2" and done > 100:
         print("in pass 2", flush=True)
         time.sleep(600)
-test_loop.run(Path(sys.argv[1]), progress=wait)
+test_training_loop.run(Path(sys.argv[1]), progress=wait)
 """
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 
 from spacy_incparse.cli.parsing import ParsedSentence
 from spacy_incparse.cli.writing import write_json
-from spacy_incparse.derivations.treebank_parser import Parse
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees

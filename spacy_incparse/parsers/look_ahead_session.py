@@ -6,76 +6,48 @@ several words after the same prefix, costs a reference. An answer is a search ov
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from spacy_incparse.errors import IncparseError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spacy_incparse.derivations.treebank_parser import Parse
-    from spacy_incparse.perceptron.perceptron_parser import Parser, Tags
-
-    Tag = str | Sequence[tuple[str, float]]
-
-_BLANKS = " \t\n\r\v\f"  # they separate words; other blanks, such as the one that does not break, may be part of one
-NO_WORDS = "there are no words yet: push() gives the session with one more, as in session = session.push('The')"
+from spacy_incparse.parsers.parse import Parse, Tag, Tags
+from spacy_incparse.parsers.protocol import TagRequest, TagSource
+from spacy_incparse.parsers.pushed_words import NO_WORDS, check_n_analyses, check_word
 
 
-def check_word(word: str, tag: Tag | None, known: Sequence[str]) -> None:
-    """Raise IncparseError for what is no word, and for a tag that is none of those that the parser knows."""
-    if not isinstance(word, str):
-        raise IncparseError(f"a word has to be a string, not {word!r}: of a token push token.text")
-    if not word.strip() or any(blank in word for blank in _BLANKS):
-        raise IncparseError(f"{word!r} is not one word: push the words one by one")
-    if isinstance(tag, str):
-        if tag and tag not in known:
-            choice = ", ".join(sorted(known))
-            raise IncparseError(f"the parser knows no tag {tag!r} (for {word!r}): choose among {choice}")
-    elif tag is not None:
-        _check_tags(word, tag)
-
-
-def _check_tags(word: str, tags: Any) -> None:
-    """Raise IncparseError for what are no tags with their gaps, the best first."""
-    is_list = isinstance(tags, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in tags)
-    if not (is_list and tags and all(isinstance(tag, str) and isinstance(gap, int | float) for tag, gap in tags)):
-        raise IncparseError(
-            f"{tags!r} is no tag (of {word!r}): give a string, or a list of pairs, tags with their distance to the best"
-        )
-
-
-def check_n_analyses(k: int) -> None:
-    """Raise IncparseError for a number of analyses that nobody can be given."""
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise IncparseError(f"the number of analyses has to be a whole number, not {k!r}")
-    if k < 1:
-        raise IncparseError(f"the number of analyses has to be 1 or more, not {k}")
-
-
-class TaggerAhead(Protocol):
-    """What a session needs of a tagger: see tagging.Tagger."""
+class LookAheadParser(Protocol):
+    """A parser, as its sessions need it."""
 
     @property
-    def look_ahead(self) -> int:
-        """How many words behind a word it looks at."""
+    def tags(self) -> tuple[str, ...]:
+        """The tags that it knows."""
 
-    def lattice_batch(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
-        """Give each sentence's tags."""
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """The tags that it has to be given."""
+
+    @property
+    def look_ahead(self) -> int | None:
+        """How many words after the one that is absorbed it looks at; None: at the end of the sentence."""
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence."""
+
+    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
+        """Return up to `k` analyses of the first words of a sentence."""
 
 
-class LateSession:
+class LookAheadSession:
     """Words and tags so far, linked to the session of one word less. Made by `Parser.start`."""
 
     def __init__(
         self,
-        parser: Parser,
-        tagger: TaggerAhead | None = None,
-        previous: LateSession | None = None,
-        word: tuple[str, Tag | None] = ("", None),
+        parser: LookAheadParser,
+        tagger: TagSource | None = None,
+        previous: LookAheadSession | None = None,
+        word: tuple[str, Tag] = ("", None),
     ):
         self.previous = previous
         self._parser, self._tagger, self._word = parser, tagger, word
@@ -104,7 +76,7 @@ class LateSession:
         reach = self._parser.look_ahead
         return 0 if reach is None else max(0, self._n_tagged - reach)
 
-    def push(self, word: str, tag: Tag | None = None) -> LateSession:
+    def push(self, word: str, tag: Tag = None) -> LookAheadSession:
         """Give the session of one word more; this one stays as it is.
 
         Raises IncparseError for what is no word or no tag of the parser, and for one without a tag where there is no
@@ -113,7 +85,7 @@ class LateSession:
         check_word(word, tag, self._parser.tags)
         if not tag and self._tagger is None:
             raise IncparseError(f"{word!r} has no tag, and this parser finds none itself: push it with one")
-        return LateSession(self._parser, self._tagger, self, (word, tag or None))
+        return LookAheadSession(self._parser, self._tagger, self, (word, tag or None))
 
     def best(self, *, complete: bool = False) -> Parse:
         """Give the best analysis of the words that are answered for: a partial tree, what is open in it closed.
@@ -169,9 +141,10 @@ class LateSession:
     def _own_tags(self) -> Tags:
         """The tagger's tags of all words, as if there were no more."""
         assert self._tagger is not None
-        return self._parser.tag_with(self._tagger, [self.words])[0]
+        request = self._parser.tag_request or TagRequest()
+        return self._tagger.candidate_tags([self.words], *request)[0]
 
-    def _path(self) -> list[LateSession]:
+    def _path(self) -> list[LookAheadSession]:
         """The sessions from the first word to here."""
         found, here = [], self
         while here.previous is not None:

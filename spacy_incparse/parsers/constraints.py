@@ -1,0 +1,46 @@
+"""Phrases that a tree must have, or must not have, as a user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+from spacy_incparse.errors import ConfigError
+
+
+class Constraint(NamedTuple):
+    """A phrase over the words from `start` to before `end` that must be in the tree, or must not.
+
+    label: of the phrase; None: any. The root TOP is there in any case, and counts where a phrase is required.
+    """
+
+    start: int
+    end: int
+    label: str | None = None
+    is_required: bool = True
+
+
+Constraints = Iterable[Constraint | tuple]
+"""Constraints, or plain tuples with their fields."""
+
+
+def checked_constraints(constraints: Constraints, n_words: int) -> list[Constraint]:
+    """Return the constraints on a sentence, each once. Raises ConfigError for what is none, or lies outside it."""
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise ConfigError(f"the constraints are {constraints!r}: they must be a list of Constraint")
+    return list(dict.fromkeys(_checked(constraint, n_words) for constraint in constraints))
+
+
+def _checked(constraint: Any, n_words: int) -> Constraint:
+    if not isinstance(constraint, tuple | list) or not 2 <= len(constraint) <= len(Constraint._fields):
+        raise ConfigError(f"{constraint!r} is no constraint: give Constraint(start, end, label, is_required)")
+    found = Constraint(*constraint)
+    are_whole = all(isinstance(bound, Integral) and not isinstance(bound, bool) for bound in found[:2])
+    if not (are_whole and isinstance(found.label, str | None) and isinstance(found.is_required, bool)):
+        raise ConfigError(
+            f"{found} is no constraint: start and end must be whole numbers, label a string or None, is_required a bool"
+        )
+    if not 0 <= found.start < found.end <= n_words:
+        raise ConfigError(f"{found} is no phrase of a sentence of {n_words} words")
+    return found

@@ -1,0 +1,58 @@
+"""An analysis of a sentence: the tree that a parser gives, its score, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.tree import Tree
+
+ROOT_LABEL = "TOP"
+UNKNOWN_TAG = "X"  # the tag of a word that nobody tagged
+
+Tag = str | Sequence[tuple[str, float]] | None
+"""A word's tag; or several tags, the best first, each with its gap to the best; or None where none is given."""
+
+Tags = Sequence[Tag]
+"""One entry per word."""
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A tree over all words of a sentence.
+
+    score: on the parser's own scale; higher is better. source: "beam"; "relaxed" if some word was searched again
+    without the grammar's triples; "flat" if the search found nothing and all words hang from the root. unmet: the
+    constraints that were left out because no tree could meet them.
+    """
+
+    tree: Tree
+    score: float
+    source: str
+    unmet: tuple[Constraint, ...] = ()
+
+
+def flat_tree(words: Sequence[str], tags: Tags) -> Tree:
+    """Return the tree in which all words hang from the root."""
+    builder = TreeBuilder()
+    builder.open(ROOT_LABEL)
+    for word, tag in zip(words, tags, strict=True):
+        builder.leaf(best_tag(tag), word)
+    builder.close()
+    return builder.finish()
+
+
+def best_tag(tag: Tag) -> str:
+    """Return the only tag of a word, or the best of several."""
+    if not tag:
+        return UNKNOWN_TAG
+    return tag if isinstance(tag, str) else tag[0][0]
+
+
+def check_sentence(words: Sequence[str], tags: Tags | None) -> None:
+    """Raise ValueError for a sentence without words, or with more or fewer tags than words."""
+    if not words or (tags is not None and len(words) != len(tags)):
+        n_tags = 0 if tags is None else len(tags)
+        raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")

@@ -1,0 +1,50 @@
+"""A pass over the training sentences: the one loop behind `spacy train` and the command `train`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from spacy_incparse.parsers.protocol import Learner
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how much."""
+
+REPORT_EVERY = 50  # sentences
+
+
+class PassCounts(NamedTuple):
+    """n_updates: of the weights. n_wrong: sentences that the models had wrong, summed over the models."""
+
+    n_updates: int
+    n_wrong: int
+
+
+def learn_pass(
+    examples: Sequence[object], learner: Learner, seed: int, number: int, progress: Progress | None = None
+) -> PassCounts:
+    """Let each model learn from all examples once, in an order that depends on seed, pass and model."""
+    n_updates = n_wrong = n_done = 0
+    total = len(examples) * learner.n_models
+    for model in range(learner.n_models):
+        for index in pass_order(len(examples), seed, number, model):
+            updates = learner.learn(examples[index], model)
+            n_updates += updates
+            n_wrong += updates > 0
+            n_done += 1
+            if progress and (n_done % REPORT_EVERY == 0 or n_done == total):
+                progress(f"pass {number}", n_done, total)
+    return PassCounts(n_updates, n_wrong)
+
+
+def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:
+    """Return the order in which a model sees the sentences in a pass; the same numbers always give the same order."""
+    order = list(range(n_sentences))
+    random.Random(f"{seed} {number}" if model == 0 else f"{seed} {number} {model}").shuffle(order)
+    return order
+
+
+def uses_gold_tags(index: int, number: int, interval: int) -> bool:
+    """Return whether a sentence has its gold tags in a pass; in each pass every interval-th sentence has."""
+    return interval > 0 and (index + number) % interval == 0

@@ -1,0 +1,97 @@
+"""Settings of training, whatever kind of parser is trained: their defaults and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.features.templates import NAMED_SETS
+from spacy_incparse.parsers.catalogue import kind_of, kinds
+from spacy_incparse.parsers.protocol import ParserKind
+from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
+from spacy_incparse.trees.heads import HeadRules
+
+TRAINING_DEFAULTS: dict[str, Any] = {
+    "kind": None,  # "perceptron", "hybrid", "generative" or another one in the catalogue; None: by the other settings
+    "features": None,  # "paper", "paper+punct", "rich", "accurate", or templates of one's own; None: the kind's default
+    "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
+    "seed": 0,  # of the order of sentences and of the tagger; the same seed gives the same model, to the bit
+    "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
+    "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
+}
+"""The settings of training with their defaults; those of the kind of parser may stand beside them."""
+
+
+def parser_config(settings: Mapping[str, Any]) -> Settings:
+    """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
+    kind = kind_of(settings)
+    return kind.config(own_settings(settings, kind))
+
+
+def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence[str] = ()) -> dict[str, Any]:
+    """Return those settings of training that a kind of parser has.
+
+    Raises ConfigError for a name that is no setting of training; the message lists `others` as settings as well.
+    """
+    own = {field.name for field in fields(kind.config_type)}
+    for name in settings:
+        if name not in own and name not in TRAINING_DEFAULTS:
+            known = sorted({*own, *TRAINING_DEFAULTS, *others})
+            raise ConfigError(f"there is no setting {name!r} of training: the settings are {', '.join(known)}")
+    given = {name: value for name, value in settings.items() if name in own}
+    return given if given.get("features", "") is not None else {k: v for k, v in given.items() if k != "features"}
+
+
+def check_training(settings: Mapping[str, Any], others: Sequence[str] = ()) -> None:
+    """Raise ConfigError for settings of training that do not exist or have wrong values. No file is read.
+
+    Settings that are not given have their defaults. The message about an unknown one lists `others` as settings, too.
+    """
+    settings = TRAINING_DEFAULTS | dict(settings)
+    _check_features(settings["features"])
+    kind = kind_of(settings)
+    _check_common(settings)
+    kind.config(own_settings(settings, kind, others))
+
+
+def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRules:
+    """Return the head rules that a config names: "en", "any", a table's path, a table, or None for the language's."""
+    _check_heads(heads)
+    if isinstance(heads, dict):
+        return HeadRules.from_dict(heads)
+    if heads is None:
+        return HeadRules.from_name("en" if lang == "en" else "any")
+    return HeadRules.find(heads)
+
+
+def _check_features(features: Any) -> None:
+    if isinstance(features, str) and features not in feature_names():
+        raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join(feature_names())}")
+
+
+def feature_names() -> tuple[str, ...]:
+    """Return what may stand for features: named sets, and the kinds that version 0.1 named there."""
+    old = [name for name, kind in kinds().items() if kind.is_meant_by({"features": name})]
+    return *NAMED_SETS, *old
+
+
+def _check_common(settings: Mapping[str, Any]) -> None:
+    check_number("seed", settings["seed"], 0, MOST_SEED)
+    check_number("n_folds", settings["n_folds"], 0, MOST)
+    _check_heads(settings["heads"])
+    if isinstance(settings["heads"], dict):
+        HeadRules.from_dict(settings["heads"])
+    if not isinstance(settings["tagger"], dict):
+        raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
+    if settings["tagger"]:
+        from spacy_incparse.tagging.tagger_config import check_settings  # which may load compiled modules
+
+        check_settings(settings["tagger"])
+
+
+def _check_heads(heads: Any) -> None:
+    if not (heads is None or isinstance(heads, str | Path | dict)):
+        raise ConfigError(f"heads is {heads!r}: it must be 'en', 'any', the path of a table, a table, or None")
