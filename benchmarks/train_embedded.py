@@ -76,7 +76,8 @@ def main() -> None:
     tagger, parser = train(trees, recipe, n_passes)
     parser = parser.with_search(**search)
     parser.temperature = temperature
-    write(tagger, parser, given.output, given.recipe, f"{n_passes} passes over {len(trees)} trees, seed {SEED}")
+    notes = f"{n_passes} passes over {len(trees)} trees, seed {SEED}"
+    write(tagger, parser, given.output, given.recipe, recipe.training, notes)
 
 
 def choose(
@@ -127,13 +128,15 @@ def heads() -> HeadRules:
     return HeadRules.from_name("en")
 
 
-def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: str, notes: str) -> None:
+def write(
+    tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: str, training: dict[str, Any], notes: str
+) -> None:
     """Save sentencizer and parser; the parser's own tagger writes the tags."""
     import spacy
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config={"set_tags": True})
+    component = nlp.add_pipe("incparse", config={"set_tags": True, "training": training})
     component.model.set_weights(tagger, parser)
     name = META["name"] if recipe == "rich" else f"{META['name']}_{recipe}"
     sources = [*META["sources"], CLUSTERS] if tagger.clusters else META["sources"]

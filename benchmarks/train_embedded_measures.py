@@ -72,7 +72,7 @@ def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     component = nlp.add_pipe(
-        "incparse", config={"set_tags": True, "measures": True, "training": {"features": "generative"}}
+        "incparse", config={"set_tags": True, "measures": True, "training": {"kind": "generative"}}
     )
     component.model.set_weights(None, parser)
     description = "English generative model for measures word by word, from the train part of the GUM corpus"
