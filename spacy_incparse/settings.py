@@ -20,7 +20,7 @@ class Settings:
     SEARCH: ClassVar[tuple[str, ...]] = ()
     """The names of those of the search."""
 
-    def with_search(self: AnySettings, **settings: Any) -> AnySettings:
+    def with_search(self: AnySettings, **settings: object) -> AnySettings:
         """Give a copy with other search settings. Raises ConfigError for what belongs to the trained model."""
         for name in settings:
             if name not in self.SEARCH:

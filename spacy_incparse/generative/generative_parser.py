@@ -152,7 +152,7 @@ class GenerativeParser(TreebankParser):
         """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
         return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
-    def with_search(self, **settings: Any) -> GenerativeParser:
+    def with_search(self, **settings: object) -> GenerativeParser:
         """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
         config = self.config.with_search(**settings)
         return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
@@ -78,7 +78,7 @@ class BaseParser(ABC):
         """Return the parser itself: it has no search."""
         return cast(ConstituencyParser, self)
 
-    def with_search(self, **settings: Any) -> ConstituencyParser:
+    def with_search(self, **settings: object) -> ConstituencyParser:
         """Return the parser itself. Raises ConfigError for any setting: it has no search."""
         if settings:
             raise ConfigError(f"a {self.kind} parser has no search, so there is no setting {next(iter(settings))!r}")

@@ -118,7 +118,7 @@ class ConstituencyParser(Protocol):
     def start(self, tagger: TagSource | None = None) -> Session:
         """Begin a sentence that comes word by word; words without a tag get the tagger's."""
 
-    def with_search(self, **settings: Any) -> ConstituencyParser:
+    def with_search(self, **settings: object) -> ConstituencyParser:
         """Return a parser with the same weights and other settings of the search."""
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:

@@ -259,7 +259,7 @@ class PerceptronParser(TreebankParser):
         """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
         return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
-    def with_search(self, **settings: Any) -> PerceptronParser:
+    def with_search(self, **settings: object) -> PerceptronParser:
         """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
         return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
