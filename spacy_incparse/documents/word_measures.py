@@ -1,10 +1,10 @@
-"""Measures of words on a Doc: one string a sentence in `doc.user_data`, beside the tree's (see userdata.py)."""
+"""Measures of words on a Doc: one string a sentence in `doc.user_data`, beside the tree's (see user_data.py)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from spacy.tokens import Doc, Span, Token
 
@@ -12,20 +12,32 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.user_data import user_data
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, joined
-from spacy_incparse.pipeline.generative import generative_parser
 
 ATTRIBUTE = "incparse_measures"
 VERSION = 1
-DIGITS = 6  # behind the point, of bits
+DIGITS = 6  # after the point, of bits
 
 
-def measure_sentence(parser: Any, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
+@runtime_checkable
+class MeasuresWords(Protocol):
+    """A parser whose scores are probabilities, so that it says what each word costs."""
+
+    def measures(self, words: Sequence[str], tags: Sequence[Any] | None = None) -> Sequence[WordMeasures]:
+        """Return the measures of each word."""
+
+
+def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
     """Return the string that stores the measures of a sentence's words.
 
     tags: those that it was parsed under. Raises IncparseError where the parser, the component `name`'s, is not
     generative.
     """
-    found = generative_parser(parser, name).measures(sentence.words, tags)
+    if not isinstance(parser, MeasuresWords):
+        raise IncparseError(
+            f"the parser of {name!r} gives no probabilities of words, so that there are no measures: take a generative "
+            f"one, such as 'en_generative', or train one (spacy-incparse train ... --config generative)"
+        )
+    found = parser.measures(sentence.words, tags)
     origin = sentence.start_char
     rows = [[_rounded(value) for value in word.to_list()] for word in found]
     return json.dumps(

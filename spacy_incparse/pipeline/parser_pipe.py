@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.doc_parses import forget_confidences
+from spacy_incparse.documents.confidences import forget_confidences
 from spacy_incparse.documents.doc_tags import write_tags
 from spacy_incparse.documents.doc_tree_scores import score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
