@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from spacy.tokens import Doc, Span, SpanGroup
 
 from spacy_incparse.documents.live_parsers import mirror_names
+from spacy_incparse.documents.mirror_group import MirrorGroup
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.documents.user_data import keys, write_tree
 from spacy_incparse.trees.builder import TreeBuilder
@@ -53,7 +54,7 @@ def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) ->
             first, last = sentence.tokens[start], sentence.tokens[end - 1]
             spans.append(Span(doc, first, last + 1, label=label, span_id=f"{MARK}:{len(phrases)}"))
         trees.append((sentence.start_char, sentence.end_char, value))
-    doc.spans[name] = SpanGroup(doc, name=name, attrs={MARK: trees}, spans=spans)
+    doc.spans[name] = MirrorGroup(doc, name=name, attrs={MARK: trees}, spans=spans)
 
 
 def remove_mirrors(doc: Doc) -> None:
@@ -65,13 +66,19 @@ def remove_mirrors(doc: Doc) -> None:
 
 def restore_lost(doc: Doc) -> None:
     """Store the trees of a mirror on the Doc again where they are not there any more. Raises nothing."""
-    if not len(doc.spans):
-        return
     state = _state(doc)
     if _looked_at.get(doc) != state:
+        _adopt(doc)
         for start_char, end_char, value in _lost(doc):
             write_tree(doc, start_char, end_char, value)
         _looked_at[doc] = _state(doc)
+
+
+def _adopt(doc: Doc) -> None:
+    """Let mirrors follow their characters again: on a Doc that was loaded they are groups of spaCy's own."""
+    for name, group in list(doc.spans.items()):
+        if MARK in group.attrs and not isinstance(group, MirrorGroup):
+            doc.spans[name] = MirrorGroup.of(group)
 
 
 def _state(doc: Doc) -> tuple[Any, ...]:
