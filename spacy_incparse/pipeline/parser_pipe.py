@@ -22,6 +22,7 @@ from spacy_incparse.documents.doc_tags import write_tags
 from spacy_incparse.documents.doc_tree_scores import score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.documents.span_constraints import constrained, shown
 from spacy_incparse.documents.span_mirror import mirror_trees
@@ -55,6 +56,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "forbidden_key": None,
     "nbest": 0,
     "measures": False,
+    "noun_chunks": False,
     "search": {},
     "training": TRAINING_DEFAULTS,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
@@ -79,6 +81,7 @@ def make_incparse(
     forbidden_key: str | None,
     nbest: int,
     measures: bool,
+    noun_chunks: bool,
     search: dict[str, Any],
     training: dict[str, Any],
     scorer: Callable | None,
@@ -96,6 +99,7 @@ def make_incparse(
     nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
         pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
     measures: whether to store what each word costs, for `token._.incparse`; only with a generative model.
+    noun_chunks: whether `doc.noun_chunks` gives the base noun phrases of the trees; no dependency parser is needed.
     search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
@@ -116,6 +120,7 @@ def make_incparse(
         forbidden_key=forbidden_key,
         nbest=nbest,
         measures=measures,
+        noun_chunks=noun_chunks,
         search=search,
         training=training,
         scorer=scorer,
@@ -141,6 +146,7 @@ class IncParser(TrainablePipe):
         forbidden_key: str | None = None,
         nbest: int = 0,
         measures: bool = False,
+        noun_chunks: bool = False,
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
@@ -152,7 +158,9 @@ class IncParser(TrainablePipe):
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
         self.required_key, self.forbidden_key = required_key, forbidden_key
-        self.measures = measures
+        self.measures, self.noun_chunks = measures, noun_chunks
+        if noun_chunks:
+            use_tree_chunks(vocab)
         self._decoder: Decoder | None = None
         self.search = search or {}
         self.nbest = nbest
@@ -282,6 +290,8 @@ class IncParser(TrainablePipe):
         for doc, parsed in zip(docs, scores, strict=True):
             clear_trees(doc)
             clear_measures(doc)
+            if self.noun_chunks:
+                use_tree_chunks(doc)  # made with another vocab, or before the component was
             for item in parsed:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
                 if item.measures is not None:
@@ -342,6 +352,12 @@ class IncParser(TrainablePipe):
             return losses
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
+
+    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> None:
+        """Warn: rehearsal is for neural components, and does nothing here."""
+        self._warn_once(
+            "rehearse", "rehearse() does nothing here: to keep what was learned, mix old trees with new ones"
+        )
 
     def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
         """Return the scores of Examples by the component's scorer, as every component does.

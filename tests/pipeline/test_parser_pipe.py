@@ -4,6 +4,7 @@ import warnings
 import pytest
 import spacy
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -265,3 +266,11 @@ def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
 def test_wrong_settings_of_training_are_refused_at_once():
     with pytest.raises(ConfigError, match="'foo'"):
         spacy.blank("en").add_pipe("incparse", config={"training": {"foo": 1}})
+
+
+def test_rehearsal_says_once_that_it_does_nothing():
+    nlp = pipeline()
+    examples = [Example(nlp.make_doc("The owl slept."), nlp.make_doc("The owl slept."))]
+    with pytest.warns(UserWarning, match=r"rehearse\(\) does nothing here"):
+        nlp.rehearse(examples)
+    assert nlp.rehearse(examples) == {}
