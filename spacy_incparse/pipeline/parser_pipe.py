@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -124,7 +123,6 @@ def make_incparse(
         search=search,
         training=training,
         scorer=scorer,
-        nlp=nlp,
     )
 
 
@@ -150,7 +148,6 @@ class IncParser(TrainablePipe):
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
-        nlp: Language | None = None,
     ):
         keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
         if len(set(keys)) < len(keys):
@@ -167,7 +164,6 @@ class IncParser(TrainablePipe):
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
         self._warned: set[str] = set()
-        self._nlp = None if nlp is None else weakref.ref(nlp)
         register(self)
 
     @property
@@ -299,7 +295,6 @@ class IncParser(TrainablePipe):
             if self.set_tags and parsed:
                 write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
-                self._check_later_pipes()
                 mirror_trees(doc, self.spans_key, [(item.sentence, item.stored) for item in parsed])
 
     def initialize(
@@ -406,11 +401,7 @@ class IncParser(TrainablePipe):
         yield
 
     def __reduce__(self):
-        left_behind = {
-            "_run": None,
-            "_decoder": None,
-            "_nlp": None,
-        }  # training, and what the parts are linked with
+        left_behind = {"_run": None, "_decoder": None}  # training, and what the model is linked with
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
@@ -428,16 +419,6 @@ class IncParser(TrainablePipe):
             if unknown:
                 named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
                 self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")
-
-    def _check_later_pipes(self) -> None:
-        """Warn of components that merge or split tokens: spaCy breaks the spans of doc.spans there (not the trees)."""
-        nlp = None if self._nlp is None else self._nlp()
-        if nlp is not None and self.name in nlp.pipe_names:
-            later = nlp.pipe_names[nlp.pipe_names.index(self.name) + 1 :]
-            for name in later:
-                if nlp.get_pipe_meta(name).retokenizes:
-                    self._warn_once("later", f"{name!r} comes after it and breaks doc.spans[{self.spans_key!r}]")
-        self._nlp = None  # looked at once
 
     def _on_error(self, sentence: Sentence, error: Exception) -> None:
         start = " ".join(sentence.words[:8])

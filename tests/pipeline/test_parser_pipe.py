@@ -162,11 +162,21 @@ def test_spans_key_mirrors_the_phrases_in_preorder():
     ]
 
 
-def test_spans_before_a_retokenizing_component_are_warned_of():
+def test_a_component_that_merges_tokens_may_come_after_it():
     nlp = pipeline(spans_key="phrases")
     nlp.add_pipe("merge_entities")
-    with pytest.warns(UserWarning, match=r"'merge_entities' comes after it and breaks doc\.spans\['phrases'\]"):
-        nlp("The owl slept.")
+    nlp.add_pipe("entity_ruler", before="merge_entities").add_patterns([{"label": "BIRD", "pattern": "The owl"}])
+    doc = nlp("The owl slept. Mice ran!")
+    assert [token.text for token in doc][:2] == ["The owl", "slept"]
+    loaded = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert [span.text for span in loaded.spans["phrases"]] == [
+        "The owl slept.",
+        "slept.",
+        ".",
+        "Mice ran!",
+        "ran!",
+        "!",
+    ]
 
 
 def test_search_settings_reach_the_parser():
