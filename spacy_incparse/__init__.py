@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
+    from spacy_incparse.documents.examples import example, examples
     from spacy_incparse.documents.measure_plots import plot_measures
     from spacy_incparse.documents.rendering import render, serve, set_render_wrapper
     from spacy_incparse.glossary import explain
@@ -21,6 +22,8 @@ __all__ = [
     "ConstituentMatcher",
     "Tree",
     "__version__",
+    "example",
+    "examples",
     "explain",
     "load",
     "plot_measures",
@@ -33,6 +36,8 @@ __all__ = [
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
     "Tree": "spacy_incparse.trees.tree",
+    "example": "spacy_incparse.documents.examples",
+    "examples": "spacy_incparse.documents.examples",
     "explain": "spacy_incparse.glossary",
     "plot_measures": "spacy_incparse.documents.measure_plots",
     "render": "spacy_incparse.documents.rendering",
