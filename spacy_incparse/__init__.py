@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from spacy_incparse.documents.examples import example, examples
     from spacy_incparse.documents.measure_plots import plot_measures
     from spacy_incparse.documents.rendering import render, serve, set_render_wrapper
+    from spacy_incparse.documents.tree_json import trees_to_json
     from spacy_incparse.glossary import explain
+    from spacy_incparse.pipeline.plain_parser import Parser
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
 
 __all__ = [
     "ConstituentMatcher",
+    "Parser",
     "Tree",
     "__version__",
     "example",
@@ -30,11 +33,13 @@ __all__ = [
     "render",
     "serve",
     "set_render_wrapper",
+    "trees_to_json",
 ]
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
+    "Parser": "spacy_incparse.pipeline.plain_parser",
     "Tree": "spacy_incparse.trees.tree",
     "example": "spacy_incparse.documents.examples",
     "examples": "spacy_incparse.documents.examples",
@@ -43,6 +48,7 @@ _LAZY = {
     "render": "spacy_incparse.documents.rendering",
     "serve": "spacy_incparse.documents.rendering",
     "set_render_wrapper": "spacy_incparse.documents.rendering",
+    "trees_to_json": "spacy_incparse.documents.tree_json",
 }
 
 
