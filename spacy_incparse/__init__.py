@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spacy_incparse import renamed
+
 if TYPE_CHECKING:
     from spacy.language import Language
 
@@ -50,6 +52,8 @@ _LAZY = {
     "set_render_wrapper": "spacy_incparse.documents.rendering",
     "trees_to_json": "spacy_incparse.documents.tree_json",
 }
+
+renamed.install()
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
