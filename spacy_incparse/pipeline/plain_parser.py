@@ -9,10 +9,10 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from spacy_incparse import load
 from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.documents.live_parsers import components_of
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.loading import load
 from spacy_incparse.trees.tree import Tree
 
 BATCH_SIZE = 128  # sentences that are parsed at once
