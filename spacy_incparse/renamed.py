@@ -115,6 +115,9 @@ NAMES = {
     "pipeline.parses.Phrase": "documents.confidences.Phrase",
     "pipeline.parses.forget_confidences": "documents.confidences.forget_confidences",
     "pipeline.parses.node_confidence": "documents.confidences.node_confidence",
+    "pipeline.phrase_spans.Phrase": "documents.rebuilt_trees.Phrase",
+    "pipeline.phrase_spans.ROOT_LABEL": "documents.rebuilt_trees.ROOT_LABEL",
+    "pipeline.phrase_spans.UNKNOWN_TAG": "documents.rebuilt_trees.UNKNOWN_TAG",
 }
 
 
