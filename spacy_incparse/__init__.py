@@ -3,60 +3,56 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from spacy.language import Language
+from spacy_incparse import renamed
 
+if TYPE_CHECKING:
     from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
+    from spacy_incparse.documents.examples import example, examples
     from spacy_incparse.documents.measure_plots import plot_measures
     from spacy_incparse.documents.rendering import render, serve, set_render_wrapper
+    from spacy_incparse.documents.tree_json import trees_to_json
     from spacy_incparse.glossary import explain
+    from spacy_incparse.pipeline.loading import load
+    from spacy_incparse.pipeline.plain_parser import Parser
     from spacy_incparse.trees.tree import Tree
 
     __version__: str
 
 __all__ = [
     "ConstituentMatcher",
+    "Parser",
     "Tree",
     "__version__",
+    "example",
+    "examples",
     "explain",
     "load",
     "plot_measures",
     "render",
     "serve",
     "set_render_wrapper",
+    "trees_to_json",
 ]
 
 # Imported when asked for, so that `import spacy_incparse` costs nothing.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
+    "Parser": "spacy_incparse.pipeline.plain_parser",
     "Tree": "spacy_incparse.trees.tree",
+    "example": "spacy_incparse.documents.examples",
+    "examples": "spacy_incparse.documents.examples",
     "explain": "spacy_incparse.glossary",
+    "load": "spacy_incparse.pipeline.loading",
     "plot_measures": "spacy_incparse.documents.measure_plots",
     "render": "spacy_incparse.documents.rendering",
     "serve": "spacy_incparse.documents.rendering",
     "set_render_wrapper": "spacy_incparse.documents.rendering",
+    "trees_to_json": "spacy_incparse.documents.tree_json",
 }
 
-
-def load(name: str | Path = "en", **kwargs: Any) -> Language:
-    """Return a whole pipeline: an embedded one by its name, or one that was saved, by its path.
-
-    `kwargs` go to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError where there is no such
-    pipeline, or its weights are damaged or of another version: that is checked before anything is loaded.
-    """
-    # Imported here, so that `import spacy_incparse` costs nothing where only trees or scores are wanted.
-    import spacy
-
-    from spacy_incparse.data import find_pipeline
-    from spacy_incparse.pipeline.model_file import check_pipeline
-
-    folder = find_pipeline(name)
-    exclude = kwargs.get("exclude", ())
-    check_pipeline(folder, [exclude] if isinstance(exclude, str) else list(exclude))
-    return spacy.load(folder, **kwargs)
+renamed.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
+from spacy_incparse.documents.confidences import node_confidence
 from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.trees.tree import Tree
 
@@ -94,8 +95,6 @@ class DocTree(Tree):
         where the parser failed. Raises IncparseError where the analyses are not on the Doc and no pipeline in this
         process gives its trees, or the model has no temperature.
         """
-        from spacy_incparse.documents.doc_parses import node_confidence
-
         return node_confidence(self._doc, self._anchored, self._index)
 
     def _covering(self, start_char: int, end_char: int) -> Span:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.live_parsers import LiveParser
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.parsers.tree_scores import TreeScore
-    from spacy_incparse.pipeline.parser_pipe import IncParser
 
 
-def score_doc_tree(component: IncParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
     """Return what the component's parser thinks of a tree, a `Tree` or its brackets, of one of the Doc's sentences.
 
     It is the sentence that a tree of this Doc is on, else the first with the words of the normalised tree. The tags are

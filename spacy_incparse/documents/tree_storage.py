@@ -93,7 +93,8 @@ def clear_trees(doc: Doc) -> None:
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in the order of its text. Raises IncparseError for a stored string it cannot read."""
-    restore_lost(doc)
+    if doc.spans:  # where a mirror may be
+        restore_lost(doc)
     cut = _WholeText(doc)
     trees = [_anchored(doc, key, cut) for key in sorted(keys(doc), key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
@@ -102,7 +103,8 @@ def anchored_trees(doc: Doc) -> list[AnchoredTree]:
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
     """Return the tree of the sentence that the span lies in, or None. Raises IncparseError as `anchored_trees`."""
     doc = span.doc
-    restore_lost(doc)
+    if doc.spans:  # where a mirror may be
+        restore_lost(doc)
     if doc.has_annotation("SENT_START"):
         sentence = span.sent
         found = _anchored(doc, key_of(sentence.start_char, sentence.end_char))

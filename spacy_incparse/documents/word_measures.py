@@ -1,4 +1,4 @@
-"""Measures of words on a Doc: one string a sentence in `doc.user_data`, beside the tree's (see userdata.py)."""
+"""Measures of words on a Doc: one string a sentence in `doc.user_data`, beside the tree's (see user_data.py)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from spacy_incparse.generative.measures import WordMeasures, joined, measuring_p
 
 ATTRIBUTE = "incparse_measures"
 VERSION = 1
-DIGITS = 6  # behind the point, of bits
+DIGITS = 6  # after the point, of bits
 
 
-def measure_sentence(parser: Any, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
+def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
     """Return the string that stores the measures of a sentence's words.
 
     tags: those that it was parsed under. Raises IncparseError where the parser, the component `name`'s, is not

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, flat_tree
-from spacy_incparse.pipeline.configured_parser import ConfiguredParser
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 

@@ -8,7 +8,7 @@ from itertools import islice
 from spacy.language import Language
 from spacy.util import resolve_dot_names
 
-from spacy_incparse.documents.live_parsers import live_components
+from spacy_incparse.documents.live_parsers import components_of
 from spacy_incparse.training.temperature import MAX_SENTENCES
 
 
@@ -19,12 +19,11 @@ def create_calibrate() -> Callable[[Language], Language]:
 
 def calibrate(nlp: Language) -> Language:
     """Fit the temperature of each parser component on the config's dev corpus, from which no weight was learned."""
-    components = [pipe for name, pipe in nlp.pipeline if pipe in live_components()]
     config = nlp.config.interpolate()
     (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
     examples = list(islice(corpus(nlp), MAX_SENTENCES))
     for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
         example.predicted = doc
-    for component in components:
+    for component in components_of(nlp):
         component.calibrate(examples)
     return nlp

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -17,11 +16,13 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.doc_parses import forget_confidences
+from spacy_incparse.documents.confidences import forget_confidences
+from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.doc_tags import write_tags
 from spacy_incparse.documents.doc_tree_scores import score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
 from spacy_incparse.documents.span_constraints import constrained, shown
 from spacy_incparse.documents.span_mirror import mirror_trees
@@ -34,7 +35,6 @@ from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
 from spacy_incparse.pipeline.component_model import ParserModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.configured_parser import ConfiguredParser
 from spacy_incparse.pipeline.model_file import named_errors
 from spacy_incparse.pipeline.parser_training import TrainingRun, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
@@ -55,6 +55,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "forbidden_key": None,
     "nbest": 0,
     "measures": False,
+    "noun_chunks": False,
     "search": {},
     "training": TRAINING_DEFAULTS,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
@@ -79,6 +80,7 @@ def make_incparse(
     forbidden_key: str | None,
     nbest: int,
     measures: bool,
+    noun_chunks: bool,
     search: dict[str, Any],
     training: dict[str, Any],
     scorer: Callable | None,
@@ -96,6 +98,7 @@ def make_incparse(
     nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
         pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
     measures: whether to store what each word costs, for `token._.incparse`; only with a generative model.
+    noun_chunks: whether `doc.noun_chunks` gives the base noun phrases of the trees; no dependency parser is needed.
     search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
     training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
     scorer: as in every spaCy component.
@@ -116,10 +119,10 @@ def make_incparse(
         forbidden_key=forbidden_key,
         nbest=nbest,
         measures=measures,
+        noun_chunks=noun_chunks,
         search=search,
         training=training,
         scorer=scorer,
-        nlp=nlp,
     )
 
 
@@ -141,10 +144,10 @@ class IncParser(TrainablePipe):
         forbidden_key: str | None = None,
         nbest: int = 0,
         measures: bool = False,
+        noun_chunks: bool = False,
         search: dict[str, Any] | None = None,
         training: dict[str, Any] | None = None,
         scorer: Callable | None = const_score,
-        nlp: Language | None = None,
     ):
         keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
         if len(set(keys)) < len(keys):
@@ -152,14 +155,15 @@ class IncParser(TrainablePipe):
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
         self.required_key, self.forbidden_key = required_key, forbidden_key
-        self.measures = measures
+        self.measures, self.noun_chunks = measures, noun_chunks
+        if noun_chunks:
+            use_tree_chunks(vocab)
         self._decoder: ConfiguredParser | None = None
         self.search = search or {}
         self.nbest = nbest
         self.training = TRAINING_DEFAULTS | (training or {})
         self._run: TrainingRun | None = None
         self._warned: set[str] = set()
-        self._nlp = None if nlp is None else weakref.ref(nlp)
         register(self)
 
     @property
@@ -276,6 +280,8 @@ class IncParser(TrainablePipe):
         for doc, parsed in zip(docs, scores, strict=True):
             clear_trees(doc)
             clear_measures(doc)
+            if self.noun_chunks:
+                use_tree_chunks(doc)  # made with another vocab, or before the component was
             for item in parsed:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
                 if item.measures is not None:
@@ -283,7 +289,6 @@ class IncParser(TrainablePipe):
             if self.set_tags and parsed:
                 write_tags(doc, [(item.sentence, item.tags) for item in parsed])
             if self.spans_key is not None:
-                self._check_later_pipes()
                 mirror_trees(doc, self.spans_key, [(item.sentence, item.stored) for item in parsed])
 
     def initialize(
@@ -332,6 +337,12 @@ class IncParser(TrainablePipe):
         losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
         return losses
 
+    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> None:
+        """Warn: rehearsal is for neural components, and does nothing here."""
+        self._warn_once(
+            "rehearse", "rehearse() does nothing here: to keep what was learned, mix old trees with new ones"
+        )
+
     def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
         """Return the scores of Examples by the component's scorer, as every component does.
 
@@ -379,11 +390,7 @@ class IncParser(TrainablePipe):
         yield
 
     def __reduce__(self):
-        left_behind = {
-            "_run": None,
-            "_decoder": None,
-            "_nlp": None,
-        }  # training, and what the parts are linked with
+        left_behind = {"_run": None, "_decoder": None}  # training, and what the model is linked with
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
@@ -406,16 +413,6 @@ class IncParser(TrainablePipe):
             if unknown:
                 named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
                 self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")
-
-    def _check_later_pipes(self) -> None:
-        """Warn of components that merge or split tokens: spaCy breaks the spans of doc.spans there (not the trees)."""
-        nlp = None if self._nlp is None else self._nlp()
-        if nlp is not None and self.name in nlp.pipe_names:
-            later = nlp.pipe_names[nlp.pipe_names.index(self.name) + 1 :]
-            for name in later:
-                if nlp.get_pipe_meta(name).retokenizes:
-                    self._warn_once("later", f"{name!r} comes after it and breaks doc.spans[{self.spans_key!r}]")
-        self._nlp = None  # looked at once
 
     def _on_error(self, sentence: Sentence, error: Exception) -> None:
         start = " ".join(sentence.words[:8])

@@ -14,6 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.examples import example_of
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.settings import MOST, check_number
@@ -72,7 +73,7 @@ class TreebankReader:
 
     def _from_brackets(self, nlp: Language) -> Iterator[Example]:
         for doc in trees_to_docs(self._trees(), nlp.vocab, natural_spacing=self.natural_spacing):
-            yield _example(nlp, doc, doc.has_unknown_spaces)
+            yield example_of(nlp, doc, tokenize=not doc.has_unknown_spaces)
 
     def _trees(self) -> Iterator[Tree]:
         skipped = SkipLog() if self.skip_bad else None
@@ -87,7 +88,7 @@ class TreebankReader:
         for path in self._docbins():
             for doc in read_docbin(path, nlp.vocab):
                 for part in self._short_enough(doc):
-                    yield _example(nlp, part, doc.has_unknown_spaces)
+                    yield example_of(nlp, part, tokenize=not doc.has_unknown_spaces)
 
     def _short_enough(self, doc: Doc) -> Iterator[Doc]:
         """Yield the Doc, or, if it has a sentence that is too long, each of its other sentences as a Doc."""
@@ -113,15 +114,3 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
                 f"store_user_data=True? `spacy-incparse convert` writes it with them"
             )
         yield doc
-
-
-def _example(nlp: Language, reference: Doc, gold_tokens: bool) -> Example:
-    """Give the predicted Doc the gold tokens and sentences, or nothing but the text.
-
-    spaCy's sentencizer leaves bounds alone that are there, so that trees are compared sentence by sentence.
-    """
-    if gold_tokens:
-        words = [token.text for token in reference]
-        bounds: list[bool | int | None] = [token.is_sent_start for token in reference]
-        return Example(Doc(nlp.vocab, words=words, sent_starts=bounds), reference)
-    return Example(nlp.make_doc(reference.text), reference)

@@ -4,6 +4,7 @@ import warnings
 import pytest
 import spacy
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -161,11 +162,21 @@ def test_spans_key_mirrors_the_phrases_in_preorder():
     ]
 
 
-def test_spans_before_a_retokenizing_component_are_warned_of():
+def test_a_component_that_merges_tokens_may_come_after_it():
     nlp = pipeline(spans_key="phrases")
     nlp.add_pipe("merge_entities")
-    with pytest.warns(UserWarning, match=r"'merge_entities' comes after it and breaks doc\.spans\['phrases'\]"):
-        nlp("The owl slept.")
+    nlp.add_pipe("entity_ruler", before="merge_entities").add_patterns([{"label": "BIRD", "pattern": "The owl"}])
+    doc = nlp("The owl slept. Mice ran!")
+    assert [token.text for token in doc][:2] == ["The owl", "slept"]
+    loaded = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert [span.text for span in loaded.spans["phrases"]] == [
+        "The owl slept.",
+        "slept.",
+        ".",
+        "Mice ran!",
+        "ran!",
+        "!",
+    ]
 
 
 def test_search_settings_reach_the_parser():
@@ -265,3 +276,11 @@ def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
 def test_wrong_settings_of_training_are_refused_at_once():
     with pytest.raises(ConfigError, match="'foo'"):
         spacy.blank("en").add_pipe("incparse", config={"training": {"foo": 1}})
+
+
+def test_rehearsal_says_once_that_it_does_nothing():
+    nlp = pipeline()
+    examples = [Example(nlp.make_doc("The owl slept."), nlp.make_doc("The owl slept."))]
+    with pytest.warns(UserWarning, match=r"rehearse\(\) does nothing here"):
+        nlp.rehearse(examples)
+    assert nlp.rehearse(examples) == {}

@@ -1,0 +1,118 @@
+"""The analyses of a sentence beside the tree on its Doc.
+
+They are those stored on the Doc (the component's `nbest`), or else asked of a pipeline in this process that gives the
+very tree of the Doc; a Doc refers to no pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from spacy.tokens import Doc
+
+from spacy_incparse.documents.live_parsers import LiveParser, live_components
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.stored_fields import StoredAnalysis, stored_analyses, stored_temperature
+from spacy_incparse.documents.tree_storage import AnchoredTree
+from spacy_incparse.errors import IncparseError
+
+if TYPE_CHECKING:
+    from spacy_incparse.parsers.parse import Parse, Tags
+
+
+class Analyses(NamedTuple):
+    """The analyses of a sentence, and what makes probabilities of their scores, if the model has it."""
+
+    trees: Sequence[AnchoredTree]  # the best first
+    temperature: float | None
+
+
+def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None) -> Analyses:
+    """Return the analyses of a sentence, the tree on the Doc first; given a component, those that it finds.
+
+    Raises IncparseError where none are stored and no live component gives this tree.
+    """
+    if component is not None:
+        sentence = component.with_constraints(doc, _sentence(doc, found))
+        tags = component.tags_for(sentence)
+        own = component.decoder.nbest_search.analyses(found.tree.words, tags, sentence.constraints)
+        return _parsed(found, component, own)
+    stored = stored_analyses(found.more, found.tree.words)
+    if stored:
+        return Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))
+    if found.source == "flat":
+        return Analyses([found], None)
+    component, tags, best = _origin(doc, found)
+    constraints = component.with_constraints(doc, _sentence(doc, found)).constraints
+    parses = component.decoder.nbest_search.beside(best, found.tree.words, tags, constraints)
+    analyses = _parsed(found, component, parses)
+    return Analyses([found, *analyses.trees[1:]], analyses.temperature)
+
+
+def _parsed(found: AnchoredTree, component: LiveParser, parses: Sequence[Parse]) -> Analyses:
+    heads = component.decoder.heads_field
+    trees = [
+        replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=(heads(parse.tree),))
+        for parse in parses
+    ]
+    return Analyses(trees, None if parses[0].source == "flat" else component.decoder.temperature)
+
+
+def _beside(found: AnchoredTree, other: StoredAnalysis) -> AnchoredTree:
+    return replace(found, tree=other.tree, score=other.score, more=(other.heads,) if other.heads else ())
+
+
+def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
+    """Return the words of a tree with the tags that the Doc has for them now."""
+    chars = [found.chars_of(leaf) for leaf in found.tree.arrays.leaves]
+    tags = [_tag(doc, *bounds) for bounds in chars]
+    starts, ends = [start for start, _ in chars], [end for _, end in chars]
+    return Sentence(found.start_char, found.end_char, (), list(found.tree.words), tags, starts, ends)
+
+
+def _tag(doc: Doc, start_char: int, end_char: int) -> str:
+    """Return the tag of the first token that has any of a word's characters."""
+    tokens = doc.char_span(start_char, end_char, alignment_mode="expand")
+    return next((token.tag_ for token in tokens or () if not token.is_space), "")
+
+
+def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
+    """Return a live component that gives this very tree, under which tags, and what it gives.
+
+    One of the Doc's own vocab is preferred, then one with a temperature.
+    """
+    without_temperature = None
+    sentence = _sentence(doc, found)
+    for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
+        for tags, best in _own_parses(component, component.with_constraints(doc, sentence), found):
+            if _is_same(best, found):
+                if component.decoder.temperature is not None:
+                    return component, tags, best
+                without_temperature = without_temperature or (component, tags, best)
+    if without_temperature:
+        return without_temperature
+    start = " ".join(found.tree.words[:8])
+    raise IncparseError(
+        f"no pipeline in this process gives the tree of {start!r}: load the one that parsed it, name another one "
+        f"(doc._.parses(k, nlp=...)), or parse with the component's nbest, which stores analyses on the Doc; the spans "
+        f"that it had to keep to (required_key, forbidden_key) must still be there"
+    )
+
+
+def _own_parses(component: LiveParser, sentence: Sentence, found: AnchoredTree) -> Iterator[tuple[Tags, Parse]]:
+    """Yield what a component gives under the tags that it takes now, and under the tree's: they may have been given."""
+    try:
+        parser = component.decoder.parser
+        own = component.tags_for(sentence)
+        yield own, parser.parse(sentence.words, own, sentence.constraints)
+        if own != list(found.tree.tags):
+            yield found.tree.tags, parser.parse(sentence.words, found.tree.tags, sentence.constraints)
+    except IncparseError:  # no weights, or none that can be read
+        return
+
+
+def _is_same(best: Parse, found: AnchoredTree) -> bool:
+    """Whether it is the stored tree; its score was stored to six figures, or was lost with everything but the spans."""
+    return best.tree == found.tree and (found.score is None or f"{best.score:.6g}" == f"{found.score:.6g}")

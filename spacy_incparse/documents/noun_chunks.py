@@ -1,0 +1,109 @@
+"""Base noun phrases of the trees on a Doc, for `doc.noun_chunks`, which otherwise needs a dependency parse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, dropwhile, takewhile
+
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.tree import Tree
+
+LABEL = "NP"  # of all chunks, as in spaCy
+NOUN_PHRASES = ("NP", "WHNP")
+NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP", "NML", "NX", "NAC", "NOUN", "PROPN", "PRON")
+POSTMODIFIERS = ("PP", "WHPP", "S", "SBAR", "SBARQ", "SINV", "SQ", "VP", "RRC", "PRN")
+POSSESSIVE = "POS"  # the tag at the end of a possessive noun phrase, which belongs to the noun after it
+EXISTENTIAL = "EX"  # the tag of a "there" that refers to nothing
+MARKS = ("-LRB-", "-RRB-", "HYPH", "NFP")  # the tags of punctuation that have letters
+SYMBOLS = ("$", "#")
+
+Chunks = Iterator[tuple[int, int, int]]
+ChunkIterator = Callable[[Doc | Span], Chunks]
+
+
+class TreeChunks:
+    """A function for `Vocab.get_noun_chunks` and `Doc.noun_chunks_iterator`, in a form that can be pickled.
+
+    fallback: the function of the language, for Docs without trees.
+    """
+
+    def __init__(self, fallback: ChunkIterator | None = None):
+        self.fallback = fallback
+
+    def __call__(self, doclike: Doc | Span) -> Chunks:
+        """Return (first token, one after the last, label) of each base noun phrase in the order of the text.
+
+        Raises IncparseError where there is neither a tree nor a dependency parse.
+        """
+        doc = doclike.doc
+        trees = doc_trees(doc)
+        if trees or all(token.is_space for token in doc):
+            return _chunks_in(trees, doclike)
+        if self.fallback is not None and doc.has_annotation("DEP"):
+            return self.fallback(doclike)
+        raise IncparseError(
+            "the Doc has no trees to take noun chunks from: run a pipeline with the component 'incparse' on it first"
+        )
+
+
+def use_tree_chunks(target: Vocab | Doc) -> None:
+    """Let `doc.noun_chunks` read the trees: on all Docs that are made with this vocab from now on, or on one Doc.
+
+    A component with `noun_chunks = true` does this to the vocab of its pipeline. Docs are stored without it: one that
+    is loaded with another vocab needs this call. Docs without trees keep the noun chunks of their dependency parse.
+    """
+    name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
+    known = getattr(target, name)
+    if not isinstance(known, TreeChunks):
+        setattr(target, name, TreeChunks(known))
+
+
+def base_noun_phrases(tree: DocTree) -> Iterator[Span]:
+    """Yield the base noun phrases of a tree: each noun phrase up to its noun, without other noun phrases in it.
+
+    A possessive belongs to the phrase of its noun. Phrases that begin or end inside of a merged token are left out.
+    """
+    after = 0
+    for node in tree.phrases(NOUN_PHRASES):
+        words = _up_to_noun(node) if node.start >= after and not _has_inner(node) else ()
+        if words and [word.label for word in words] != [EXISTENTIAL]:
+            after = words[-1].end
+            span = tree.doc.char_span(words[0].start_char, words[-1].end_char, label=LABEL)
+            if span is not None:
+                yield span
+
+
+def _chunks_in(trees: Sequence[DocTree], doclike: Doc | Span) -> Chunks:
+    label = doclike.doc.vocab.strings.add(LABEL)
+    first, after = (0, len(doclike)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
+    for span in chain.from_iterable(map(base_noun_phrases, trees)):
+        if first <= span.start and span.end <= after:
+            yield span.start, span.end, label
+
+
+def _has_inner(node: Tree) -> bool:
+    """Whether another noun phrase is right below, which is not a possessive."""
+    inner = [child for child in node if not child.is_leaf and child.category in NOUN_PHRASES]
+    return any(child.tags[-1] != POSSESSIVE for child in inner)
+
+
+def _up_to_noun(node: Tree) -> Sequence[Tree]:
+    """Return the words of a noun phrase up to its last noun; without a noun, up to what modifies it from the right."""
+    children = list(node)
+    nouns = [i for i, child in enumerate(children) if child.category in NOUNS]
+    kept = children[: nouns[-1] + 1] if nouns else list(takewhile(lambda c: c.category not in POSTMODIFIERS, children))
+    words = [leaf for child in kept for leaf in child.leaves()]
+    while words and _is_mark(words[-1]):
+        words.pop()
+    return list(dropwhile(_is_mark, words))
+
+
+def _is_mark(word: Tree) -> bool:
+    """Whether it is punctuation."""
+    tag = word.label
+    return tag in MARKS or not (tag in SYMBOLS or any(character.isalnum() for character in tag))

@@ -1,0 +1,89 @@
+"""Trees that are rebuilt from the spans of a group, where spaCy has dropped all else.
+
+The id of each span says how many phrases its sentence has, so that what somebody has picked from a mirror is not taken
+for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from spacy.tokens import Doc, SpanGroup
+
+from spacy_incparse.documents.sentences import Sentence, split_sentences
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.tree import Tree
+
+MARK = "incparse"  # with a colon and the number of phrases in the sentence the id of a span
+ROOT_LABEL = "TOP"
+UNKNOWN_TAG = "X"  # of a word that the Doc has no tag for
+
+Stored = tuple[int, int, str]  # characters of a sentence, and the string for its tree
+
+
+class Phrase(NamedTuple):
+    """A span of a group, by the characters that it was made for: its tokens may be others since."""
+
+    label: str
+    start_char: int
+    end_char: int
+    id: str
+
+
+def has_ids(group: SpanGroup) -> bool:
+    """Return whether a group has spans of a mirror."""
+    try:
+        return len(group) > 0 and group[0].id_.startswith(f"{MARK}:")
+    except (IndexError, KeyError):  # broken by merging tokens; an id that the vocab does not know
+        return False
+
+
+def rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored]:
+    """Return the trees of those sentences whose phrases are all in the group, in pre-order and properly nested."""
+    try:
+        phrases = [Phrase(span.label_, span.start_char, span.end_char, span.id_) for span in group]
+    except (IndexError, KeyError):
+        return []
+    trees, first = [], 0
+    for sentence in split_sentences(doc):
+        behind = first
+        while behind < len(phrases) and phrases[behind].start_char < sentence.end_char:
+            behind += 1
+        mark = f"{MARK}:{behind - first}" if with_ids else ""
+        inside, first = phrases[first:behind], behind
+        if inside and all(phrase.id == mark for phrase in inside):
+            tree = _tree(sentence, inside)
+            if tree is not None:
+                value = encode(tree, sentence.char_starts, sentence.char_ends, origin=sentence.start_char)
+                trees.append((sentence.start_char, sentence.end_char, value))
+    return trees
+
+
+def _tree(sentence: Sentence, phrases: list[Phrase]) -> Tree | None:
+    """Return the tree of these phrases, with the tags of the Doc; None where they are no tree over the words."""
+    words = {start: i for i, start in enumerate(sentence.char_starts)}
+    behind = {end: i + 1 for i, end in enumerate(sentence.char_ends)}
+    spans = [(phrase.label, words.get(phrase.start_char), behind.get(phrase.end_char)) for phrase in phrases]
+    if spans == [(ROOT_LABEL, 0, len(sentence.words))]:
+        spans = []
+    return _nested(sentence, iter([*spans, ("", None, None)]))
+
+
+def _nested(sentence: Sentence, spans: Iterator[tuple[str, int | None, int | None]]) -> Tree | None:
+    builder = TreeBuilder()
+    builder.open(ROOT_LABEL)
+    open_ends = [len(sentence.words)]
+    label, start, end = next(spans)
+    for i, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
+        while start == i and end is not None and i < end <= open_ends[-1]:
+            builder.open(label)
+            open_ends.append(end)
+            label, start, end = next(spans)
+        builder.leaf(tag or UNKNOWN_TAG, word)
+        while open_ends and open_ends[-1] == i + 1:
+            builder.close()
+            open_ends.pop()
+    is_used_up = label == "" and start is None and next(spans, None) is None
+    return builder.finish() if is_used_up else None

@@ -1,0 +1,44 @@
+"""The trees of a Doc as plain JSON, for other programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spacy.tokens import Doc
+
+from spacy_incparse.documents.doc_tree import DocTree
+from spacy_incparse.documents.extensions import doc_trees
+
+
+def trees_to_json(doc: Doc) -> list[dict[str, Any]]:
+    """Return the sentences of a Doc with their trees as nested dicts, which `json.dumps` takes.
+
+    A sentence has "text", "start", "end", "score", "source" and "tree". A node has "label", "start", "end" and
+    "children"; a word has no children and its "text" besides. All `start` and `end` are characters of the Doc's text,
+    as in `doc.to_json()`. Raises IncparseError where a stored tree is damaged.
+    """
+    return [_sentence(tree) for tree in doc_trees(doc)]
+
+
+def _sentence(tree: DocTree) -> dict[str, Any]:
+    return {
+        "text": tree.text,
+        "start": tree.start_char,
+        "end": tree.end_char,
+        "score": tree.score,
+        "source": tree.source,
+        "tree": _nested(tree),
+    }
+
+
+def _nested(tree: DocTree) -> dict[str, Any]:
+    made: list[dict[str, Any]] = []  # by the index of the node; parents come first
+    for node in tree.preorder():
+        json: dict[str, Any] = {"label": node.label, "start": node.start_char, "end": node.end_char, "children": []}
+        if node.is_leaf:
+            json["text"] = node.words[0]
+        parent = tree.arrays.parents[node.index]
+        if parent >= 0:
+            made[parent]["children"].append(json)
+        made.append(json)
+    return made[0]

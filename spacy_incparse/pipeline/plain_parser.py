@@ -1,0 +1,102 @@
+"""`Parser`: from words to a tree, for people without a spaCy pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, repeat
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+
+from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.documents.live_parsers import components_of
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.loading import load
+from spacy_incparse.trees.tree import Tree
+
+BATCH_SIZE = 128  # sentences that are parsed at once
+
+Words = str | Sequence[str]  # of a sentence: its text, or its words
+
+
+class Parser:
+    """Parses sentences that are given as words or as text, like benepar's `Parser`.
+
+    model: the name of an embedded pipeline, such as "en", or the path of a saved one.
+    """
+
+    def __init__(self, model: str | Path = "en"):
+        self.nlp = load(model)
+        components: list[Any] = list(components_of(self.nlp))
+        if not components:
+            raise IncparseError(f"the pipeline {str(model)!r} has no component 'incparse'")
+        self._component = components[0]
+
+    def parse(self, sentence: Words, tags: Sequence[str] | None = None) -> Tree:
+        """Return the tree of a sentence.
+
+        sentence: its words, such as ["It", "rained", "."], or its text, which the pipeline's tokenizer splits.
+        tags: the part-of-speech tag of each word; without them the tags are the model's.
+        Raises IncparseError for a sentence without words, and for tags that do not fit them.
+        """
+        return next(self.parse_sents([sentence], None if tags is None else [tags]))
+
+    def parse_sents(
+        self, sentences: str | Iterable[Words], tags: Iterable[Sequence[str]] | None = None
+    ) -> Iterator[Tree]:
+        """Yield the trees of sentences, each given as for `parse`; a text alone is first split into sentences.
+
+        tags: for each sentence the tags of its words. Errors are those of `parse`.
+        """
+        if isinstance(sentences, str):
+            if tags is not None:
+                raise IncparseError("tags need sentences that are given as words, not a text")
+            yield from map(_plain, doc_trees(self.nlp(sentences)))
+            return
+        docs = self._docs(sentences, repeat(None) if tags is None else tags)
+        while batch := list(islice(docs, BATCH_SIZE)):
+            for doc in self._parsed(batch, has_tags=tags is not None):
+                yield from map(_plain, doc_trees(doc))
+
+    def _docs(self, sentences: Iterable[Words], tags: Iterable[Sequence[str] | None]) -> Iterator[Doc]:
+        remaining = iter(tags)
+        for sentence in sentences:
+            yield self._doc(sentence, next(remaining, ()))
+
+    def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
+        """Return a Doc with one sentence."""
+        if tags is not None and (isinstance(sentence, str) or len(tags) != len(sentence)):
+            raise IncparseError(f"there has to be one tag for each of the words {sentence!r}, not {tags!r}")
+        if isinstance(sentence, str):
+            doc = self.nlp.make_doc(sentence)
+        else:
+            _check_words(sentence)
+            doc = Doc(self.nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
+        if all(token.is_space for token in doc):
+            raise IncparseError(f"a sentence without words cannot be parsed: {sentence!r}")
+        for token in doc:
+            token.is_sent_start = token.i == 0
+        return doc
+
+    def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
+        """Return the Docs with trees; the component alone parses those with tags, which no other one may replace."""
+        if not has_tags:
+            return list(self.nlp.pipe(docs))
+        own, self._component.tags = self._component.tags, "doc"
+        try:
+            return list(self._component.pipe(docs))
+        finally:
+            self._component.tags = own
+
+
+def _check_words(words: Iterable[object]) -> None:
+    """Raise IncparseError for what is no word."""
+    for word in words:
+        if not isinstance(word, str) or not word.strip():
+            raise IncparseError(f"a word has to be a string with characters, not {word!r}")
+
+
+def _plain(tree: Tree) -> Tree:
+    """Return a tree without the Doc that it stands on."""
+    return Tree(tree.arrays)
