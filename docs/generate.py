@@ -189,7 +189,7 @@ _CONFIGURATION = """\
 All settings of the components, with their defaults. They go into `nlp.add_pipe("incparse", config={...})`, into the
 `[components.incparse]` of a config for `spacy train`, and those of training also into the `.json` file that
 `spacy-incparse train --config` takes. `configs/` holds whole configs, in which every setting stands with its value;
-[training.md](training.md) says what to change when, [guide.md](guide.md#speed) how to set the speed. A setting that
+[training.md](training.md) says what to change when, [guide.md](guide.md#speed-up-parsing) how to set the speed. A setting that
 does not exist or has a wrong value is an error that names it. What is `null` here and in configs is `None` in Python.
 Pictures have options of their own: [pictures.md](pictures.md#options)."""
 
