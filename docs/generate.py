@@ -186,10 +186,10 @@ _CONFIGURATION = """\
 # Configuration
 
 <!-- written by docs/generate.py from the code: change the docstrings there -->
-This page lists all settings of the components with their defaults. Pass them to `nlp.add_pipe("incparse", config={...})`
-or write them into the block `[components.incparse]` of a config for `spacy train`. The settings of training can also go
-into the `.json` file that `spacy-incparse train --config` takes. `configs/` contains complete configs, in which every
-setting appears with its value. [training.md](training.md) explains when to change what, and
+This page lists all settings of the components with their defaults. Pass them to `nlp.add_pipe("incparse",
+config={...})`, or write them into the block `[components.incparse]` of a config for `spacy train`. The settings of
+training can also go into the `.json` file that `spacy-incparse train --config` takes. `configs/` contains complete
+configs, in which every setting appears with its value. [training.md](training.md) explains when to change what, and
 [guide.md](guide.md#speed-up-parsing) how to trade accuracy for speed. An unknown setting or a wrong value raises an
 error that names it. `null`, here and in configs, is `None` in Python. Pictures have options of their own:
 [pictures.md](pictures.md#options)."""
