@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from spacy_incparse.trees.heads import HeadRules
 
 TRAINING_DEFAULTS: dict[str, Any] = {
-    "features": "rich",  # "paper", "paper+punct", "rich", "accurate", or templates of one's own
-    "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
-    "seed": 0,  # of the order of sentences and of the tagger; the same seed gives the same model, to the bit
-    "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
-    "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
+    "features": "rich",  # "paper", "paper+punct", "rich", "accurate", or your own templates
+    "heads": None,  # "en", "any", the path of a table, or a table; None: depends on the language
+    "seed": 0,  # for the order of sentences and the tagger; the same seed gives the same model, to the bit
+    "n_folds": 10,  # for jackknifing, so that the parser is trained on tags like those it will meet; 0: gold tags
+    "tagger": {},  # settings of Tagger.train, for the parser's tagger and those of jackknifing
 }
 """The settings of training with their defaults; any field of `ParserConfig` may stand beside them."""
 
