@@ -60,28 +60,28 @@ def configuration() -> str:
         "## `incparse`",
         _component("incparse"),
         "### `[components.incparse.search]`",
-        "They may be changed in a trained pipeline; what is not given is as in the model.",
+        "You can change these in a trained pipeline. Settings that you leave out are those of the model.",
         search,
         "### `[components.incparse.training]`",
-        "They matter in training only.",
+        "These matter only in training.",
         learning,
         _GENERATIVE,
         _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
         "### `[components.incparse.training.tagger]`",
-        "The settings of the parser's own tagger, and of those that tag its training sentences.",
+        "The settings of the parser's own tagger, and of the taggers that tag its training sentences.",
         _tagger(),
         "## `incparse_tagger`",
         _component("incparse_tagger"),
-        "Its `training` takes the settings of `[components.incparse.training.tagger]`.",
+        "`training` takes the settings of `[components.incparse.training.tagger]`.",
         "## `incparse_phrases`",
         _component("incparse_phrases"),
-        "[search.md](search.md#phrases-in-docspans) shows what it finds.",
+        "[search.md](search.md#phrases-in-docspans) shows what this component finds.",
         "## Readers, batchers, scorers, callbacks",
         *_registered(),
         "## Feature templates",
         _TEMPLATES,
         _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in STRUCTURE_FIELDS]),
-        "Around the position:",
+        "Fields around the position:",
         _table(("field", "value"), [(f"`{field.name}`", field.meaning) for field in POSITION_FIELDS]),
     )
 
@@ -186,27 +186,28 @@ _CONFIGURATION = """\
 # Configuration
 
 <!-- written by docs/generate.py from the code: change the docstrings there -->
-All settings of the components, with their defaults. They go into `nlp.add_pipe("incparse", config={...})`, into the
-`[components.incparse]` of a config for `spacy train`, and those of training also into the `.json` file that
-`spacy-incparse train --config` takes. `configs/` holds whole configs, in which every setting stands with its value;
-[training.md](training.md) says what to change when, [guide.md](guide.md#speed) how to set the speed. A setting that
-does not exist or has a wrong value is an error that names it. What is `null` here and in configs is `None` in Python.
-Pictures have options of their own: [pictures.md](pictures.md#options)."""
+This page lists all settings of the components with their defaults. Pass them to `nlp.add_pipe("incparse",
+config={...})`, or write them into the block `[components.incparse]` of a config for `spacy train`. The settings of
+training can also go into the `.json` file that `spacy-incparse train --config` takes. `configs/` contains complete
+configs, in which every setting appears with its value. [training.md](training.md) explains when to change what, and
+[guide.md](guide.md#speed-up-parsing) how to trade accuracy for speed. An unknown setting or a wrong value raises an
+error that names it. `null`, here and in configs, is `None` in Python. Pictures have options of their own:
+[pictures.md](pictures.md#options)."""
 
 _GENERATIVE = """\
-With `features = "generative"` the model is a generative one ([design.md](design.md)), and has these settings beside
-`heads`; those of the beam and of measures are the ones that `[components.incparse.search]` may change afterwards:"""
+With `features = "generative"` the model is a generative one ([design.md](design.md)). It has the following settings and
+`heads`. You can change the settings of the beam and of measures afterwards, in `[components.incparse.search]`:"""
 
 _TEMPLATES = """\
 `features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the
 word under its POS node), `chain` (a whole chain of new constituents) and `close` (the end of a constituent). A template
-is some of these fields with blanks between; `examples/small.json` is such a set. Of a constituent:"""
+is a list of fields, separated by spaces; `examples/small.json` is an example. Fields of a constituent:"""
 
 _LABELS = """\
 # Labels
 
 <!-- written by docs/generate.py from spacy_incparse/glossary.py -->
-What stands at the nodes of Penn-style trees. `spacy_incparse.explain` gives it in Python:
+The labels of Penn-style trees. In Python, call `spacy_incparse.explain`:
 
 ```python
 import spacy_incparse
@@ -217,19 +218,19 @@ print(spacy_incparse.explain("QQ"))
 ```
 
 ```text
-SBAR | clause behind a subordinating conjunction or a wh-word
+SBAR | clause after a subordinating conjunction or a wh-word
 VBZ | verb, 3rd person singular present
 NP-SBJ-1 | noun phrase; subject
 -PRP | purpose or reason
 None
 ```
 
-Parts of speech are explained as in spaCy's glossary (`spacy.explain`), which also has those of other treebanks.
-`component.labels` are the labels that a trained parser can give, `component.label_data["tags"]` its tags."""
+Parts of speech have the explanations of spaCy's glossary (`spacy.explain`), which also covers other treebanks.
+`component.labels` returns the labels that a trained parser can produce, and `component.label_data["tags"]` its tags."""
 
 _FUNCTIONS = """\
-They stand behind a hyphen, several one after the other, then perhaps an index: `NP-SBJ-1`. Treebanks have them, parsed
-trees have not: training drops them ([formats.md](formats.md))."""
+Function tags follow the label after a hyphen. There may be several, and then an index: `NP-SBJ-1`. Treebanks have them,
+parsed trees do not, because training drops them ([formats.md](formats.md))."""
 
 
 if __name__ == "__main__":

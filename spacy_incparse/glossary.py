@@ -8,7 +8,7 @@ from spacy_incparse.trees.labels import bare_label, function_tags
 
 
 class Term(NamedTuple):
-    """What a label means, and some words that have it, in their context where that is needed."""
+    """What a label means, and an example, in context if needed."""
 
     meaning: str
     example: str
@@ -16,10 +16,10 @@ class Term(NamedTuple):
 
 PHRASES: dict[str, Term] = {
     "TOP": Term("root of a tree", "a whole sentence"),
-    "S": Term("clause, declarative, imperative or without a finite verb", "**The bell rang.**"),
-    "SBAR": Term("clause behind a subordinating conjunction or a wh-word", "It broke **because it was old**."),
-    "SBARQ": Term("question that a wh-phrase opens", "**Who rang the bell?**"),
-    "SINV": Term("inverted declarative clause, the subject behind the verb", "**Down came the rain.**"),
+    "S": Term("clause: declarative, imperative or without a finite verb", "**The bell rang.**"),
+    "SBAR": Term("clause after a subordinating conjunction or a wh-word", "It broke **because it was old**."),
+    "SBARQ": Term("question that begins with a wh-phrase", "**Who rang the bell?**"),
+    "SINV": Term("inverted declarative clause, with the subject after the verb", "**Down came the rain.**"),
     "SQ": Term("yes/no question, or a wh-question without its wh-phrase", "**Did the bell ring?**"),
     "NP": Term("noun phrase", "**the old bridge**"),
     "VP": Term("verb phrase", "She **wrote a letter**."),
@@ -27,14 +27,12 @@ PHRASES: dict[str, Term] = {
     "ADJP": Term("adjective phrase", "The soup is **too hot to eat**."),
     "ADVP": Term("adverb phrase", "**very slowly**"),
     "CONJP": Term("conjunction of several words", "cats **as well as** dogs"),
-    "FRAG": Term("fragment, which lacks parts of a clause", "**Not today.**"),
+    "FRAG": Term("fragment: a clause with parts missing", "**Not today.**"),
     "INTJ": Term("interjection", "**Oh dear**, it is late."),
     "LST": Term("marker of a list item, with its punctuation", "**1.** Boil the water."),
-    "NAC": Term("part of a noun phrase that is no noun phrase itself", "the **Port of London** Authority"),
-    "NML": Term("part of a noun phrase in front of its head", "**coffee shop** owners"),
-    "NX": Term(
-        "head of a noun phrase, where several share what is around them", "the **cups** and **plates** we bought"
-    ),
+    "NAC": Term("part of a noun phrase that is not a noun phrase itself", "the **Port of London** Authority"),
+    "NML": Term("part of a noun phrase before its head", "**coffee shop** owners"),
+    "NX": Term("one of several heads that share a noun phrase", "the **cups** and **plates** we bought"),
     "PRN": Term("parenthesis", "The bridge **(built in 1901)** fell."),
     "PRT": Term("particle of a verb", "He gave **up**."),
     "QP": Term("quantity of several words inside a noun phrase", "**more than forty** boats"),
@@ -44,8 +42,8 @@ PHRASES: dict[str, Term] = {
     "WHADVP": Term("wh-adverb phrase", "**when** it rains"),
     "WHNP": Term("wh-noun phrase", "**which letter** she read"),
     "WHPP": Term("wh-prepositional phrase", "the box **in which** it lay"),
-    "X": Term("uncertain or unknown, or a phrase that cannot be bracketed well", "**The more**, the better."),
-    "EDITED": Term("words that a speaker takes back (transcripts of speech)", "**I want** I need it."),
+    "X": Term("uncertain, unknown, or hard to bracket", "**The more**, the better."),
+    "EDITED": Term("words that a speaker corrects (transcripts of speech)", "**I want** I need it."),
     "CAPTION": Term("caption of a figure or table (scientific articles)", "**Figure 1: the river**"),
     "CIT": Term("citation (scientific articles)", "It was shown before **[12]**."),
     "HEADING": Term("heading of a section (scientific articles)", "**Results**"),
@@ -63,21 +61,21 @@ TAGS: tuple[str, ...] = (
 """The parts of speech of Penn-style treebanks that spaCy's glossary has."""
 
 OTHER_TAGS = {
-    "-NONE-": "trace or other empty element, in no parsed tree",
+    "-NONE-": "trace or other empty element; never in a parsed tree",
     "-LSB-": "left square bracket",
     "-RSB-": "right square bracket",
     "-LCB-": "left curly bracket",
     "-RCB-": "right curly bracket",
     '"': "quotation mark",
 }
-"""Those that it lacks."""
+"""The parts of speech that spaCy's glossary lacks."""
 
 FUNCTIONS: dict[str, Term] = {
     "SBJ": Term("subject", "**The bell** rang."),
     "LGS": Term("logical subject, the agent of a passive", "rung by **a boy**"),
-    "PRD": Term("predicate that is no verb phrase", "The soup is **hot**."),
-    "DTV": Term("dative, in the form with a preposition", "She gave it **to Anna**."),
-    "PUT": Term("place that the verb 'put' demands", "She put it **on the shelf**."),
+    "PRD": Term("predicate that is not a verb phrase", "The soup is **hot**."),
+    "DTV": Term("dative with a preposition", "She gave it **to Anna**."),
+    "PUT": Term("place that the verb 'put' requires", "She put it **on the shelf**."),
     "TPC": Term("topic, moved to the front", "**That book** I know."),
     "VOC": Term("vocative", "Come in, **Anna**!"),
     "BNF": Term("benefactive", "He baked a cake **for us**."),
@@ -87,17 +85,17 @@ FUNCTIONS: dict[str, Term] = {
     "MNR": Term("manner", "She sings **well**."),
     "PRP": Term("purpose or reason", "He stayed **because it rained**."),
     "TMP": Term("time", "It rained **on Monday**."),
-    "ADV": Term("adverbial use of what is no adverb or prepositional phrase", "They met **the other way round**."),
+    "ADV": Term("adverbial that is not an adverb or prepositional phrase", "They met **the other way round**."),
     "NOM": Term("nominal use of a relative or infinitive clause", "**What you see** is old."),
     "CLR": Term("closely related to the verb", "He relies **on her**."),
     "CLF": Term("cleft sentence", "**It was Anna who rang.**"),
     "HLN": Term("headline", "**Ferry sinks**"),
     "TTL": Term("title of a work", "She read **The Old Bridge**."),
     "IMP": Term("imperative", "**Ring the bell!**"),
-    "ETC": Term("end of a list that goes on", "bread, milk, **etc.**"),
+    "ETC": Term("end of an open-ended list", "bread, milk, **etc.**"),
     "FRM": Term("formula (scientific articles)", "**x = 2**"),
 }
-"""The function tags behind labels. They are in treebanks; parsed trees have none."""
+"""The function tags that follow labels. Treebanks have them; parsed trees do not."""
 
 
 def explain(label: str) -> str | None:

@@ -61,7 +61,7 @@ def _root(
 ) -> None:
     """Constituency parsing with spaCy: phrase-structure trees for raw text, and training on your own treebank.
 
-    Each command explains itself, with an example: spacy-incparse parse --help
+    Every command has a help text with examples: spacy-incparse parse --help
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

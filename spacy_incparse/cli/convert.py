@@ -15,15 +15,15 @@ def convert_command(
     sources: Annotated[list[str], typer.Argument(metavar="SRC...", help="Bracket files, folders or globs.")],
     output: Annotated[Path, typer.Argument(metavar="OUT.spacy", help="The file to write.")],
     detokenize: Annotated[
-        bool, typer.Option("--detokenize", help="Put spaces where a text has them; else they are left unknown.")
+        bool, typer.Option("--detokenize", help="Put spaces where a text has them. By default, spaces are unknown.")
     ] = False,
-    n_sents: Annotated[int, typer.Option("--n-sents", min=1, metavar="N", help="Sentences in each Doc.")] = 1,
+    n_sents: Annotated[int, typer.Option("--n-sents", min=1, metavar="N", help="Number of sentences per Doc.")] = 1,
     skip_bad: SkipBad = False,
 ) -> None:
     """Convert bracket files to a .spacy file with trees.
 
-    The Docs have the treebank's words, tags, sentence bounds and trees (doc._.trees). The trees are in user data: write
-    such a file yourself with DocBin(store_user_data=True).
+    The Docs have the treebank's words, tags, sentence boundaries and trees (doc._.trees). Trees are stored in the user
+    data. To write such a file yourself, use DocBin(store_user_data=True).
 
     \b
     Examples:

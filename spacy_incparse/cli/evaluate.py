@@ -27,16 +27,16 @@ SENTS_PER_TEXT = 50  # with --raw: so many sentences in a row are one text
 def evaluate_command(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A pipeline: embedded (en), installed, or a folder.")],
     treebank: Annotated[
-        str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the right trees.")
+        str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees.")
     ],
     gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Parse under the treebank's tags instead of predicted ones.")
+        bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
     ] = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Parse the text: tokens and sentences are the pipeline's own.")
+        bool, typer.Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences.")
     ] = False,
     calibration: Annotated[
-        bool, typer.Option("--calibration", help="Also measure how true the confidence of trees and phrases is.")
+        bool, typer.Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is.")
     ] = False,
     skip_bad: SkipBad = False,
     output: OutputFile = None,

@@ -34,7 +34,7 @@ def measures_command(
     stimuli: Annotated[
         Path,
         typer.Argument(
-            metavar="STIMULI", help="A .txt or - (standard input) with a sentence a line, or a .tsv with a column text."
+            metavar="STIMULI", help="A .txt or - (standard input), one sentence per line, or a .tsv with a column text."
         ),
     ],
     model: Annotated[
@@ -42,30 +42,30 @@ def measures_command(
     ] = "en_generative",
     beam: Annotated[
         str | None,
-        typer.Option("--beam", "-b", metavar="N,N,...", help="Hypotheses kept a word; several: rows for each."),
+        typer.Option("--beam", "-b", metavar="N,N,...", help="Beam size, in hypotheses; several: a row for each."),
     ] = None,
     lags: Annotated[
         int,
         typer.Option(
-            "--lags", min=0, max=MAX_LAGS, metavar="N", help="Also the measures of the N words before, as columns."
+            "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
         ),
     ] = 0,
     trees: Annotated[
-        bool, typer.Option("--trees", help="Also a column with the best partial tree behind each word.")
+        bool, typer.Option("--trees", help="Add a column with the best partial tree after each word.")
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the table here, and the settings beside it.",
+            "--output", "-o", metavar="FILE", help="Write the table to FILE, its settings to FILE.json.",
             callback=lambda path: _check_outputs(path),
         ),
     ] = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
-    Tab-separated, a row a word as it is written: clitics and punctuation belong to the word that they are written with.
-    The columns are described in docs/measures.md. All figures are in bits, and come from the probabilities of a
-    generative model; a value that there is not is an empty cell, and `flag` says why.
+    Writes a tab-separated table with one row per written word: clitics and punctuation belong to the word that they are
+    attached to. docs/measures.md describes the columns. Figures are in bits and come from the probabilities of a
+    generative model. Missing values are empty cells, and `flag` says why.
 
     \b
     Examples:

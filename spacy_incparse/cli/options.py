@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave malformed trees out, and list them, instead of stopping at the first.")
+    bool, typer.Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first.")
 ]
 OutputFile = Annotated[
     Path | None,
@@ -40,7 +40,7 @@ WordClusters = Annotated[
     typer.Option(
         "--clusters",
         metavar="LANG|FILE",
-        help='Word clusters: en, de, es from pip install "spacy-incparse[clusters]", or a file of your own.',
+        help='Word clusters: en, de or es from pip install "spacy-incparse[clusters]", or your own file.',
     ),
 ]
 

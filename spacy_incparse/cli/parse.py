@@ -37,32 +37,30 @@ def parse_command(
     ] = "en",
     source: Annotated[
         str | None,
-        typer.Option(
-            "--input", "-i", metavar="FILE|-", help="Read the text from here, plain or gzipped; -: standard input."
-        ),
+        typer.Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),
     ] = None,
     tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="Each line is a sentence, its tokens separated by spaces.")
+        bool, typer.Option("--tokenized", help="Each line is a sentence with tokens separated by spaces.")
     ] = False,
     tagged: Annotated[
-        bool, typer.Option("--tagged", help="As --tokenized, with tags: word_TAG; a word alone gets the parser's.")
+        bool, typer.Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing.")
     ] = False,
     format_: Annotated[
         Format | None, typer.Option("--format", "-f", help="Default: pretty on a terminal, otherwise penn.")
     ] = None,
     ptb: Annotated[
-        bool, typer.Option("--ptb", help="Spell words as the Penn Treebank does, also those of --tokenized: -LRB- ``.")
+        bool, typer.Option("--ptb", help="Read (--tokenized) and write words in Penn Treebank spelling: -LRB- ``.")
     ] = False,
     nbest: Annotated[
-        int, typer.Option("--nbest", min=1, metavar="K", help="Up to K trees a sentence, the best first.")
+        int, typer.Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first.")
     ] = 1,
     n_process: Annotated[int, typer.Option("--n-process", min=1, metavar="N", help="Number of processes.")] = 1,
 ) -> None:
     """Parse text and show the trees.
 
-    Raw text is split into paragraphs at blank lines, then into sentences and words by the pipeline. Trees come as soon
-    as they are there: "penn" one on a line, "json" one object a sentence on a line, "pretty" for reading; "draw"
-    draws them, "svg" is a picture of all, "html" a page in which they can be folded and searched.
+    Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. Trees
+    are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
+    per line), "draw" (in characters), "svg" (one picture) and "html" (a page in which you can fold and search).
 
     \b
     Examples:

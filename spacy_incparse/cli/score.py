@@ -16,18 +16,18 @@ from spacy_incparse.trees.tree import Tree
 
 
 def score_command(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Bracket file of the right trees.")],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Bracket file with the gold trees.")],
     parsed: Annotated[
-        str, typer.Argument(metavar="PARSED", help="Bracket file of a parser's trees, in the same order.")
+        str, typer.Argument(metavar="PARSED", help="Bracket file with a parser's trees, in the same order.")
     ],
     parsed2: Annotated[
-        str | None, typer.Argument(metavar="[PARSED2]", help="Another parser's trees, to be compared.")
+        str | None, typer.Argument(metavar="[PARSED2]", help="Another parser's trees, for comparison.")
     ] = None,
     prm: Annotated[
-        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file; default: COLLINS.prm, built in.")
+        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
     ] = None,
     as_evalb: Annotated[
-        bool, typer.Option("--as-evalb", help="Print exactly what the EVALB program prints, its errors included.")
+        bool, typer.Option("--as-evalb", help="Print exactly what the EVALB program prints, including its errors.")
     ] = False,
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples.")
@@ -36,8 +36,8 @@ def score_command(
 ) -> None:
     """Score parsed trees against gold trees with EVALB's measures.
 
-    The files are compared as they stand, tree by tree; the words must be the same. Without --as-evalb every sentence
-    counts: the gold tags decide what is punctuation on both sides.
+    The files are compared tree by tree, without normalisation, and must have the same words. Without --as-evalb, every
+    sentence counts: the gold tags decide what is punctuation on both sides.
 
     \b
     Examples:

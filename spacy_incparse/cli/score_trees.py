@@ -54,27 +54,27 @@ def score_trees_command(
         str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
     ] = "en",
     tags: Annotated[
-        TagSource, typer.Option("--tags", help="Score under the tags of the parser's own tagger, or of the trees.")
+        TagSource, typer.Option("--tags", help="Score with the tags of the parser's tagger, or of the trees.")
     ] = TagSource.own,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="A table, or a JSON object a tree.")] = Format.tsv,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="A table, or a JSON object per tree.")] = Format.tsv,
     derivation: Annotated[
-        bool, typer.Option("--derivation", help="Word by word: how each is absorbed, and the score of that.")
+        bool, typer.Option("--derivation", help="Write the moves word by word, with their scores.")
     ] = False,
     skip_bad: SkipBad = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write here instead of to standard output.",
+            "--output", "-o", metavar="FILE", help="Write to this file instead of standard output.",
             callback=lambda path: check_output(path),
         ),
     ] = None,
 ) -> None:  # fmt: skip
     """Score given trees with a parser.
 
-    The score of a tree is what the parser itself would give it, so that trees of one sentence can be compared: gold
-    trees, those of other parsers, or variants of one's own. A row a tree says how it scores, whether the parser's
-    grammar derives it at all and what is missing, how the parser's own best tree scores, and whether it is that one.
-    Words and tags have their part in the scores of a generative model, which are natural log probabilities.
+    Use this to compare trees of one sentence: gold trees, trees of other parsers, or your own variants. Each tree has a
+    row with the score that the parser itself would give it, whether the parser's grammar derives it, what is missing,
+    the score of the parser's own best tree, and whether the two are the same. The scores of a generative model are
+    natural log probabilities, which include words and tags.
 
     \b
     Examples:

@@ -31,16 +31,16 @@ class HitFormat(str, Enum):
 
 
 def search_command(
-    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="What to look for, in quotes: docs/search.md.")],
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md.")],
     sources: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Bracket files, .spacy files, folders or globs of them.")
+        list[str], typer.Argument(metavar="FILE...", help="Bracket files, .spacy files, folders or globs.")
     ],
     normalize: Annotated[
         bool,
-        typer.Option("--normalize", help="Take functions, traces and wrappers off the trees of bracket files first."),
+        typer.Option("--normalize", help="Remove functions, traces and wrappers from trees of bracket files first."),
     ] = False,
     raw_labels: Annotated[
-        bool, typer.Option("--raw-labels", help="NP in a pattern is the whole label: not NP-SBJ, which it is without.")
+        bool, typer.Option("--raw-labels", help="NP in a pattern is the whole label and does not match NP-SBJ.")
     ] = False,
     heads: Annotated[
         str, typer.Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ...")
@@ -50,20 +50,20 @@ def search_command(
     ] = HitFormat.kwic,
     context: Annotated[
         int | None,
-        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side; default: what fits the line."),
+        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: what fits a line."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--every", help="A hit for each way to give the pattern's names to nodes.")
+        bool, typer.Option("--every", help="One hit for each way to assign the pattern's names to nodes.")
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
-    count: Annotated[bool, typer.Option("--count", help="Print the number of matching nodes alone.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print only the number of matching nodes.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Search trees with a pattern that means what it means in Tregex.
+    """Search trees with a Tregex pattern.
 
-    Bracket files may be gzipped; their trees are searched as they stand. What is a word in a pattern and what a label
-    is not told apart: NN < pumpkin finds the noun.
+    Bracket files may be gzipped, and their trees are searched without normalisation. Patterns do not distinguish words
+    from labels: NN < pumpkin finds the noun.
 
     \b
     Examples:

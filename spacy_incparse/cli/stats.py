@@ -13,7 +13,7 @@ from spacy_incparse.derivations.grammar_tables import grammar_table
 def stats_command(
     treebank: Annotated[str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob of a treebank.")],
     held_out: Annotated[
-        str | None, typer.Argument(metavar="[HELD_OUT]", help="Other trees: how much of them does the grammar cover?")
+        str | None, typer.Argument(metavar="[HELD_OUT]", help="Held-out trees, to measure the coverage of the grammar.")
     ] = None,
     with_top: Annotated[
         bool, typer.Option("--with-top", help="Count the root in the length of a chain, as the paper does.")

@@ -28,7 +28,7 @@ _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
 
 def train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
-    dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees; the pass that is best on them is kept.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="The same, with the trees that choose the best pass.")],
     out_dir: Annotated[
         Path, typer.Argument(metavar="OUT_DIR", file_okay=False, help="Folder for the pipeline (in model-best).")
     ],
@@ -38,29 +38,29 @@ def train_command(
             "--config",
             "-c",
             metavar="|".join((*recipes(), "PATH")),
-            help="Feature set, or a .cfg or .json with settings.",
+            help="Recipe, or a .cfg or .json file with settings.",
         ),
     ] = "rich",
     lang: Annotated[
         str | None,
-        typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer; default: the config's, or en."),
+        typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
     ] = None,
     heads: Annotated[
-        Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules; default: those of the language.")
+        Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
     ] = None,
     clusters: WordClusters = None,
     max_epochs: Annotated[
-        int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes; default: the config's, or 10.")
+        int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes. Default: the config's, or 10.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model; default 0.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on behind the last pass that was finished.")] = False,
-    force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline that is in OUT_DIR.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model. Default: 0.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Train a spaCy pipeline for trees on your treebank.
+    """Train a spaCy pipeline on your treebank.
 
-    Any treebank in Penn brackets will do; traces and function tags are dropped. The best pass is in OUT_DIR/model-best,
-    for spacy.load(); OUT_DIR/state is for --resume and may be deleted at the end.
+    You can use any treebank in Penn brackets; traces and function tags are dropped. The best pass is in
+    OUT_DIR/model-best, for spacy.load(). OUT_DIR/state is for --resume, and you can delete it at the end.
 
     \b
     Examples:

@@ -13,23 +13,24 @@ from spacy_incparse.settings import MOST, Settings, check_number, check_range, c
 
 @dataclass(frozen=True, kw_only=True)
 class GenerativeConfig(Settings):
-    """Settings of a generative parser; those of the search may be changed after training, the others belong to it.
+    """Settings of a generative parser. Those of the search can be changed after training; the others belong to it.
 
     sets: a named choice of conditioning sets, see generative/context_templates.py.
     conjunctions: labels that link conjuncts.
-    chain_min_count, triple_min_count: grammar cut-offs, as of the discriminative parser.
-    known_min_count: words seen so often are known; the others are generated as classes of shape and ending.
-    class_min_count: classes seen less often are made more general.
-    context_min_count: contexts seen less often are left out, which makes the model smaller.
-    beam_size: the most hypotheses kept after a word; 0: all.
-    gamma: the filter of Roark (2001): a hypothesis stays where p(h) > p(best) gamma |H|^3, H the better ones; 0 or
-        None: off.
-    measures_beam_size: beam_size where measures are taken, which are sums over the beam and want more of it than the
-        best tree does.
-    measures_log10_gamma: gamma there, as a decimal logarithm, since spaCy's config files have no numbers as small as
-        that; None: off.
-    risk_trees: the answer is the tree with the best expected F among so many (risk.py); 1: the most probable one.
-    risk_temperature: for the expectation scores are divided by it; above 1 it trusts the most probable tree less.
+    chain_min_count, triple_min_count: grammar cut-offs, as in the other parsers.
+    known_min_count: words seen less often are unknown: they are generated as classes of shape and ending.
+    class_min_count: classes seen less often are merged into more general ones.
+    context_min_count: contexts seen less often are dropped, which makes the model smaller.
+    beam_size: how many hypotheses to keep after a word, at most; 0: all.
+    gamma: the filter of Roark (2001): a hypothesis stays if p(h) > p(best) gamma |H|^3, where H are the better ones; 0
+        or None: off.
+    measures_beam_size: beam_size for measures, which are sums over the beam and need a wider one than the best tree
+        does.
+    measures_log10_gamma: gamma for measures, as a decimal logarithm, because spaCy's config files cannot hold such
+        small numbers; None: off.
+    risk_trees: return the tree with the best expected F among this many, see parsers/expected_f.py; 1: the most
+        probable tree.
+    risk_temperature: divides the scores for this expectation; above 1, the most probable tree counts for less.
     """
 
     SEARCH = (

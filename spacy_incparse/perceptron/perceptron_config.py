@@ -18,44 +18,45 @@ UPDATES = ("early", "max_violation", "full")
 
 @dataclass(frozen=True, kw_only=True)
 class ParserConfig(Settings):
-    """Settings of a parser; those of the search may be changed after training, the others belong to the model.
+    """Settings of a parser. Those of the search can be changed after training; the others belong to the model.
 
-    features: a named set ("paper", "paper+punct", "rich", "accurate") or a user's own, see features/templates.py.
+    features: a named set ("paper", "paper+punct", "rich", "accurate") or your own, see features/templates.py.
     conjunctions: labels that link conjuncts.
-    chain_min_count, triple_min_count: how often chains and triples must be seen to be in the grammar (section 3.1);
-        chains up to length 2 always are.
-    known_min_count: words seen so often are known by themselves, others by shape and suffix, see lexicon/words.py.
-    common_min_count: words seen less often have shape and suffix besides.
-    table_bits: 2**bits rows of hashed weights.
-    beam_size: the most hypotheses kept after a word.
-    gamma: the filter of equation 3, in averaged weights: the higher, the more hypotheses stay; None: just beam_size.
-    seen_min_count: contexts seen so often in training allow only outcomes seen there; 0: off.
-    seen_min_share: such contexts do not allow outcomes with a smaller share either.
-    train_beam_size: beam_size while training.
-    train_gamma: gamma while training, in raw weights.
-    train_seen_min_count: seen_min_count while training.
-    update: where a sentence that went wrong is compared with its gold tree: "early" (where that leaves the beam),
-        "max_violation" (where it is farthest behind) or "full" (at the end).
-    margin: by how much (in weights) a gold parse has to lead to be left alone.
-    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). With this and margin 0 it is the
-        paper's perceptron.
-    n_tags: under how many of a tagger's tags a word may be absorbed (1: the best only); the tree decides.
-    tag_margin: these are at most so far (in the tagger's weights) behind the best.
-    n_models: how many models are trained, each with its own order of sentences; their mean is the parser's.
-    gold_tag_interval: every how many-th time a training sentence comes with its gold tags instead of a tagger's (0:
-        never): right tags teach syntax, wrong ones what tags are worth.
-    clusters: word clusters for tagger and parser, a language's code or a file, see lexicon/cluster_files.py; None: no
-        clusters. They are read in training and kept in the model; a named set of features has theirs besides.
-    cluster_words: of how many words, the most frequent ones.
-    generative_weight: of a hybrid: the weight of the natural log probability of its generative model (section 5).
-    train_generative_weight: generative_weight while training, when weights are larger than their averages; 0: the
-        parser is a perceptron alone, and no hybrid.
-    generative_folds: so many generative models, each without a part, score the training sentences; below 2: one of all.
-    cache_size: for how many sentences hypotheses are used again and again (figure 4); 0: off.
-    cache_candidates: how many hypotheses of each are kept.
-    cache_interval: how many sentences lie between two sweeps over them.
+    chain_min_count, triple_min_count: chains and triples seen less often are not in the grammar (section 3.1); chains
+        up to length 2 always are.
+    known_min_count: words seen less often are represented by shape and suffix, see lexicon/words.py.
+    common_min_count: words seen less often are represented by shape and suffix in addition to the word itself.
+    table_bits: the table of hashed weights has 2**bits rows.
+    beam_size: how many hypotheses to keep after a word, at most.
+    gamma: the filter of equation 3, in averaged weights; higher values keep more hypotheses; None: beam_size alone.
+    seen_min_count: contexts seen at least this often in training only allow outcomes seen there; 0: off.
+    seen_min_share: such contexts also exclude outcomes with a smaller share.
+    train_beam_size: beam_size in training.
+    train_gamma: gamma in training, in raw weights.
+    train_seen_min_count: seen_min_count in training.
+    update: where to compare a wrong analysis with the gold tree: "early" (where the gold tree leaves the beam),
+        "max_violation" (where its score is lowest in comparison) or "full" (at the end).
+    margin: by how much (in weights) a gold parse must lead to cause no update.
+    step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). If this and margin are 0, learning is
+        the paper's perceptron.
+    n_tags: how many of the tagger's tags the search tries for a word (1: only the best).
+    tag_margin: how much worse than the best tag (in the tagger's weights) these may be, at most.
+    n_models: how many models to train, each with its own order of sentences; the parser uses their mean.
+    gold_tag_interval: use gold tags instead of a tagger's every n-th time that a training sentence comes (0: never).
+        Gold tags teach syntax, a tagger's tags teach how reliable tags are.
+    clusters: word clusters for tagger and parser: a language code or a file, see lexicon/cluster_files.py; None: no
+        clusters. Training reads them and stores them in the model. Named feature sets add features of the clusters.
+    cluster_words: how many of the most frequent words have clusters.
+    generative_weight: in a hybrid, the weight of the generative model's natural log probability (section 5).
+    train_generative_weight: generative_weight in training, where weights are larger than their averages; 0: the
+        parser is a plain perceptron, not a hybrid.
+    generative_folds: how many generative models, each trained without a part, score the training sentences; below 2: a
+        single one trained on all.
+    cache_size: for how many sentences to reuse hypotheses (figure 4); 0: off.
+    cache_candidates: how many hypotheses to keep of each.
+    cache_interval: how many sentences lie between two sweeps over the cache.
     cache_t1: how many rounds a sweep has.
-    cache_t2: how often a sentence changes the weights at most.
+    cache_t2: how often a sentence may change the weights, at most.
     """
 
     SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")

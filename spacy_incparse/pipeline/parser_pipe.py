@@ -87,20 +87,21 @@ def make_incparse(
 ) -> IncParser:
     """Create the component.
 
-    model: whose weights to take: "en" (the embedded pipeline), the path of a saved pipeline, an installed package, or
-        None for a component that will be trained or loaded from disk. Whether they can be read is checked at once;
-        they are when first needed.
-    tags: "own" takes the tags of the model's own tagger; "doc" those of the Doc, and own ones only where it has none.
-    set_tags: whether to write the tags that were used to token.tag_.
-    spans_key: if given, the phrases are also written to doc.spans under this name, in pre-order.
-    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must have, and must
-        not have; a span's label is the phrase's, an empty one stands for any.
-    nbest: if above 1, so many analyses of each sentence are stored, for `doc._.parses` and `tree.confidence` where the
-        pipeline is not at hand. Without it these ask the pipeline, and parsing is faster.
-    measures: whether to store what each word costs, for `token._.incparse`; only with a generative model.
+    model: where to take the weights from: "en" (the embedded pipeline), the path of a saved pipeline, an installed
+        package, or None for a component that will be trained or loaded from disk. The source is checked at once, and
+        read when it is first needed.
+    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only where it is empty.
+    set_tags: whether to write the tags that the parser used to token.tag_.
+    spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
+    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must have (or must
+        not have). The label of a span is that of the phrase; an empty label stands for any.
+    nbest: if above 1, store this many analyses of each sentence, for `doc._.parses` and `tree.confidence` without the
+        pipeline. Otherwise these ask the pipeline, and parsing is faster.
+    measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
+        model.
     noun_chunks: whether `doc.noun_chunks` gives the base noun phrases of the trees; no dependency parser is needed.
-    search: settings of the search, such as beam_size and gamma; the model has those that are not given here.
-    training: settings of training, see `TRAINING_DEFAULTS`; they do not matter afterwards.
+    search: settings of the search, such as beam_size and gamma; the others are those of the model.
+    training: settings of training, see `TRAINING_DEFAULTS`; they only matter in training.
     scorer: as in every spaCy component.
     """
     parts = check_source(nlp, name, model, ParserModel)

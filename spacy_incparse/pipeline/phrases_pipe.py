@@ -39,13 +39,13 @@ def make_incparse_phrases(
     labels: dict[str, str],
     heads: str,
 ) -> PhraseFinder:
-    """Create the component. It comes behind `incparse`.
+    """Create the component. It comes after `incparse`.
 
-    noun_phrases, clauses, verb_phrases: which of the phrases that are inside of one another go into the group of that
-        name: "all", "outermost" or "innermost"; None: the group is not made.
-    patterns: groups of one's own: name -> a pattern, a list of patterns, or a dict with "patterns", "nested" ("all",
+    noun_phrases, clauses, verb_phrases: which of several nested phrases go into the group of this name: "all",
+        "outermost" or "innermost"; None: there is no such group.
+    patterns: your own groups: name -> a pattern, a list of patterns, or a dict with "patterns", "nested" ("all",
         "outermost", "innermost") and "label" (of the spans; None: the label of each node).
-    labels: what the labels of phrases are in another treebank than Penn's, such as {"noun_phrase": "NP|CNP"}; see
+    labels: the labels of phrases in treebanks other than Penn's, such as {"noun_phrase": "NP|CNP"}; see
         `phrase_rules.LABELS`. "": there are no such phrases.
     heads: head rules for patterns with `#`, "en" or "any".
     """

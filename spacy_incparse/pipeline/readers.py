@@ -35,14 +35,14 @@ def create_treebank_reader(
 
 
 class TreebankReader:
-    """Yields examples whose references carry gold trees, tags and sentence bounds.
+    """Yields examples whose references have gold trees, tags and sentence boundaries.
 
     path: a bracket file (.mrg, also gzipped), a folder or a glob of these, or a `.spacy` file or a folder of these.
-    limit: at most so many examples; 0: all. From bracket files an example is a sentence, else a Doc of the file.
-    max_length: leave out sentences of more words; 0: none.
-    skip_bad: skip what cannot be read in bracket files, with a warning that counts it, instead of an error.
-    natural_spacing: the reference's text has spaces as a text has (bracket files only). The predicted Doc is then what
-        the pipeline's tokenizer makes of it; otherwise it has the gold tokens and sentence bounds.
+    limit: how many examples to read, at most; 0: all. An example is a sentence of a bracket file, or a Doc.
+    max_length: skip sentences with more words; 0: none.
+    skip_bad: skip malformed trees in bracket files, with a warning that counts them, instead of raising an error.
+    natural_spacing: put spaces into the reference as in ordinary text (bracket files only). The pipeline's tokenizer
+        then makes the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
     """
 
     def __init__(

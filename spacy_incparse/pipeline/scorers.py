@@ -23,8 +23,9 @@ def create_const_scorer() -> Callable[..., dict[str, Any]]:
 def const_score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
     """Return EVALB's labelled precision, recall and F, complete match and tagging accuracy as fractions.
 
-    The keys are const_p, const_r, const_f, const_exact and tag_acc; all None where no example has a gold tree.
-    Punctuation counts as in COLLINS.prm by the gold tags. `kwargs`, which spaCy passes to every scorer, do not matter.
+    The keys are const_p, const_r, const_f, const_exact and tag_acc; all are None if no example has a gold tree.
+    Punctuation is ignored as in COLLINS.prm, by the gold tags. spaCy passes `kwargs` to every scorer; they have no
+    effect here.
     """
     scores = score_examples(examples)
     if scores is None:

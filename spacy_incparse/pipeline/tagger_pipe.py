@@ -38,7 +38,7 @@ def make_incparse_tagger(
 ) -> IncParserTagger:
     """Create the component.
 
-    model: whose weights to take, as for `incparse`: of a pipeline with either component, which then is its tagger.
+    model: where to take the weights from, as for `incparse`: a pipeline with either component.
     training: settings of `Tagger.train`.
     scorer: as in every spaCy component.
     """

@@ -86,14 +86,15 @@ class Tagger:
 
         IncparseError when there is nothing to learn from or words and tags do not pair up.
 
-        n_epochs: passes over the sentences.
-        seed: of their order in each pass.
-        beam_size: the most tag sequences kept after a word, also when tagging.
-        margin: how far (in updates) the right tag must win.
+        n_epochs: number of passes over the sentences.
+        seed: for the order of the sentences in each pass.
+        beam_size: how many tag sequences to keep after a word, at most, also when tagging.
+        margin: by how much (in updates) the right tag must win.
         templates: features, see tagging/tagger_templates.py; None: TEMPLATES, with clusters CLUSTER_TEMPLATES as well.
-        clusters: word clusters, kept with the tagger: a language or a file, see `read_clusters`; None: none.
-        class_min_count: words seen so often show their possible tags to their neighbours.
-        only_min_count, only_min_share: words seen so often, at least this share of them with one tag, always get it.
+        clusters: word clusters, stored with the tagger: a language or a file, see `read_clusters`; None: no clusters.
+        class_min_count: words seen at least this often show their possible tags to their neighbours.
+        only_min_count, only_min_share: words seen at least this often, and with one tag in at least this share, always
+            get this tag.
         progress: is called after each pass.
         """
         check_settings({name: value for name, value in locals().items() if name in SETTINGS})

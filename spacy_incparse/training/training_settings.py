@@ -15,14 +15,14 @@ from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.trees.heads import HeadRules
 
 TRAINING_DEFAULTS: dict[str, Any] = {
-    "kind": None,  # "perceptron", "hybrid", "generative" or another one in the catalogue; None: by the other settings
-    "features": None,  # "paper", "paper+punct", "rich", "accurate", or templates of one's own; None: the kind's default
-    "heads": None,  # "en", "any", the path of a table, or a table; None: by the language
-    "seed": 0,  # of the order of sentences and of the tagger; the same seed gives the same model, to the bit
-    "n_folds": 10,  # of jackknifing: the parser is trained on the tags that it will meet; 0: on gold tags
-    "tagger": {},  # settings of Tagger.train, for the own tagger and for those of jackknifing
+    "kind": None,  # "perceptron", "hybrid", "generative" or another kind of parser; None: depends on the other settings
+    "features": None,  # "paper", "paper+punct", "rich", "accurate", or your own templates; None: the default
+    "heads": None,  # "en", "any", the path of a table, or a table; None: depends on the language
+    "seed": 0,  # for the order of sentences and the tagger; the same seed gives the same model, to the bit
+    "n_folds": 10,  # for jackknifing, so that the parser is trained on tags like those it will meet; 0: gold tags
+    "tagger": {},  # settings of Tagger.train, for the parser's tagger and those of jackknifing
 }
-"""The settings of training with their defaults; those of the kind of parser may stand beside them."""
+"""The settings of training with their defaults; the settings of the kind of parser may stand beside them."""
 
 
 def parser_config(settings: Mapping[str, Any]) -> Settings:
