@@ -15,8 +15,8 @@ Figures = dict[str, Any]
 
 # The packages that decide what a parser learns and how it parses.
 PACKAGES = (
-    "trees", "transforms", "grammar", "evaluation", "lexicon", "features", "learning", "search", "tagging",
-    "generative", "hybrid", "training",
+    "trees", "treebanks", "transforms", "evaluation", "lexicon", "features", "learning", "parsers", "tagging",
+    "derivations", "perceptron", "generative", "hybrid", "training",
 )  # fmt: skip
 
 
