@@ -8,7 +8,8 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 from unittest.mock import patch
@@ -64,7 +65,7 @@ def _run_part(words: Sequence[str]) -> Printed:
     (start,) = starts
     stop = next((number for number in range(start, len(words)) if words[number] in ("|", ">", ">>")), len(words))
     given = _shell(" ".join(words[: start - 1]), "").stdout if start else ""
-    printed = _program(shlex.split(" ".join(words[start:stop])), given)
+    printed = run_program(shlex.split(" ".join(words[start:stop])), given)
     if stop == len(words):
         return printed
     rest = _shell(f"cat {' '.join(words[stop:])}", printed.stdout)
@@ -79,7 +80,8 @@ def _shell(command: str, stdin: str) -> Printed:
     return Printed(done.stdout, done.stderr, done.stdout + done.stderr, done.returncode)
 
 
-def _program(words: Sequence[str], stdin: str) -> Printed:
+def run_program(words: Sequence[str], stdin: str = "") -> Printed:
+    """Run `spacy-incparse`, a file of Python or one of `MODULES`, given by its words, in the current folder."""
     program, *arguments = words
     if program == "python" and arguments[0] != "-m":
         return _script(arguments)
@@ -97,7 +99,7 @@ def _script(words: Sequence[str]) -> Printed:
         outer = os.dup(1)
         os.dup2(written.fileno(), 1)
         try:
-            with open(1, "w", encoding="utf8", closefd=False) as stdout, redirect_stdout(stdout):
+            with open(1, "w", encoding="utf8", closefd=False) as stdout, redirect_stdout(stdout), _modules_of(words[0]):
                 runpy.run_path(words[0], run_name="__main__")
         finally:
             os.dup2(outer, 1)
@@ -105,3 +107,14 @@ def _script(words: Sequence[str]) -> Printed:
         written.seek(0)
         text = written.read()
     return Printed(text, "", text, 0)
+
+
+@contextmanager
+def _modules_of(script: str) -> Iterator[None]:
+    """Let a script import the files beside it, which are forgotten afterwards."""
+    folder = str(Path(script).parent.resolve())
+    with patch.object(sys, "path", [folder, *sys.path]):
+        yield
+    for name, module in list(sys.modules.items()):
+        if os.path.dirname(getattr(module, "__file__", None) or "") == folder:
+            del sys.modules[name]
