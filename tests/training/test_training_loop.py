@@ -28,12 +28,12 @@ PROGRAM = f"""
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-import test_loop
+import test_training_loop
 def wait(what, done, total):
     if what == "pass 2" and done > 100:
         print("in pass 2", flush=True)
         time.sleep(600)
-test_loop.run(Path(sys.argv[1]), progress=wait)
+test_training_loop.run(Path(sys.argv[1]), progress=wait)
 """
 
 
