@@ -104,6 +104,7 @@ class Study:
         self.train, self.dev, self.lang, self.seeds = train, dev, lang, seeds
         self._parts, self._epochs, self._weights = parts, epochs, weights
         self._treebanks: dict[str, Treebank] = {}
+        self._read_settings: dict[str, tuple[Config, int, HeadRules]] = {}
 
     def result(self, side: Side, kind: str, *, risk: bool = False) -> Result:
         """Choose a side's settings, train it with each seed and score it; `risk`: its trees of the best expected F."""
@@ -189,7 +190,9 @@ class Study:
         return self._part(f"{kind} tags, {side.name}: seed {seed}", settings, score)
 
     def _settings(self, side: Side) -> tuple[Config, int, HeadRules]:
-        config, n_passes, heads = side.settings(self.lang, len(self.train))
+        if side.name not in self._read_settings:
+            self._read_settings[side.name] = side.settings(self.lang, len(self.train))
+        config, n_passes, heads = self._read_settings[side.name]
         is_generative = isinstance(config, GenerativeConfig)
         return config, 1 if is_generative else self._epochs or n_passes, heads
 

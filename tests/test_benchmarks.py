@@ -4,7 +4,10 @@ import importlib
 import os
 import re
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -12,6 +15,7 @@ import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -20,6 +24,7 @@ SCRIPTS = (
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
     "paper_tables",
 )  # fmt: skip
+SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
 
 
@@ -33,7 +38,6 @@ def load():
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
-    from spacy_incparse.cli.recipe import read_recipe
     from spacy_incparse.cli.train import BEST, train_pipeline
     from spacy_incparse.treebanks.penn_reader import read_treebank
 
@@ -41,6 +45,30 @@ def model(tmp_path_factory) -> Path:
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
     train_pipeline(trees, trees[:10], folder, read_recipe("paper", max_epochs=1))
     return folder / BEST
+
+
+@pytest.fixture
+def small_tables(load, monkeypatch):
+    """Train with small tables of weights: to fill and copy large ones takes longer than to learn from a few trees."""
+
+    def read_small(*arguments, **options):
+        recipe = read_recipe(*arguments, **options)
+        is_generative = recipe.generative_config is not None
+        return recipe if is_generative else replace(recipe, training=recipe.training | SMALL)
+
+    for module in ("accuracy", "paper_sides", "training_run"):
+        monkeypatch.setattr(load(module), "read_recipe", read_small)
+
+
+@pytest.fixture
+def in_this_process(load, small_tables, monkeypatch):
+    """Train all seeds in this process, and with small tables."""
+
+    @contextmanager
+    def pool(*_, **__):
+        yield SimpleNamespace(apply=lambda function, arguments: function(*arguments))
+
+    monkeypatch.setattr(load("accuracy"), "get_context", lambda _: SimpleNamespace(Pool=pool))
 
 
 @pytest.fixture
@@ -71,6 +99,7 @@ def test_accuracy(run):
     assert float(row["peak MB"]) > 0
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_accuracy_goes_on_with_the_seeds_that_are_missing(run, tmp_path):
     options = ["--config", "paper", "--epochs", 1, "--limit", 20, "--trees", tmp_path]
     first = run("accuracy", "sample", "--seeds", "0", *options)["acc-sample-gold-paper"]
@@ -82,6 +111,7 @@ def test_accuracy_goes_on_with_the_seeds_that_are_missing(run, tmp_path):
     assert (tmp_path / "acc-sample-gold-paper.0.mrg").stat().st_mtime_ns != kept
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_gains_compare_the_trees_that_accuracy_keeps(run, tmp_path):
     options = ["--seeds", "0,1", "--limit", 40, "--trees", tmp_path / "trees"]
     for epochs, config in ((1, "paper"), (4, "rich")):
@@ -99,11 +129,13 @@ def test_gains_of_rows_without_trees(run, tmp_path):
         run("gains", "sample", "acc-sample-gold-rich", "acc-sample-gold-paper", "--trees", tmp_path)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_accuracy_of_a_generative_model(run):
     rows = run("accuracy", "sample", "--config", "generative", "--seeds", "0", "--limit", 20)
     assert set(rows) == {"acc-sample-predicted-generative", "acc-sample-gold-generative"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
     clusters = request.path.parent / "data" / "clusters.txt"
     small = tmp_path / "small.json"
@@ -201,11 +233,11 @@ def test_grammar_tables(run):
 
 
 @pytest.fixture
-def paper(run, tmp_path):
+def paper(run, small_tables, tmp_path):
     """Run the paper's tables with small settings."""
 
     def _paper(*arguments):
-        small = ["--limit", 40, "--epochs", 2, "--tags", "gold", "--weights", "5", "--output", tmp_path / "paper"]
+        small = ["--limit", 30, "--epochs", 2, "--tags", "gold", "--weights", "5", "--output", tmp_path / "paper"]
         return run("paper_tables", "sample", *small, *arguments)
 
     return _paper

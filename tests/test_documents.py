@@ -1,4 +1,4 @@
-"""The documents in docs/: code prints what stands there, links lead somewhere, what the code says is up to date."""
+"""The documents in docs/: links lead somewhere, what the code says is up to date. `conftest.py` runs their code."""
 
 import importlib.util
 import re
@@ -6,12 +6,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from spacy.tokens import Span, Token
 
 from tests.packaging.test_project_files import PROJECT
-from tests.readme import CHECKOUT, DOCS, WRITERS, documents, missing_figures, result_rows, run
+from tests.readme import CHECKOUT, DOCS, WRITERS
+from tests.result_figures import missing_figures, result_rows
 
-BENEPAR_NAMES = ("labels", "parse_string", "constituents", "parent", "children")
 FILES = sorted(DOCS.glob("*.md"))
 GENERATE, DRAW = WRITERS
 
@@ -25,29 +24,6 @@ def program(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture
-def _no_benepar_names():
-    """Some documents take benepar's names."""
-    yield
-    for owner in (Span, Token):
-        for name in BENEPAR_NAMES:
-            if owner.has_extension(name):
-                owner.remove_extension(name)
-
-
-@pytest.mark.usefixtures("_no_benepar_names")
-@pytest.mark.parametrize("path", documents(), ids=name_of)
-def test_code_of_documents_prints_what_stands_there(path, tmp_path):
-    wrong = [
-        f"{output.code}-- expected --\n{output.expected}-- printed --\n{output.actual}"
-        for output in run(path.read_text(encoding="utf8"), tmp_path)
-        if not output.fits
-    ]
-    assert not wrong, f"update with `python tests/readme.py docs/{path.name}`, or mend the code:\n\n" + "\n\n".join(
-        wrong
-    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

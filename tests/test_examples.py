@@ -1,8 +1,6 @@
 """The programs and files in examples/ do what they say, whatever trees the embedded pipeline gives."""
 
 import importlib.util
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -11,7 +9,8 @@ import spacy_incparse
 from spacy_incparse import Tree
 from spacy_incparse.errors import PatternError
 from spacy_incparse.treebanks.penn_reader import read_treebank
-from tests.readme import CHECKOUT, run
+from tests.commands import run_command
+from tests.readme import CHECKOUT
 
 EXAMPLES = CHECKOUT / "examples"
 TEXTS = sorted((EXAMPLES / "data" / "texts").glob("*.txt"))
@@ -39,17 +38,6 @@ def docs(nlp):
 def test_every_example_is_described():
     for path in EXAMPLES.iterdir():
         assert path.name in README or path.name in ("README.md", "data", "__pycache__")
-
-
-def test_the_programs_print_what_is_shown(tmp_path):
-    wrong = [
-        f"{output.code}-- expected --\n{output.expected}-- printed --\n{output.actual}"
-        for output in run(README, tmp_path)
-        if not output.fits
-    ]
-    assert not wrong, "update with `python tests/readme.py examples/README.md`, or mend the code:\n\n" + "\n".join(
-        wrong
-    )
 
 
 def test_the_table_has_all_noun_phrases_and_clauses_in_their_places(docs):
@@ -156,8 +144,7 @@ def test_a_corpus_gives_the_same_hits_with_any_number_of_processes(docs):
     assert Counter(row[1] for row in rows)["np"] == sum(
         len(list(tree.phrases("NP"))) for doc in docs for tree in doc._.trees
     )
-    command = [sys.executable, str(EXAMPLES / "corpus_search.py"), str(EXAMPLES / "data" / "texts"), "NP", "PP=p"]
-    printed = subprocess.run(command, capture_output=True, text=True, encoding="utf8", check=True).stdout.splitlines()
+    printed = run_command(f"python '{EXAMPLES}/corpus_search.py' '{EXAMPLES}/data/texts' NP PP=p").splitlines()
     assert [line.split("\t")[2:] for line in printed[1:]] == [[str(cell) for cell in row[2:]] for row in rows]
 
 
@@ -181,8 +168,7 @@ def test_the_german_treebank_has_no_sentence_twice():
 
 def test_a_feature_set_of_ones_own_can_be_trained(tmp_path):
     assets = CHECKOUT / "assets"
-    arguments = (assets / "sample-train.mrg", assets / "sample-dev.mrg", tmp_path, "--config", EXAMPLES / "small.json")
-    command = [sys.executable, "-m", "spacy_incparse", "train", *map(str, arguments)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    files = f"'{assets}/sample-train.mrg' '{assets}/sample-dev.mrg' '{tmp_path}'"
+    printed = run_command(f"spacy-incparse train {files} --config '{EXAMPLES}/small.json'")
     assert printed.count("\n") == 6  # two lines above, three passes, one below
     assert (tmp_path / "model-best" / "config.cfg").exists()

@@ -3,6 +3,7 @@ import itertools
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 import spacy
@@ -61,6 +62,7 @@ def test_same_seed_same_model_also_when_resumed(run, trained, train_file, dev_fi
     assert _bytes(tmp_path / "out") == _bytes(trained[0])
 
 
+SMALL_CONFIG = Path(__file__).parents[1] / "data" / "small.json"  # trains fast
 SMALL = "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n"
 
 
@@ -80,7 +82,7 @@ def interrupted(run, write, tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(function, stop)
-            result = run("train", trees, trees, tmp_path / "out", "--config", "paper", "--max-epochs", 3, *options)
+            result = run("train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 3, *options)
         assert result.exit_code == 130
         return result.stderr
 
@@ -89,7 +91,7 @@ def interrupted(run, write, tmp_path, monkeypatch):
 
 def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.training_loop"
-    resume = ["train", trees, trees, tmp_path / "out", "--config", "paper", "--max-epochs", 3, "--resume"]
+    resume = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 3, "--resume"]
     nothing = "Interrupted: nothing is kept yet, start the training again\n"
     no_pass = "Interrupted: no pass is finished yet, --resume goes on with the first one\n"
     passes = "Interrupted: finished passes are kept, --resume goes on behind them\n"
@@ -110,7 +112,7 @@ def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
 
 def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
     trees, best = write("small.mrg", SMALL), tmp_path / "out" / "model-best"
-    arguments = ["train", trees, trees, tmp_path / "out", "--config", "paper"]
+    arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG]
     assert run(*arguments, "--max-epochs", 2).exit_code == 0
     shutil.rmtree(best)
     result = run(*arguments, "--max-epochs", 2, "--resume")
@@ -162,7 +164,7 @@ def test_nothing_left_to_do(run, trained, train_file, dev_file):
 
 def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     trees = write("small.mrg", "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n")
-    arguments = ["train", trees, trees, tmp_path / "out", "--max-epochs", 1]
+    arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1]
     assert run(*arguments).exit_code == 0
     before = _bytes(tmp_path / "out")
     refused = run(*arguments, "--seed", 1)
@@ -237,18 +239,19 @@ def test_config_without_the_component(write):
 
 def test_labels_of_the_transform_are_told_with_their_place(run, write, train_file, dev_file, tmp_path):
     trees = write("slash.mrg", train_file.read_text(encoding="utf8") + "(S (NP/NP (NN dog)) (VP (VBD ran)))\n")
-    result = run("train", trees, dev_file, tmp_path / "out", "--max-epochs", 1)
+    result = run("train", trees, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1)
     assert result.exit_code == 1
     assert result.stdout == ""
     assert re.search(r"slash\.mrg:\d+:1: the phrase label 'NP/NP' has the form A/A", result.stderr)
-    result = run("train", trees, dev_file, tmp_path / "out", "--max-epochs", 1, "--skip-bad")
+    result = run("train", trees, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1, "--skip-bad")
     assert result.exit_code == 0
     assert result.stdout.startswith("234 sentences to train on")
 
 
 def test_clusters_are_read_from_a_file(run, write, train_file, dev_file, tmp_path):
     clusters = write("clusters.txt", "00\tthe\t9\n01\ta\t5\n10\ttrain\t2\n11\train\t2\n")
-    result = run("train", train_file, dev_file, tmp_path / "out", "--clusters", clusters, "--max-epochs", 1)
+    options = ["--config", SMALL_CONFIG, "--clusters", clusters, "--max-epochs", 1]
+    result = run("train", train_file, dev_file, tmp_path / "out", *options)
     assert result.exit_code == 0
     clusters.unlink()
     nlp = spacy.load(tmp_path / "out" / "model-best")

@@ -62,10 +62,10 @@ def test_streams(nlp, n_process):
 
 def test_settings_are_saved_with_the_pipeline(nlp, tmp_path):
     nlp.to_disk(tmp_path)
-    for other in (spacy.load(tmp_path), spacy.blank("en").from_config(nlp.config), pickle.loads(pickle.dumps(nlp))):
+    loaded = spacy.load(tmp_path)
+    for other in (loaded, spacy.blank("en").from_config(nlp.config), pickle.loads(pickle.dumps(nlp))):
         component = other.get_pipe("incparse")
         assert (component.required_key, component.forbidden_key) == ("must", "not")
-    loaded = spacy.load(tmp_path)
     assert LOW in str(loaded(doc_with(loaded, must=[(2, 6, "NP")]))._.trees[0])
 
 

@@ -14,7 +14,8 @@ else:
     import tomli as tomllib  # pytest brings it
 
 CHECKOUT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+SETTINGS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf8"))
+PROJECT = SETTINGS["project"]
 EMBEDDED = CHECKOUT / "spacy_incparse" / "data"
 
 

@@ -61,6 +61,8 @@ def overrides(**more):
         "paths.dev": str(ASSETS / "sample-dev.mrg"),
         "components.incparse.training.tagger": SMALL["tagger"],
         "training.max_epochs": 2,
+        "corpora.train.limit": 80,
+        "corpora.dev.limit": 15,
         **settings,
         **more,
     }
@@ -77,7 +79,7 @@ def test_the_generative_config_names_every_setting():
 
 def test_spacy_train_of_a_generative_model(tmp_path):
     paths = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
-    spacy_train(CONFIGS / "generative.cfg", tmp_path, overrides=paths)
+    spacy_train(CONFIGS / "generative.cfg", tmp_path, overrides=paths | {"corpora.dev.limit": 15})
     nlp = spacy.load(tmp_path / "model-best")
     assert nlp.meta["performance"]["const_f"] > 0.5
     doc = nlp("The rain stopped.")
@@ -88,9 +90,8 @@ def test_spacy_train_of_a_generative_model(tmp_path):
 @pytest.mark.parametrize("name", PERCEPTRONS)
 def test_spacy_train(name, tmp_path):
     features = read(name)["components"]["incparse"]["training"]["features"]
-    spacy_train(
-        CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**{"components.incparse.training.features": features})
-    )
+    more = {"components.incparse.training.features": features}
+    spacy_train(CONFIGS / f"{name}.cfg", tmp_path, overrides=overrides(**more))
     nlp = spacy.load(tmp_path / "model-best")
     assert nlp.pipe_names == ["sentencizer", "incparse"]
     assert nlp.meta["performance"]["const_f"] > 0.3

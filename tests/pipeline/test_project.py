@@ -1,9 +1,13 @@
-"""The project workflow on the sample treebank, as `spacy project run all` does it."""
+"""The project workflow on the sample treebank, as `spacy project run all` does it.
+
+The programs that it starts run in this process; one test lets spaCy do all by itself.
+"""
 
 import json
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ import spacy
 import srsly
 
 from spacy_incparse.treebanks.penn_reader import read_treebank
+from tests.commands import run_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,10 +32,21 @@ def project(tmp_path_factory):
 
 
 def run(folder, *arguments):
-    command = [sys.executable, "-m", "spacy", "project", "run", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.setattr("weasel.cli.run.run_command", run_here)
+        done = run_program(["python", "-m", "spacy", "project", "run", *arguments])
+    assert done.code == 0, done.both
+    return done.both
+
+
+def run_here(command, *, capture):
+    assert command[0] == sys.executable
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
+        done = run_program(["python", *command[1:]])
+    print(done.both)
+    assert done.code == 0, done.both
 
 
 def test_it_leaves_a_pipeline_that_parses(project):
@@ -53,7 +69,9 @@ def test_it_leaves_a_package_that_asks_for_this_one(project):
 
 
 def test_a_second_run_does_nothing_anew(project):
-    assert run(project, "all", ".", "--vars.max_epochs", "2").count("Skipping") == 4
+    command = [sys.executable, "-m", "spacy", "project", "run", "all", ".", "--vars.max_epochs", "2"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True)
+    assert done.stdout.count("Skipping") == 4
 
 
 def test_the_paper_s_results_are_made_for_any_treebank(project):

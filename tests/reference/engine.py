@@ -1,8 +1,9 @@
 """A compiled engine and its slow twin over the same small treebank and the same weights."""
 
-import random
 import struct
 import zlib
+
+import numpy as np
 
 from spacy_incparse.derivations.derivation import derivation
 from spacy_incparse.derivations.encoded_sentence import Sentence
@@ -53,10 +54,11 @@ def clusters_of(trees):
 
 def random_weights(n_columns, seed, largest, bits=BITS):
     """Compiled weights of random small integers, most of them 0, and the same ones as a list."""
-    generator = random.Random(seed)
+    generator = np.random.default_rng(seed)
     n = (1 << bits) + n_columns
-    values = [generator.randint(-largest, largest) * (generator.random() < 0.7) for _ in range(n)]
-    planes = bytes((v >> 8) & 255 for v in values) + bytes(v & 255 for v in values)
+    drawn = generator.integers(-largest, largest + 1, n) * (generator.random(n) < 0.7)
+    planes = ((drawn >> 8) & 255).astype("u1").tobytes() + (drawn & 255).astype("u1").tobytes()
+    values = drawn.tolist()
     weights = Weights(bits, n_columns).load_bytes(zlib.compress(planes))
     assert struct.unpack("b", planes[n : n + 1])[0] == weights[0] == values[0]
     return weights, values

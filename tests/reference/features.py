@@ -1,5 +1,7 @@
 """Features from the definitions: a partial tree is written out, each field is read off it, each template is hashed."""
 
+from collections import defaultdict
+from functools import cache
 from typing import NamedTuple
 
 from spacy_incparse.features.fields import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
@@ -81,6 +83,7 @@ class Context:
 
     def __init__(self, stack, sentence, position, facts):
         self.stack, self.sentence, self.position, self.facts = stack, sentence, position, facts
+        self._heads = {}  # by level
 
     def value(self, name):
         return READERS[name](self) & 0xFFFFFFFF
@@ -134,7 +137,9 @@ class Context:
         return child.symbol if child else 0
 
     def head(self, level):
-        return self.facts.head(self.open(level)) if self.open(level) else None
+        if level not in self._heads:
+            self._heads[level] = self.facts.head(self.open(level)) if self.open(level) else None
+        return self._heads[level]
 
     def commanding_head(self):
         heads = (self.head(level) for level in range(1, len(self.stack) + 1))
@@ -272,6 +277,20 @@ READERS = {
 assert set(READERS) == set(FIELDS)
 
 
+@cache
+def _compile(templates, kind):
+    """Where the hash of each template of a kind begins; and of each field the templates that read it, each with the
+    coefficient that the field's value has there.
+    """
+    table = compile_kind(templates, kind)
+    terms = defaultdict(list)
+    for fields, rows in ((STRUCTURE_FIELDS, table.structure), (POSITION_FIELDS, table.position)):
+        for number, row in enumerate(rows):
+            for k, coefficient in row:
+                terms[fields[k].name].append((number, coefficient))
+    return table.biases, dict(terms)
+
+
 class Extractor:
     """The features of moves, as indices of a weight table of 2**bits rows."""
 
@@ -282,7 +301,7 @@ class Extractor:
             kind: [template for template in templates if template.kind == kind]
             for kind in ("node", "word", "chain", "close")
         }
-        self._tables = {kind: compile_kind(templates, kind) for kind in self._templates}
+        self._tables = {kind: _compile(tuple(templates), kind) for kind in self._templates}
 
     def rows(self, kind, stack, sentence, position):
         """A row number a template: the multilinear hash of its fields' values, of which the highest bits count."""
@@ -294,14 +313,13 @@ class Extractor:
         return self._rows[key][0]
 
     def _hash(self, kind, context):
-        table = self._tables[kind]
-        rows = []
-        for bias, structure, position in zip(table.biases, table.structure, table.position, strict=True):
-            h = bias
-            h += sum(coefficient * context.value(STRUCTURE_FIELDS[k].name) for k, coefficient in structure)
-            h += sum(coefficient * context.value(POSITION_FIELDS[k].name) for k, coefficient in position)
-            rows.append((h & MASK) >> (64 - self.bits))
-        return rows
+        hashes, terms = self._tables[kind]
+        rows = list(hashes)
+        for name, coefficients in terms.items():
+            value = context.value(name)
+            for number, coefficient in coefficients:
+                rows[number] += coefficient * value
+        return [(h & MASK) >> (64 - self.bits) for h in rows]
 
     def stop(self, stack, sentence, position):
         """The end of the lowest open constituent."""

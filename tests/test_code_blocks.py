@@ -1,0 +1,119 @@
+"""The machinery that tests the code of documents finds all of it, and what is wrong with its output."""
+
+import textwrap
+
+import pytest
+from sybil.document import Document
+
+from tests import embedded_models
+from tests.code_blocks import CHECKOUT, enter_folder, leave_folder, parse_blocks
+from tests.readme import DOCS, README
+
+TEXT = """
+```sh
+python3 -m venv .venv && .venv/bin/spacy-incparse --version
+```
+
+```text
+spacy-incparse ...
+```
+
+```python
+print("one")
+x = 2
+```
+
+```text
+one
+```
+
+```json
+{"is": "not run"}
+```
+
+```python
+print(x)
+```
+
+```console
+$ echo $((1 + 1))
+2
+$ echo "(TOP (S (NN rain)))" > rain.mrg; printf 'a b' \\
+    | wc -w | tr -d ' '
+2
+$ spacy-incparse search "NN < rain|NN" rain.mrg --count | cut -c 1 && cat rain.mrg
+1
+(TOP (S (NN rain)))
+$ spacy-incparse stats nowhere.mrg
+Error: nowhere.mrg...
+(exit code 1)
+$ ls assets/*.md
+assets/README.md
+```
+"""
+
+
+@pytest.fixture
+def examples():
+    """Return the examples of a document, in a folder of its own."""
+    documents = []
+
+    def _examples(text, name="docs/new.md"):
+        document = Document(text, str(CHECKOUT / name))
+        for region in parse_blocks(document):
+            document.add(region)
+        enter_folder(document.namespace)
+        documents.append(document)
+        return list(document.examples())
+
+    yield _examples
+    for document in reversed(documents):
+        leave_folder(document.namespace)
+
+
+def test_all_code_is_found_and_run_in_order(examples):
+    found = examples(TEXT)
+    assert [example.parsed.source.splitlines()[0] for example in found] == [
+        "spacy-incparse --version",
+        'print("one")',
+        "print(x)",
+        "echo $((1 + 1))",
+        "echo \"(TOP (S (NN rain)))\" > rain.mrg; printf 'a b' \\",
+        'spacy-incparse search "NN < rain|NN" rain.mrg --count | cut -c 1 && cat rain.mrg',
+        "spacy-incparse stats nowhere.mrg",
+        "ls assets/*.md",
+    ]
+    wrong = [example.region.evaluator(example) for example in found]
+    assert [bool(message) for message in wrong] == [False, False, True, False, False, False, False, False]
+    assert "-- expected --\n-- printed --\n2\n" in wrong[2]  # what is printed must be shown
+
+
+def test_exceptions_are_part_of_the_output(examples):
+    (example,) = examples("```python\nprint(1)\n1 / 0\n```\n\n```text\n1\nZeroDivisionError: ...\n```\n")
+    assert example.region.evaluator(example) is None
+
+
+def test_another_model_may_print_something_else(examples, monkeypatch):
+    text = "```python\nimport spacy_incparse\n# spacy_incparse.load('en')\nprint(1)\n```\n\n```text\n2\n```\n"
+    (example,) = examples(text)
+    assert example.region.evaluator(example)
+    monkeypatch.setattr(embedded_models, "checksums", dict)
+    with pytest.raises(pytest.skip.Exception):
+        example.region.evaluator(example)
+    (example,) = examples(text, "README.md")
+    assert example.region.evaluator(example)
+    (example,) = examples(text.replace(".load", ".unload"))
+    assert example.region.evaluator(example)
+
+
+def test_the_models_that_wrote_the_outputs_are_named():
+    assert embedded_models.checksums().keys() == {"en", "en_accurate", "en_generative"}
+    assert all((CHECKOUT / name).exists() for name in embedded_models.STRICT)
+
+
+@pytest.mark.parametrize("path", [README, *sorted(DOCS.glob("*.md"))], ids=lambda path: path.name)
+def test_blocks_of_documents_are_closed(path):
+    """Code in a block that Sybil does not see, such as an indented one, would not be tested."""
+    text = path.read_text(encoding="utf8")
+    assert text.count("\n```") % 2 == 0
+    assert text == textwrap.dedent(text)
