@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad
+from spacy_incparse.cli.options import NoTags, SkipBad
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import SkipLog
+from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def search_command(
     count: Annotated[bool, typer.Option("--count", help="Print the number of matching nodes alone.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
 ) -> None:
     """Search trees with a pattern that means what it means in Tregex.
 
@@ -78,7 +79,7 @@ def search_command(
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
     skipped = SkipLog() if skip_bad else None
-    corpus = _Corpus(sources, normalize, skipped, prints_hits=not (count or by_label))
+    corpus = _Corpus(sources, normalize, skipped, tags=not no_tags, prints_hits=not (count or by_label))
     if count:
         typer.echo(sum(compiled.count(forest) for _, forest in corpus))
     elif by_label:
@@ -92,17 +93,19 @@ def search_command(
 class _Corpus:
     """The files with their trees, and the progress through them."""
 
-    def __init__(self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, prints_hits: bool):
+    def __init__(
+        self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, tags: bool, prints_hits: bool
+    ):
         from spacy_incparse.cli.corpora import corpus_files
 
         self.files = corpus_files(sources)
-        self._normalize, self._skipped = normalize, skipped
+        self._normalize, self._skipped, self._tags = normalize, skipped, tags
         self._progress = Progress(is_shown=not (prints_hits and sys.stdout.isatty()))
 
     def __iter__(self) -> Iterator[tuple[Path, Forest]]:
         from spacy_incparse.cli.corpora import read_corpus
 
-        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped)
+        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped, tags=self._tags)
         try:
             for number, (path, forest) in enumerate(read, start=1):
                 yield path, forest
