@@ -56,6 +56,10 @@ def search_command(
         bool, typer.Option("--every", help="A hit for each way to give the pattern's names to nodes.")
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", min=0, metavar="SECONDS", help="Time for the regular expressions on each file."),
+    ] = 60,
     count: Annotated[bool, typer.Option("--count", help="Print the number of matching nodes alone.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
     skip_bad: SkipBad = False,
@@ -75,7 +79,7 @@ def search_command(
     # Imported here, as in the other commands, so that those that search nothing start at once.
     from spacy_incparse.patterns import compile
 
-    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads))
+    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
     skipped = SkipLog() if skip_bad else None
