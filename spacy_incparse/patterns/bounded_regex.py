@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 from spacy_incparse.errors import IncparseError
@@ -10,8 +11,8 @@ from spacy_incparse.patterns.regex_automaton import Automaton, UnsupportedError
 from spacy_incparse.patterns.regex_cost import cost_of
 from spacy_incparse.patterns.regex_syntax import parsed
 
-_CHEAP = 1_000_000  # steps on one text up to which `re` is asked
-_BEARABLE = 100 * _CHEAP  # and where there is no automaton
+_CHEAP = 10_000_000  # steps on one text up to which `re` is asked
+_BEARABLE = 10 * _CHEAP  # and where there is no automaton
 
 
 class BoundedRegex:
@@ -42,10 +43,15 @@ class BoundedRegex:
             return self._automaton.search(text)
         return self._match(text) is not None
 
-    def group(self, number: int, text: str) -> str | None:
-        """Return what a group has found in the text; None if the expression does not match, or without the group."""
-        match = self._match(text)
-        return match.group(number) if match else None
+    def test_for(self, texts: Sequence[str]) -> Callable[[str], object]:
+        """Return a function that does for these texts what `search` does, but faster if they are short."""
+        return self._regex.search if max(map(len, texts), default=0) <= self._cheap_length else self.search
+
+    def groups(self, number: int, texts: Sequence[str]) -> list[str | None]:
+        """Return what a group has found in each text; None where the expression or the group does not match."""
+        is_short = max(map(len, texts), default=0) <= self._bearable_length
+        search = self._regex.search if is_short else self._match
+        return [match.group(number) if (match := search(text)) else None for text in texts]
 
     @cached_property
     def _automaton(self) -> Automaton | None:

@@ -49,7 +49,7 @@ class LabelTests:
         atom = description.atoms[-1]
         regex = bounded_regex(atom.text, atom.ignores_case)
         plain = texts if words or not description.by_category else [bare_label(text) for text in texts]
-        return [regex.group(group, text) for text in plain]
+        return regex.groups(group, plain)
 
     def _deadline(self) -> Deadline | None:
         return None if self._timeout is None else Deadline(self._timeout)
@@ -63,7 +63,7 @@ class LabelTests:
             return _fitting(description, categories, deadline)
         if self._raw_labels:
             return _fitting(description, labels, deadline)
-        tests = [_test(atom, deadline) for atom in description.atoms]
+        tests = [_test(atom, labels, deadline) for atom in description.atoms]
         literals = [test for test, atom in zip(tests, description.atoms, strict=True) if not atom.is_regex]
         negated = description.is_negated
         return [
@@ -88,16 +88,16 @@ def _fitting(description: Description, texts: Sequence[str], deadline: Deadline 
     """Return for each text whether it fits as it stands."""
     if not description.atoms:
         return [not description.is_negated] * len(texts)
-    found: Iterable[object] = map(_test(description.atoms[0], deadline), texts)
+    found: Iterable[object] = map(_test(description.atoms[0], texts, deadline), texts)
     if len(description.atoms) > 1:
-        tests = [_test(atom, deadline) for atom in description.atoms]
+        tests = [_test(atom, texts, deadline) for atom in description.atoms]
         found = (any(test(text) for test in tests) for text in texts)
     return (not fits for fits in found) if description.is_negated else found
 
 
-def _test(atom: Atom, deadline: Deadline | None) -> Test:
+def _test(atom: Atom, texts: Sequence[str], deadline: Deadline | None) -> Test:
     if atom.is_regex:
-        search = bounded_regex(atom.text, atom.ignores_case).search
+        search = bounded_regex(atom.text, atom.ignores_case).test_for(texts)
         return deadline.guarded(search, atom.text) if deadline else search
     if atom.ignores_case:
         lowered = atom.text.casefold()
