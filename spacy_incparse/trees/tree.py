@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 class Tree(TreeNode):
     """A node of a phrase-structure tree with everything below it.
 
-    Phrases and POS nodes are nodes, words are not: a POS node covers its word. Nodes compare equal if labels, shape and
-    words are equal, wherever they stand in their own tree. `start` and `end` count the words of the whole tree,
-    including traces if these are still in the tree. Without a Doc, the text of a tree is its words joined by single
-    spaces.
+    Phrases and POS nodes are nodes, words are not: a POS node covers its word, and has no children. `label` is a
+    string, no method; at a POS node it is the tag. `words` are the words, `len(tree)` counts children.
+
+    Nodes compare equal if labels, shape and words are equal, wherever they stand in their own tree. `start` and `end`
+    count the words of the whole tree, including traces if these are still in the tree. Without a Doc, the text of a
+    tree is its words joined by single spaces.
     """
 
     __slots__ = ()

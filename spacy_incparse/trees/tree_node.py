@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from spacy_incparse.trees import walks
 from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.label_warnings import warn_of_unknown_labels
 from spacy_incparse.trees.labels import bare_label, function_tags
+from spacy_incparse.trees.method_advice import LEAVES, missing_attribute, missing_child
 from spacy_incparse.trees.walks import Production
 
 if TYPE_CHECKING:
@@ -150,13 +153,18 @@ class TreeNode:
         """The top node of the whole tree."""
         return self._at(0)
 
-    def leaves(self) -> tuple[Self, ...]:
-        """Return the POS nodes from left to right."""
+    def pos_nodes(self) -> tuple[Self, ...]:
+        """Return the POS nodes from left to right. Their words are `words`, one for each."""
         return tuple(map(self._at, self._arrays.leaves[self.start : self.end]))
 
     def preterminals(self) -> Iterator[Self]:
         """Yield the POS nodes from left to right."""
-        return iter(self.leaves())
+        return iter(self.pos_nodes())
+
+    def leaves(self) -> tuple[Self, ...]:
+        """Return the POS nodes from left to right. Deprecated: elsewhere leaves are words, so use `pos_nodes`."""
+        warnings.warn(LEAVES, DeprecationWarning, stacklevel=2)
+        return self.pos_nodes()
 
     def preorder(self) -> Iterator[Self]:
         """Yield this node and all below it, parents before children, left to right."""
@@ -173,8 +181,13 @@ class TreeNode:
 
         label: one label or several, each a whole label ("NP-SBJ") or a category ("NP").
         where: a function of a node that tells whether to yield it.
+
+        Warns, once for each label, of labels that no tree of this kind has.
         """
-        nodes = map(self._at, walks.labelled(self._arrays, self._nodes(), label))
+        found = walks.labelled(self._arrays, self._nodes(), label)
+        if label and not found:
+            warn_of_unknown_labels(self._arrays, label, phrases_only=False, stacklevel=2)
+        nodes = map(self._at, found)
         return nodes if where is None else filter(where, nodes)
 
     def phrases(self, label: str | Collection[str] | None = None, nested: str = "all") -> tuple[Self, ...]:
@@ -182,10 +195,15 @@ class TreeNode:
 
         nested: "all"; "outermost": those that are inside no other one of them; "innermost": those with no other one
         inside.
+
+        Warns, once for each label, of labels that no tree of this kind has.
         """
         arrays = self._arrays
         phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
-        return tuple(map(self._at, walks.without_nested(arrays, walks.labelled(arrays, phrases, label), nested)))
+        found = walks.labelled(arrays, phrases, label)
+        if label and not found:
+            warn_of_unknown_labels(arrays, label, phrases_only=True, stacklevel=2)
+        return tuple(map(self._at, walks.without_nested(arrays, found, nested)))
 
     def lca(self, a: TreeNode | int, b: TreeNode | int) -> Self:
         """Return the lowest node that covers both, given as nodes of this tree or as indices of words.
@@ -217,8 +235,26 @@ class TreeNode:
     def __bool__(self) -> bool:
         return True  # a POS node has length 0, and is a tree all the same
 
-    def __getitem__(self, i: int) -> Self:
-        return self.children[i]
+    @overload
+    def __getitem__(self, i: int) -> Self: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Self, ...]: ...
+
+    def __getitem__(self, i: int | slice) -> Self | tuple[Self, ...]:
+        if isinstance(i, tuple):
+            raise TypeError(f"a child has one number; for nltk's tree{list(i)} write tree[{']['.join(map(str, i))}]")
+        try:
+            return self.children[i]
+        except IndexError:
+            raise IndexError(missing_child(self.label, self.words, len(self), cast(int, i))) from None
+
+    if not TYPE_CHECKING:  # where attributes are checked, they are checked better
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # a property failed: its own error says why
+            raise AttributeError(missing_attribute(type(self).__name__, name), name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TreeNode) and self._key() == other._key()
