@@ -36,8 +36,7 @@ def search_command(
         list[str], typer.Argument(metavar="FILE...", help="Bracket files, .spacy files, folders or globs of them.")
     ],
     normalize: Annotated[
-        bool,
-        typer.Option("--normalize", help="Take functions, traces and wrappers off the trees of bracket files first."),
+        bool, typer.Option("--normalize", help="First take functions, traces and wrappers off bracket files' trees.")
     ] = False,
     raw_labels: Annotated[
         bool, typer.Option("--raw-labels", help="NP in a pattern is the whole label: not NP-SBJ, which it is without.")
@@ -57,8 +56,7 @@ def search_command(
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
     timeout: Annotated[
-        float,
-        typer.Option("--timeout", min=0, metavar="SECONDS", help="Time for the regular expressions on each file."),
+        float, typer.Option("--timeout", min=0, metavar="SECONDS", help="Time for regular expressions on each file.")
     ] = 60,
     count: Annotated[bool, typer.Option("--count", help="Print the number of matching nodes alone.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,

@@ -85,8 +85,7 @@ def train_command(
     if not (resume or force):
         _check_folder(out_dir, recipe)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
-    dev_trees = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
-    train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
+    train_pipeline(trees, open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags), out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
