@@ -39,7 +39,7 @@ def split(tree: Tree) -> list[Clause]:
     owner = [tree.index] * len(tree.words)  # of each word the innermost clause; outer ones come before those in them
     for index, node in nodes.items():
         owner[node.start : node.end] = [index] * len(node.words)
-    verbal = {index for index, leaf in zip(owner, tree.leaves(), strict=True) if is_verb(leaf)}
+    verbal = {index for index, leaf in zip(owner, tree.pos_nodes(), strict=True) if is_verb(leaf)}
     # Words that no verb goes with, such as the conjunction between two clauses, join the clause behind them, but
     # punctuation joins the one before.
     for i in reversed(range(len(owner) - 1)):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad, check_output, keep_inputs, open_treebank
+from spacy_incparse.cli.options import NoTags, SkipBad, check_output, keep_inputs, open_treebank
 from spacy_incparse.errors import IncparseError
 
 
@@ -19,6 +19,7 @@ def convert_command(
     ] = False,
     n_sents: Annotated[int, typer.Option("--n-sents", min=1, metavar="N", help="Number of sentences per Doc.")] = 1,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
 ) -> None:
     """Convert bracket files to a .spacy file with trees.
 
@@ -30,12 +31,20 @@ def convert_command(
       spacy-incparse convert train.mrg train.spacy
       spacy-incparse convert wsj/ "more/*.mrg.gz" corpus.spacy --detokenize --n-sents 10
     """
-    n_docs, n_trees, n_words = convert(sources, output, detokenize=detokenize, n_sents=n_sents, skip_bad=skip_bad)
+    n_docs, n_trees, n_words = convert(
+        sources, output, detokenize=detokenize, n_sents=n_sents, skip_bad=skip_bad, no_tags=no_tags
+    )
     typer.echo(f"{output}: {n_trees:,} sentences, {n_words:,} words in {n_docs:,} Docs")
 
 
 def convert(
-    sources: list[str], output: Path, *, detokenize: bool = False, n_sents: int = 1, skip_bad: bool = False
+    sources: list[str],
+    output: Path,
+    *,
+    detokenize: bool = False,
+    n_sents: int = 1,
+    skip_bad: bool = False,
+    no_tags: bool = False,
 ) -> tuple[int, int, int]:
     """Write the trees of bracket files to a DocBin; return its numbers of Docs, sentences and words."""
     # Imported here, as in the other commands, so that those that need no spaCy start at once.
@@ -48,7 +57,7 @@ def convert(
         raise IncparseError(f"{output}: the last argument is the file to write, and its name must end in .spacy")
     check_output(output)
     keep_inputs(output, *sources)
-    trees = open_treebank(sources, skip_bad=skip_bad)
+    trees = open_treebank(sources, skip_bad=skip_bad, no_tags=no_tags)
     docs = DocBin(store_user_data=True)
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):
         docs.add(doc)

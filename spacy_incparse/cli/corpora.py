@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.forest_reader import read_forests
-from spacy_incparse.treebanks.penn_reader import SkipLog
+from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.treebanks.treebank_files import treebank_files
 from spacy_incparse.trees.forest import Forest, Symbols
 
@@ -23,15 +23,18 @@ def corpus_files(paths: Sequence[str]) -> list[Path]:
 
 
 def read_corpus(
-    files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None
+    files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[Path, Forest]]:
-    """Yield each file with its trees: those of bracket files as they stand or `normalized`, those of Docs as stored."""
+    """Yield each file with its trees: those of bracket files as they stand or `normalized`, those of Docs as stored.
+
+    tags: whether the brackets have parts of speech.
+    """
     symbols = Symbols()
     for path in files:
         if path.suffix == DOCBIN:
             yield path, _stored_trees(path, symbols)
         else:
-            yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad)
+            yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
 
 
 def _expand(path: str) -> list[Path]:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, SkipBad, given, keep_inputs, open_pipeline, open_treebank, write_json
+from spacy_incparse.cli.options import (
+    NoTags,
+    OutputFile,
+    SkipBad,
+    given,
+    keep_inputs,
+    open_pipeline,
+    open_treebank,
+    write_json,
+)
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.characters import TextScores, score_texts
 from spacy_incparse.trees.tree import Tree
@@ -39,6 +48,7 @@ def evaluate_command(
         bool, typer.Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is.")
     ] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
     output: OutputFile = None,
 ) -> None:
     """Measure a pipeline's trees and speed on a treebank.
@@ -54,8 +64,10 @@ def evaluate_command(
     if raw and (gold_tags or calibration):
         what = "--gold-tags" if gold_tags else "--calibration"
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
+    if gold_tags and no_tags:
+        raise IncparseError("--gold-tags and --no-tags exclude each other")
     keep_inputs(output, treebank)
-    trees = open_treebank(treebank, skip_bad=skip_bad)
+    trees = open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
     nlp, parser = open_pipeline(model)
     if raw:
         evaluation = evaluate_raw(nlp, trees)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first.")
 ]
+NoTags = Annotated[
+    bool, typer.Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X.")
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(
@@ -45,14 +48,17 @@ WordClusters = Annotated[
 ]
 
 
-def open_treebank(paths: str | Sequence[str], *, skip_bad: bool = False, for_grammar: bool = False) -> list[Tree]:
+def open_treebank(
+    paths: str | Sequence[str], *, skip_bad: bool = False, for_grammar: bool = False, no_tags: bool = False
+) -> list[Tree]:
     """Return the normalised trees of bracket files; with `skip_bad` say on standard error what was left out.
 
-    for_grammar: trees of which no grammar can be made are malformed too.
+    for_grammar: trees of which no grammar can be made are malformed too. no_tags: the brackets have no POS nodes.
     """
     log = SkipLog() if skip_bad else None
     check = slash_problem if for_grammar else None
-    trees = read_treebank([paths] if isinstance(paths, str) else list(paths), skip_bad=log, check=check)
+    given_paths = [paths] if isinstance(paths, str) else list(paths)
+    trees = read_treebank(given_paths, skip_bad=log, check=check, tags=not no_tags)
     if log:
         typer.echo(str(log), err=True)
     if not trees:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, keep_inputs, write_json
+from spacy_incparse.cli.options import NoTags, OutputFile, keep_inputs, write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.params import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
 from spacy_incparse.treebanks.penn_reader import read_trees
-from spacy_incparse.trees.tree import Tree
 
 
 def score_command(
@@ -32,6 +31,7 @@ def score_command(
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples.")
     ] = 0,
+    no_tags: NoTags = False,
     output: OutputFile = None,
 ) -> None:
     """Score parsed trees against gold trees with EVALB's measures.
@@ -45,8 +45,10 @@ def score_command(
       spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
     """
     keep_inputs(output, gold, parsed, parsed2, prm)
-    gold_trees, parsed_trees = _read(gold), _read(parsed)
-    other_trees = None if parsed2 is None else _read(parsed2)
+    gold_trees, parsed_trees, *others = [
+        list(read_trees(path, tags=not no_tags)) for path in (gold, parsed, parsed2) if path is not None
+    ]
+    other_trees = others[0] if others else None
     params = COLLINS if prm is None else read_params(prm)
     try:
         report = report_scores(
@@ -56,7 +58,3 @@ def score_command(
         raise IncparseError(f"{', '.join(filter(None, (gold, parsed, parsed2)))}: {error}") from None
     typer.echo(report.format())
     write_json(output, report.to_dict())
-
-
-def _read(path: str) -> list[Tree]:
-    return list(read_trees(path))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
+from spacy_incparse.cli.options import NoTags, SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
@@ -61,6 +61,7 @@ def score_trees_command(
         bool, typer.Option("--derivation", help="Write the moves word by word, with their scores.")
     ] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -82,9 +83,11 @@ def score_trees_command(
       spacy-incparse score-trees variants.mrg --tags gold --derivation
       spacy-incparse score-trees dev.mrg --format json --output scores.jsonl
     """
+    if no_tags and tags is TagSource.gold:
+        raise IncparseError("--tags gold and --no-tags exclude each other")
     keep_inputs(output, *trees)
     log = SkipLog() if skip_bad else None
-    numbered = read_numbered(trees, log)
+    numbered = read_numbered(trees, log, no_tags=no_tags)
     nlp, parser = open_pipeline(model)
     scored = score_trees(nlp, parser, numbered, gold_tags=tags is TagSource.gold)
     writer = _WRITERS[format_, derivation]
@@ -116,14 +119,16 @@ class ScoredTree:
         return "a word is whitespace" if self.scored is None else self.scored.reason
 
 
-def read_numbered(paths: Sequence[str], skip_bad: SkipLog | None = None) -> Iterator[tuple[int, Tree]]:
+def read_numbered(
+    paths: Sequence[str], skip_bad: SkipLog | None = None, *, no_tags: bool = False
+) -> Iterator[tuple[int, Tree]]:
     """Yield the normalised trees of bracket files with their numbers in the input; trees of nothing are left out.
 
     The numbers count the trees that are skipped, so that they are those of the treebank. Raises IncparseError where
     there is no tree.
     """
     n_found = 0
-    for number, tree in read_numbered_trees(paths, skip_bad=skip_bad):
+    for number, tree in read_numbered_trees(paths, skip_bad=skip_bad, tags=not no_tags):
         normalised = normalize(tree)
         if normalised is not None:
             n_found += 1

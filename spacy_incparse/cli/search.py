@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad
+from spacy_incparse.cli.options import NoTags, SkipBad
 from spacy_incparse.cli.progress import Progress
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import SkipLog
+from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
@@ -56,9 +56,13 @@ def search_command(
         bool, typer.Option("--every", help="One hit for each way to assign the pattern's names to nodes.")
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file.")
+    ] = 60,
     count: Annotated[bool, typer.Option("--count", help="Print only the number of matching nodes.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
 ) -> None:
     """Search trees with a Tregex pattern.
 
@@ -74,11 +78,11 @@ def search_command(
     # Imported here, as in the other commands, so that those that search nothing start at once.
     from spacy_incparse.patterns import compile
 
-    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads))
+    compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
     skipped = SkipLog() if skip_bad else None
-    corpus = _Corpus(sources, normalize, skipped, prints_hits=not (count or by_label))
+    corpus = _Corpus(sources, normalize, skipped, tags=not no_tags, prints_hits=not (count or by_label))
     if count:
         typer.echo(sum(compiled.count(forest) for _, forest in corpus))
     elif by_label:
@@ -92,17 +96,19 @@ def search_command(
 class _Corpus:
     """The files with their trees, and the progress through them."""
 
-    def __init__(self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, prints_hits: bool):
+    def __init__(
+        self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, tags: bool, prints_hits: bool
+    ):
         from spacy_incparse.cli.corpora import corpus_files
 
         self.files = corpus_files(sources)
-        self._normalize, self._skipped = normalize, skipped
+        self._normalize, self._skipped, self._tags = normalize, skipped, tags
         self._progress = Progress(is_shown=not (prints_hits and sys.stdout.isatty()))
 
     def __iter__(self) -> Iterator[tuple[Path, Forest]]:
         from spacy_incparse.cli.corpora import read_corpus
 
-        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped)
+        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped, tags=self._tags)
         try:
             for number, (path, forest) in enumerate(read, start=1):
                 yield path, forest

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import OutputFile, SkipBad, keep_inputs, open_treebank, write_json
+from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, keep_inputs, open_treebank, write_json
 from spacy_incparse.derivations.grammar_tables import grammar_table
+from spacy_incparse.trees.tree import Tree
 
 
 def stats_command(
@@ -19,6 +20,7 @@ def stats_command(
         bool, typer.Option("--with-top", help="Count the root in the length of a chain, as the paper does.")
     ] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
     output: OutputFile = None,
 ) -> None:
     """Show the size and coverage of a treebank's grammar.
@@ -32,8 +34,11 @@ def stats_command(
       spacy-incparse stats train.mrg dev.mrg
     """
     keep_inputs(output, treebank, held_out)
-    trees = open_treebank(treebank, skip_bad=skip_bad, for_grammar=True)
-    held_out_trees = None if held_out is None else open_treebank(held_out, skip_bad=skip_bad, for_grammar=True)
+
+    def read(path: str) -> list[Tree]:
+        return open_treebank(path, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
+
+    trees, held_out_trees = read(treebank), None if held_out is None else read(held_out)
     table = grammar_table(trees, held_out_trees, with_top=with_top)
     typer.echo(table.format())
     write_json(output, table.to_dict())

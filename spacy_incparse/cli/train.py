@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import SkipBad, WordClusters, open_treebank
+from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
 
@@ -56,6 +56,7 @@ def train_command(
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
 ) -> None:
     """Train a spaCy pipeline on your treebank.
 
@@ -82,9 +83,8 @@ def train_command(
     )
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True)
-    dev_trees = open_treebank(dev, skip_bad=skip_bad)
-    train_pipeline(trees, dev_trees, out_dir, recipe, resume=resume)
+    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
+    train_pipeline(trees, open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags), out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 

@@ -51,11 +51,18 @@ class _Rule:
 class ConstituentMatcher:
     """Finds phrases by patterns. The Docs must have trees, from the component `incparse` or from a treebank.
 
-    vocab: that of the Docs. raw_labels, heads: as for `patterns.compile`.
+    vocab: that of the Docs. raw_labels, heads, timeout: as for `patterns.compile`.
     """
 
-    def __init__(self, vocab: Vocab, *, raw_labels: bool = False, heads: HeadRules | str = "en"):
-        self.vocab, self._raw_labels, self._heads = vocab, raw_labels, heads
+    def __init__(
+        self,
+        vocab: Vocab,
+        *,
+        raw_labels: bool = False,
+        heads: HeadRules | str = "en",
+        timeout: float | None = None,
+    ):
+        self.vocab, self._raw_labels, self._heads, self._timeout = vocab, raw_labels, heads, timeout
         self._rules: dict[int, _Rule] = {}
 
     def add(
@@ -118,7 +125,7 @@ class ConstituentMatcher:
         return matches
 
     def __reduce__(self):
-        return _rebuild, (self.vocab, self._raw_labels, self._heads, self._rules)
+        return _rebuild, (self.vocab, self._raw_labels, self._heads, self._rules, self._timeout)
 
     def _matches(self, doc: Doc, doclike: Doc | Span) -> Iterator[ConstituentMatch]:
         first, behind = (0, len(doc)) if isinstance(doclike, Doc) else (doclike.start, doclike.end)
@@ -134,7 +141,7 @@ class ConstituentMatcher:
     def _compiled(self, pattern: str | Pattern) -> Pattern:
         if isinstance(pattern, Pattern):
             return pattern
-        return compile(pattern, raw_labels=self._raw_labels, heads=self._heads)
+        return compile(pattern, raw_labels=self._raw_labels, heads=self._heads, timeout=self._timeout)
 
     def _id(self, key: str | int) -> int:
         return self.vocab.strings.add(key) if isinstance(key, str) else key
@@ -180,7 +187,9 @@ def _place(match: ConstituentMatch) -> tuple[int, int, int]:
     return match[1], -match[2], match.node.index
 
 
-def _rebuild(vocab: Vocab, raw_labels: bool, heads: HeadRules | str, rules: dict[int, _Rule]) -> ConstituentMatcher:
-    matcher = ConstituentMatcher(vocab, raw_labels=raw_labels, heads=heads)
+def _rebuild(
+    vocab: Vocab, raw_labels: bool, heads: HeadRules | str, rules: dict[int, _Rule], timeout: float | None = None
+) -> ConstituentMatcher:
+    matcher = ConstituentMatcher(vocab, raw_labels=raw_labels, heads=heads, timeout=timeout)
     matcher._rules.update(rules)
     return matcher

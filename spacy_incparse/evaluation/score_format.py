@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from spacy_incparse.evaluation.scores import Scores, SentenceScore, Summary
+from spacy_incparse.evaluation.summaries import Figures, SentenceScore, Summary
 
 _RULE = "=" * 76
 _HEAD = f"""\
@@ -14,24 +11,24 @@ _HEAD = f"""\
 {_RULE}"""
 
 
-def format_scores(scores: Scores) -> str:
+def format_scores(scores: Figures) -> str:
     """EVALB's summary of all sentences and of the short ones, then tables by label and by length."""
     return "\n\n".join([format_summary(scores), format_labels(scores), format_lengths(scores)])
 
 
-def format_evalb(scores: Scores) -> str:
+def format_evalb(scores: Figures) -> str:
     """The whole output of the EVALB program, character by character, but `0.00` where it prints `-nan`."""
     lines = [_sentence_line(number, sentence) for number, sentence in enumerate(scores.per_sentence, start=1)]
     return "\n".join([_HEAD, *lines, _RULE, _total_line(scores.all), "=== Summary ===", "", format_summary(scores)])
 
 
-def format_summary(scores: Scores) -> str:
+def format_summary(scores: Figures) -> str:
     """The two blocks of measures at the end of EVALB's output."""
     short = _summary_block(f"len<={scores.params.cutoff_len}", scores.up_to_40)
     return f"{_summary_block('All', scores.all)}\n\n{short}"
 
 
-def format_labels(scores: Scores) -> str:
+def format_labels(scores: Figures) -> str:
     """A line for each label, frequent ones first: recall, precision and F in percent, numbers of brackets."""
     lines = [f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}"]
     for label, score in scores.per_label.items():
@@ -40,7 +37,7 @@ def format_labels(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def format_lengths(scores: Scores) -> str:
+def format_lengths(scores: Figures) -> str:
     """A line for each bin of sentence lengths (in words): recall, precision, F and complete match in percent."""
     lines = [f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
     for bin_name, summary in scores.by_length.items():

@@ -8,18 +8,37 @@ word can tell apart; each absorbs a word when it is first asked for it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.generative.generative_model import GenerativeModel
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.parsers.parse import Parse, Tag
+from spacy_incparse.parsers.parse import Parse, Tag, Tags
 from spacy_incparse.parsers.pushed_words import NO_WORDS, check_n_analyses, check_word
 
-if TYPE_CHECKING:
-    from spacy_incparse.generative.generative_parser import GenerativeParser
-
 ALL = 2**31 - 1
+Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
+
+
+class ParsesPrefixes(Protocol):
+    """A generative parser, as its sessions need it."""
+
+    model: GenerativeModel
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that it knows."""
+
+    def to_parses(
+        self,
+        results: Sequence[tuple[float, list[int], list[int]]],
+        source: str,
+        words: Sequence[str],
+        tags: Tags | None,
+    ) -> list[Parse]:
+        """Return the trees of analyses, the best first."""
 
 
 class PrefixSession:
@@ -29,7 +48,7 @@ class PrefixSession:
 
     def __init__(
         self,
-        parser: GenerativeParser,
+        parser: ParsesPrefixes,
         sums: Any,
         trees: Any,
         previous: PrefixSession | None = None,

@@ -3,6 +3,8 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
+from spacy_incparse.errors import IncparseError
+
 from spacy_incparse.trees.forest cimport Forest, NodesC, Symbols, pack
 from spacy_incparse.patterns.machine cimport search
 from spacy_incparse.patterns.relations cimport TreeC
@@ -170,7 +172,11 @@ cdef class Matcher:
             heads.resize(nodes.sizes.size())
             tables.find_heads(nodes, 0, nodes.sizes.size(), heads.data())
         # From here on until the tree has been matched no Python runs, in which another thread might let tables grow.
-        tables.update()
+        try:
+            tables.update()
+        except IncparseError:
+            self.own = None   # a word that cannot be looked at must not be met again with the next tree
+            raise
         self.prepare(tables, work)
         _look_at(nodes, heads.data(), 0, nodes.sizes.size(), tree)
         return 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
+from spacy_incparse.patterns.bounded_regex import bounded_regex
+from spacy_incparse.patterns.deadline import Deadline
 from spacy_incparse.patterns.syntax import Atom, Description
 from spacy_incparse.trees.labels import bare_label
 
@@ -15,45 +16,54 @@ class LabelTests:
     """The descriptions of one pattern, tried on many labels or words at once.
 
     A literal fits a label with or without its functions; with `raw_labels` only the whole label. Words have none.
+    timeout: seconds that regular expressions may take for the labels or words of one call; None: no limit.
     """
 
-    def __init__(self, descriptions: Sequence[Description], *, raw_labels: bool = False):
+    def __init__(self, descriptions: Sequence[Description], *, raw_labels: bool = False, timeout: float | None = None):
         self.descriptions = tuple(descriptions)
-        self._raw_labels = raw_labels
+        self._raw_labels, self._timeout = raw_labels, timeout
         atoms = [atom for description in self.descriptions for atom in description.atoms]
         literals = sorted({atom.text for atom in atoms})
         # Where all is written out, a word's mask is one of these, or that of a word that no description mentions.
-        self.known_words = dict(zip(literals, self.word_masks(literals), strict=True))
+        self.known_words = dict(zip(literals, self._word_masks(literals), strict=True))
         unknown = next(text for k in range(len(literals) + 1) if (text := str(k)) not in self.known_words)
         is_open = any(atom.is_regex or atom.ignores_case for atom in atoms)
-        self.other_words = None if is_open else self.word_masks([unknown])[0]  # None: each word has to be looked at
+        self.other_words = None if is_open else self._word_masks([unknown])[0]  # None: each word has to be looked at
 
     def label_masks(self, labels: Sequence[str]) -> list[int]:
         """Return the mask of each label."""
         categories = [bare_label(label) for label in labels]
-        found = [self._fitting_labels(description, labels, categories) for description in self.descriptions]
+        deadline = self._deadline()
+        found = [self._fitting_labels(description, labels, categories, deadline) for description in self.descriptions]
         return _masks(len(labels), found)
 
     def word_masks(self, words: Sequence[str]) -> list[int]:
         """Return the mask of each word."""
-        return _masks(len(words), [_fitting(description, words) for description in self.descriptions])
+        return self._word_masks(words, self._deadline())
+
+    def _word_masks(self, words: Sequence[str], deadline: Deadline | None = None) -> list[int]:
+        return _masks(len(words), [_fitting(description, words, deadline) for description in self.descriptions])
 
     def captured(self, description: Description, group: int, texts: Sequence[str], *, words: bool) -> list[str | None]:
         """Return what a group of the description's last regular expression has found in each label or word."""
-        search = _regex(description.atoms[-1]).search
+        atom = description.atoms[-1]
+        regex = bounded_regex(atom.text, atom.ignores_case)
         plain = texts if words or not description.by_category else [bare_label(text) for text in texts]
-        return [match.group(group) if (match := search(text)) else None for text in plain]
+        return regex.groups(group, plain)
+
+    def _deadline(self) -> Deadline | None:
+        return None if self._timeout is None else Deadline(self._timeout)
 
     def _fitting_labels(
-        self, description: Description, labels: Sequence[str], categories: Sequence[str]
+        self, description: Description, labels: Sequence[str], categories: Sequence[str], deadline: Deadline | None
     ) -> Iterable[object]:
         if description.is_leaf:
             return [False] * len(labels)
         if description.by_category:
-            return _fitting(description, categories)
+            return _fitting(description, categories, deadline)
         if self._raw_labels:
-            return _fitting(description, labels)
-        tests = [_test(atom) for atom in description.atoms]
+            return _fitting(description, labels, deadline)
+        tests = [_test(atom, labels, deadline) for atom in description.atoms]
         literals = [test for test, atom in zip(tests, description.atoms, strict=True) if not atom.is_regex]
         negated = description.is_negated
         return [
@@ -74,25 +84,22 @@ def _masks(n_texts: int, fitting: Sequence[Iterable[object]]) -> list[int]:
     return masks
 
 
-def _fitting(description: Description, texts: Sequence[str]) -> Iterable[object]:
+def _fitting(description: Description, texts: Sequence[str], deadline: Deadline | None) -> Iterable[object]:
     """Return for each text whether it fits as it stands."""
     if not description.atoms:
         return [not description.is_negated] * len(texts)
-    found: Iterable[object] = map(_test(description.atoms[0]), texts)
+    found: Iterable[object] = map(_test(description.atoms[0], texts, deadline), texts)
     if len(description.atoms) > 1:
-        tests = [_test(atom) for atom in description.atoms]
+        tests = [_test(atom, texts, deadline) for atom in description.atoms]
         found = (any(test(text) for test in tests) for text in texts)
     return (not fits for fits in found) if description.is_negated else found
 
 
-def _test(atom: Atom) -> Test:
+def _test(atom: Atom, texts: Sequence[str], deadline: Deadline | None) -> Test:
     if atom.is_regex:
-        return _regex(atom).search
+        search = bounded_regex(atom.text, atom.ignores_case).test_for(texts)
+        return deadline.guarded(search, atom.text) if deadline else search
     if atom.ignores_case:
         lowered = atom.text.casefold()
         return lambda text: text.casefold() == lowered
     return atom.text.__eq__
-
-
-def _regex(atom: Atom) -> re.Pattern[str]:
-    return re.compile(atom.text, re.IGNORECASE if atom.ignores_case else 0)

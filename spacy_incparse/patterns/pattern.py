@@ -41,17 +41,24 @@ _new_match = tuple.__new__
 class Pattern:
     """A compiled pattern; made by `compile`. Can be pickled."""
 
-    def __init__(self, pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = "en"):
+    def __init__(
+        self,
+        pattern: str,
+        *,
+        raw_labels: bool = False,
+        heads: HeadRules | str = "en",
+        timeout: float | None = None,
+    ):
         try:
             program = compile_program(parse_pattern(pattern))
         except PatternError:
             raise
         except ValueError as error:
             raise PatternError(pattern, 1, str(error)) from None
-        self.pattern, self.raw_labels = pattern, raw_labels
+        self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names
-        tests = LabelTests(program.tests, raw_labels=raw_labels)
+        tests = LabelTests(program.tests, raw_labels=raw_labels, timeout=timeout)
         self._matcher = Matcher(program, tests, self.heads, raw_labels=raw_labels)
 
     def count(self, trees: Tree | Forest | Iterable[Tree]) -> int:
@@ -99,16 +106,20 @@ class Pattern:
         return f"compile({self.pattern!r}{options})"
 
     def __reduce__(self):
-        return _rebuild, (self.pattern, self.raw_labels, self.heads)
+        return _rebuild, (self.pattern, self.raw_labels, self.heads, self.timeout)
 
 
-def compile(pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = "en") -> Pattern:
+def compile(
+    pattern: str, *, raw_labels: bool = False, heads: HeadRules | str = "en", timeout: float | None = None
+) -> Pattern:
     """Return a compiled pattern. Raises PatternError with the column of a mistake.
 
     raw_labels: a bare label such as NP matches whole labels only; by default it matches NP-SBJ as well.
     heads: the rules for the relations with `#`: "en", "any", or `HeadRules`.
+    timeout: seconds that regular expressions may take for the words of a file, of a Forest, or of a group of trees;
+        after that IncparseError is raised. None: no limit, which can be long, but not for ever.
     """
-    return Pattern(pattern, raw_labels=raw_labels, heads=heads)
+    return Pattern(pattern, raw_labels=raw_labels, heads=heads, timeout=timeout)
 
 
 def _checked(tree: Tree) -> Tree:
@@ -122,5 +133,5 @@ def _head_rules(name: str) -> HeadRules:
     return HeadRules.from_name(name)
 
 
-def _rebuild(pattern: str, raw_labels: bool, heads: HeadRules) -> Pattern:
-    return Pattern(pattern, raw_labels=raw_labels, heads=heads)
+def _rebuild(pattern: str, raw_labels: bool, heads: HeadRules, timeout: float | None) -> Pattern:
+    return Pattern(pattern, raw_labels=raw_labels, heads=heads, timeout=timeout)

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spacy_incparse.errors import PatternError
+from spacy_incparse.patterns.bounded_regex import UnboundedError, bounded_regex
 from spacy_incparse.patterns.lexer import (
     ANY,
     ATOMS,
@@ -141,16 +142,22 @@ class _Parser:
         ignores_case = token.text.startswith("i@")
         text = token.text[2:] if ignores_case else token.text
         if token.kind == REGEX:
-            self._check_regex(token, text)
-            return Atom(text[1:-1], is_regex=True, ignores_case=ignores_case)
+            atom = Atom(text[1:-1], is_regex=True, ignores_case=ignores_case)
+            self._check_regex(token, text, atom)
+            return atom
         return Atom(_ESCAPE.sub(r"\1", text[1:-1]) if token.kind == QUOTED else text, ignores_case=ignores_case)
 
-    def _check_regex(self, token: Token, text: str) -> None:
+    def _check_regex(self, token: Token, text: str, atom: Atom) -> None:
+        column = token.end - len(text) + 2
         try:
-            re.compile(text[1:-1])
+            bounded_regex(atom.text, atom.ignores_case)
         except re.error as error:
-            column = token.end - len(text) + 2 + (error.pos or 0)
+            column += error.pos or 0
             raise PatternError(self._pattern, column, f"the regular expression is wrong: {error.msg}") from None
+        except UnboundedError as error:
+            raise PatternError(self._pattern, column, str(error)) from None
+        except RecursionError:
+            raise PatternError(self._pattern, column, "too many groups in one another") from None
 
     def _captures(self, atom: Atom | None) -> Iterator[tuple[int, str]]:
         while token := self._take("#"):
@@ -159,6 +166,8 @@ class _Parser:
             if not number.text.isdecimal() or not 1 <= int(number.text) <= n_groups:
                 what = f"expected the number of one of the {n_groups} groups of the regular expression before '#'"
                 raise PatternError(self._pattern, token.column, what)
+            if atom is not None and not bounded_regex(atom.text, atom.ignores_case).can_capture:
+                raise PatternError(self._pattern, token.column, str(UnboundedError("a variable")))
             if self._next.text != "%":
                 raise self._error(f"expected '%' and a variable, found {self._next}")
             self._advance()

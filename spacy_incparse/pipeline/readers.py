@@ -29,9 +29,12 @@ def create_treebank_reader(
     max_length: int = 0,
     skip_bad: bool = False,
     natural_spacing: bool = False,
+    tags: bool = True,
 ) -> Callable[[Language], Iterable[Example]]:
     """Return a `TreebankReader`, for `@readers = "spacy_incparse.TreebankReader.v1"` in a config."""
-    return TreebankReader(path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing)
+    return TreebankReader(
+        path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags
+    )
 
 
 class TreebankReader:
@@ -43,6 +46,7 @@ class TreebankReader:
     skip_bad: skip malformed trees in bracket files, with a warning that counts them, instead of raising an error.
     natural_spacing: put spaces into the reference as in ordinary text (bracket files only). The pipeline's tokenizer
         then makes the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
+    tags: whether the words of bracket files have POS nodes. If not, as in `(NP the cat)`, each word gets the tag X.
     """
 
     def __init__(
@@ -53,13 +57,14 @@ class TreebankReader:
         max_length: int = 0,
         skip_bad: bool = False,
         natural_spacing: bool = False,
+        tags: bool = True,
     ):
         if path is None:
             raise ConfigError("the corpus has no path: give one, such as --paths.train train.mrg --paths.dev dev.mrg")
         check_number("limit", limit, 0, MOST)
         check_number("max_length", max_length, 0, MOST)
         self.path, self.limit, self.max_length = Path(path), limit, max_length
-        self.skip_bad, self.natural_spacing = skip_bad, natural_spacing
+        self.skip_bad, self.natural_spacing, self.tags = skip_bad, natural_spacing, tags
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield the examples in the order of the files."""
@@ -77,7 +82,7 @@ class TreebankReader:
 
     def _trees(self) -> Iterator[Tree]:
         skipped = SkipLog() if self.skip_bad else None
-        for raw in read_trees(self.path, skip_bad=skipped):
+        for raw in read_trees(self.path, skip_bad=skipped, tags=self.tags):
             tree = normalize(raw)
             if tree is not None and (not self.max_length or len(tree.words) <= self.max_length):
                 yield tree

@@ -1,4 +1,4 @@
-"""Brackets straight into a forest, for searching files: the fast way of treebanks/penn_reader.py, for text without mistakes.
+"""Brackets straight into a forest: the fast way of treebanks/bracket_texts.py, for text without mistakes.
 
 One scan over the bytes, with no Tree and no string for what has been seen before. Whatever the scan does not expect it
 leaves to the reader, which knows what to say of it.
@@ -9,7 +9,8 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.tokens import penn_to_raw
-from spacy_incparse.treebanks.normalize import WRAPPERS
+from spacy_incparse.trees.labels import WRAPPERS
+from spacy_incparse.trees.penn_labels import is_penn_tag
 
 from spacy_incparse.trees.forest cimport Forest, Symbols, find_parents
 
@@ -128,7 +129,9 @@ cdef class BracketReader:
             return OPEN
         word = _atom(at)
         kind = _skip_blanks(at)
-        while kind == ATOM:     # a word with blanks in it
+        if kind == ATOM and not is_penn_tag((<bytes>self.tag).decode("utf8")):
+            return END   # a word with blanks in it, or a phrase whose words have no tags
+        while kind == ATOM:
             word = word + b" " + _atom(at)
             kind = _skip_blanks(at)
         if kind != CLOSE:

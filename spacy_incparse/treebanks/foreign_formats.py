@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from spacy_incparse.errors import TreebankError
-from spacy_incparse.trees.tree import Tree
 
 _BEGINNING = 5_000  # characters of a file in which its format shows
 _NEGRA = re.compile(r"^(?:#FORMAT\s|#BO[ST]\s|%%\s*word\s)", re.IGNORECASE | re.MULTILINE)
@@ -26,16 +26,16 @@ def refuse_other_formats(text: str, path: Path | str) -> None:
         raise TreebankError(path, 1, 1, f"this file is in {name}, which {_ADVICE}")
 
 
-def refuse_discontinuous(tree: Tree, rest_of_line: str, path: Path | str) -> None:
+def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | str) -> None:
     """Raise TreebankError where the words of a file's first tree are indices, as discontinuous brackets have them.
 
     Two spellings exist: words like `0=Rain`, and bare indices with the sentence behind the tree, on the same line.
     """
-    matches = [_INDEXED_WORD.fullmatch(word) for word in tree.words]
+    matches = [_INDEXED_WORD.fullmatch(word) for word in words]
     if len(matches) > 1 and all(matches):
         indices = [match.group(1) for match in matches if match]
     elif rest_of_line.strip() and "(" not in rest_of_line:
-        indices = list(tree.words)
+        indices = list(words)
     else:
         return
     if sorted(indices) == sorted(map(str, range(len(indices)))):

@@ -1,11 +1,14 @@
-"""The normalisation of treebanks/normalize.py, which is the readable twin of this, for whole forests."""
+"""The steps of the normalization (treebanks/normalize.py says what they are), for whole forests at once."""
 
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.trees.forest cimport Forest, find_parents
 
-from spacy_incparse.treebanks.normalize import ROOT, TRACE_TAG, WRAPPERS
+from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS
+
+DROP_EMPTIES, STRIP_FUNCTIONS, ONE_TOP, MERGE_DOUBLED = 1, 2, 4, 8   # the steps, in their order
+ALL_STEPS = DROP_EMPTIES | STRIP_FUNCTIONS | ONE_TOP | MERGE_DOUBLED
 
 cdef enum:
     IS_TRACE = 1      # what a label may be
@@ -21,8 +24,8 @@ cdef struct DraftC:
     vector[int32_t] n_kept    # before each node, and behind the last one
 
 
-def normalized(Forest source):
-    """Return a forest of the normalised trees; those of which nothing is left are dropped."""
+def normalized(Forest source, int steps=15):
+    """Return a forest of the trees after some steps, by default all; trees of which nothing is left are dropped."""
     cdef Forest target = Forest(symbols=source.symbols)
     cdef int32_t top = source.symbols.label(ROOT)
     cdef vector[int32_t] kinds = _kinds(source.symbols.labels)
@@ -32,11 +35,14 @@ def normalized(Forest source):
     with nogil:
         for k in range(source.firsts.size() - 1):
             _start(source, k, &draft)
-            if not _drop_empties(&draft, &kinds):
+            if steps & 1 and not _drop_empties(&draft, &kinds):
                 continue
-            _strip_functions(&draft, &source.symbols.categories)
-            _one_top(&draft, &kinds, top)
-            _merge_doubled(&draft)
+            if steps & 2:
+                _strip_functions(&draft, &source.symbols.categories)
+            if steps & 4:
+                _one_top(&draft, &kinds, top)
+            if steps & 8:
+                _merge_doubled(&draft)
             _append(&draft, target)
             kept.push_back(k)
     target.trees = [None] * kept.size()

@@ -1,27 +1,48 @@
-"""Normalisation: from a tree as published to what is parsed and scored, as a composed list of small functions.
+"""Normalization: from a tree as published to what is parsed and scored, in steps.
 
-Each step takes a tree and returns a new one, or None where nothing is left of it.
+Each step takes a tree and returns a new one, or None if nothing is left of it. The steps of this module are compiled,
+in forest_normalizing.pyx; any function of a tree can stand beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
-from spacy_incparse.trees.edits import build, compress_nodes, keep_nodes, map_labels, running_sum, slices
-from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.treebanks.forest_normalizing import (
+    ALL_STEPS,
+    DROP_EMPTIES,
+    MERGE_DOUBLED,
+    ONE_TOP,
+    STRIP_FUNCTIONS,
+    normalized,
+)
+from spacy_incparse.trees.forest import Forest
+from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS
 from spacy_incparse.trees.tree import Tree
+
+__all__ = [
+    "ROOT",
+    "STANDARD",
+    "TRACE_TAG",
+    "WRAPPERS",
+    "Step",
+    "drop_empties",
+    "merge_doubled",
+    "normalize",
+    "one_top",
+    "strip_functions",
+]
 
 Step = Callable[[Tree], "Tree | None"]
 
-TRACE_TAG = "-NONE-"
-ROOT = "TOP"
-WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])
-
 
 def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
-    """Apply the steps, by default STANDARD, in their order; None where nothing is left, as of a tree of traces only."""
+    """Apply the steps, by default STANDARD, in their order; None if nothing is left, as of a tree of traces only."""
+    if steps is None:
+        return _apply(tree, ALL_STEPS)
     result: Tree | None = tree
-    for step in STANDARD if steps is None else steps:
+    for step in steps:
         if result is None:
             return None
         result = step(result)
@@ -30,42 +51,30 @@ def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
 
 def drop_empties(tree: Tree) -> Tree | None:
     """Drop traces, that is POS nodes tagged -NONE-, and the phrases that have no other words."""
-    if TRACE_TAG not in tree.arrays.labels:
-        return tree
-    labels, sizes = slices(tree)
-    n_words = running_sum([size == 1 and label != TRACE_TAG for label, size in zip(labels, sizes, strict=True)])
-    return keep_nodes(tree, [n_words[i + size] > n_words[i] for i, size in enumerate(sizes)])
+    return _apply(tree, DROP_EMPTIES)
 
 
 def strip_functions(tree: Tree) -> Tree:
     """Cut function tags, co-indices and gap indices off all labels: NP-SBJ-1 and NP=2 become NP."""
-    return map_labels(tree, bare_label)
+    return cast(Tree, _apply(tree, STRIP_FUNCTIONS))
 
 
 def one_top(tree: Tree) -> Tree:
     """Give the tree one root TOP in place of its wrappers; a tree without a wrapper gets one.
 
-    All of the nodes above the first branching that are wrappers go, and below it whatever is labelled TOP or nothing.
+    All wrappers above the first branching are dropped, and below it every phrase labelled TOP or without a label.
     """
-    labels, sizes = slices(tree)
-    n_wrappers = 0
-    while labels[n_wrappers] in WRAPPERS and sizes[n_wrappers] > 1 and sizes[n_wrappers] + n_wrappers == len(labels):
-        n_wrappers += 1
-    kept = [
-        i >= n_wrappers and (size == 1 or label not in ("", ROOT))
-        for i, (label, size) in enumerate(zip(labels, sizes, strict=True))
-    ]
-    labels, sizes = compress_nodes(labels, sizes, kept)
-    return build([ROOT, *labels], [1 + len(labels), *sizes], tree.words)
+    return cast(Tree, _apply(tree, ONE_TOP))
 
 
 def merge_doubled(tree: Tree) -> Tree:
     """Make one node of a phrase over a single phrase with the same label; POS nodes stay."""
-    labels, sizes = slices(tree)
-    keep = [True] + [
-        sizes[i] == 1 or sizes[i - 1] != sizes[i] + 1 or labels[i - 1] != labels[i] for i in range(1, len(labels))
-    ]
-    return build(*compress_nodes(labels, sizes, keep), tree.words)
+    return cast(Tree, _apply(tree, MERGE_DOUBLED))
 
 
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)
+
+
+def _apply(tree: Tree, steps: int) -> Tree | None:
+    forest = normalized(Forest([tree]), steps)
+    return forest.tree(0) if len(forest) else None

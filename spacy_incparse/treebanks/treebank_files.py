@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import glob
 import gzip
-import re
 import zlib
-from bisect import bisect
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.trees.text_places import Places
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
 GZIP_MAGIC = b"\x1f\x8b"
@@ -46,22 +44,6 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _encoding_error(path, data, error) from None
-
-
-class Places:
-    """Turns positions in a text into lines and columns."""
-
-    def __init__(self, text: str):
-        self._text = text
-
-    def line_and_column(self, position: int) -> tuple[int, int]:
-        """Return line and column, both from 1."""
-        line = bisect(self._line_starts, position)
-        return line, position - self._line_starts[line - 1] + 1
-
-    @cached_property
-    def _line_starts(self) -> list[int]:
-        return [0, *(newline.end() for newline in re.finditer("\n", self._text))]
 
 
 def _expand(path: Path | str) -> list[Path]:

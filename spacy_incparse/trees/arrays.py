@@ -33,6 +33,13 @@ class TreeArrays:
         ends = tuple(starts[i + size] for i, size in enumerate(sizes))
         return cls(tuple(labels), tuple(starts[:-1]), ends, tuple(sizes), tuple(words))
 
+    def subtree(self, index: int) -> TreeArrays:
+        """Return the node and all below it as a tree of its own."""
+        if index == 0:
+            return self
+        nodes = slice(index, index + self.sizes[index])
+        return TreeArrays.of(self.labels[nodes], self.sizes[nodes], self.words[self.starts[index] : self.ends[index]])
+
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Index of each node's parent; -1 at the root."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from spacy_incparse.tokens import escape_brackets, escape_label, raw_to_penn
-
-if TYPE_CHECKING:
-    from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 
 
-def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -> str:
+def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = False) -> str:
     """Return the brackets on one line, or indented: then what fits into `width` characters stays on a line.
 
     Words are raw, with only those characters escaped that would break the brackets; with `ptb` as the Penn Treebank
@@ -23,7 +20,7 @@ def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -
     return "".join(pieces) if width is None else indented(tree, pieces, width)
 
 
-def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
+def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
     """Return pieces of text, one for each node from `tree` down, over lines: what fits into `width` stays on one.
 
     A piece has all that is written for its node and the brackets that close behind it, a blank before it.
@@ -48,7 +45,7 @@ def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _pieces(tree: Tree, words: Sequence[str]) -> list[str]:
+def _pieces(tree: TreeNode, words: Sequence[str]) -> list[str]:
     """Return one string a node, with the brackets that close behind it; joined they are the tree on one line."""
     arrays, following = tree.arrays, iter(words)
     pieces: list[str] = []

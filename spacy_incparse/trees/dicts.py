@@ -12,24 +12,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.builder import TreeBuilder
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.tree_node import TreeNode
 
 _Span = tuple[str, int, int]  # label, first token, one behind the last
 
 
-def to_dict(tree: Tree) -> dict[str, Any]:
+def to_dict(tree: TreeNode) -> dict[str, Any]:
     """Return text, tokens and phrases of a node; offsets count from its own first character and token."""
     first_char, first = tree.start_char, tree.start
     tokens = [
         {"text": word, "start": leaf.start_char - first_char, "end": leaf.end_char - first_char, "tag": leaf.label}
-        for leaf, word in zip(tree.leaves(), tree.words, strict=True)
+        for leaf, word in zip(tree.preterminals(), tree.words, strict=True)
     ]
     spans = [{"label": label, "start": start - first, "end": end - first} for label, start, end in tree.spans()]
     return {"text": tree.text, "tokens": tokens, "spans": spans}
 
 
-def from_dict(data: Mapping[str, Any]) -> Tree:
+def from_dict(data: Mapping[str, Any]) -> TreeArrays:
     """Return the tree of "tokens" ("text" and "tag" of each) and "spans"; other keys do not matter.
 
     The spans stand in pre-order, a phrase before what it covers, and the first one covers all tokens; without spans the
@@ -37,7 +38,7 @@ def from_dict(data: Mapping[str, Any]) -> Tree:
     """
     tokens = _entries(data, "tokens", {"text": str, "tag": str})
     spans = _entries(data, "spans", {"label": str, "start": int, "end": int})
-    builder = TreeBuilder()
+    builder = ArraysBuilder()
     following = _checked(spans, len(tokens))
     span = next(following, None)
     behind: list[int] = []  # of the open phrases
@@ -50,7 +51,7 @@ def from_dict(data: Mapping[str, Any]) -> Tree:
         while behind and behind[-1] == i + 1:
             behind.pop()
             builder.close()
-    return builder.finish()
+    return builder.arrays()
 
 
 def _entries(data: Mapping[str, Any], key: str, fields: Mapping[str, type]) -> list[tuple[Any, ...]]:

@@ -1,33 +1,35 @@
-"""New trees from old ones, node by node: other labels, fewer nodes, unary chains as one node and back."""
+"""New trees from old ones, arrays to arrays: other labels, fewer nodes, unary chains as one node and back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, compress
 
-from spacy_incparse.trees.tree import Tree, TreeArrays
+from spacy_incparse.trees.arrays import TreeArrays
 
 JOINT = "+"  # between the labels of a unary chain that has become one node
 
 
-def map_labels(tree: Tree, change: Callable[[str], str] | Mapping[str, str], *, tags: bool = True) -> Tree:
+def map_labels(
+    arrays: TreeArrays, change: Callable[[str], str] | Mapping[str, str], *, tags: bool = True
+) -> TreeArrays:
     """Return the tree with the labels that a function gives, or a table; a label that is not in the table stays.
 
     With `tags=False` POS nodes keep theirs.
     """
-    labels, sizes = slices(tree)
+    labels, sizes = arrays.labels, arrays.sizes
     new = (lambda label: change.get(label, label)) if isinstance(change, Mapping) else change
     changed = [new(label) if tags or size > 1 else label for label, size in zip(labels, sizes, strict=True)]
-    return build(changed, sizes, tree.words)
+    return TreeArrays.of(changed, sizes, arrays.words)
 
 
-def collapse_unaries(tree: Tree, joint: str = JOINT, *, root: bool = False, tags: bool = False) -> Tree:
+def collapse_unaries(arrays: TreeArrays, joint: str = JOINT, *, root: bool = False, tags: bool = False) -> TreeArrays:
     """Return the tree with one node in place of each chain of phrases over single phrases, its labels joined.
 
     A chain ends above its POS node, with `tags` it takes that in. The top node stays as it is unless `root` is set.
     Raises ValueError where a label has `joint` in it, so that `expand_unaries` could not take it apart again.
     """
-    labels, sizes = slices(tree)
+    labels, sizes = arrays.labels, arrays.sizes
     _check_joint(labels, joint)
     joined: list[list[str]] = []  # a node that is kept -> its label and those of the chain below it
     kept: list[bool] = []
@@ -39,12 +41,12 @@ def collapse_unaries(tree: Tree, joint: str = JOINT, *, root: bool = False, tags
         else:
             joined.append([label])
     _, new_sizes = compress_nodes(labels, sizes, kept)
-    return build([joint.join(parts) for parts in joined], new_sizes, tree.words)
+    return TreeArrays.of([joint.join(parts) for parts in joined], new_sizes, arrays.words)
 
 
-def expand_unaries(tree: Tree, joint: str = JOINT) -> Tree:
+def expand_unaries(arrays: TreeArrays, joint: str = JOINT) -> TreeArrays:
     """Return the tree with a chain of nodes for each label that has `joint` in it: `collapse_unaries` undone."""
-    labels, sizes = slices(tree)
+    labels, sizes = arrays.labels, arrays.sizes
     parts = [label.split(joint) for label in labels]
     nodes_before = list(accumulate(map(len, parts), initial=0))
     new_labels, new_sizes = [], []
@@ -52,42 +54,26 @@ def expand_unaries(tree: Tree, joint: str = JOINT) -> Tree:
         behind = nodes_before[i + sizes[i]]
         new_labels += chain
         new_sizes += [behind - nodes_before[i] - k for k in range(len(chain))]
-    return build(new_labels, new_sizes, tree.words)
+    return TreeArrays.of(new_labels, new_sizes, arrays.words)
 
 
-def slices(tree: Tree) -> tuple[Sequence[str], Sequence[int]]:
-    """Return labels and sizes of the nodes from a node down."""
-    nodes = slice(tree.index, tree.index + tree.size)
-    return tree.arrays.labels[nodes], tree.arrays.sizes[nodes]
-
-
-def build(labels: Sequence[str], sizes: Sequence[int], words: Sequence[str]) -> Tree:
-    """Return the tree with these nodes in pre-order."""
-    return Tree(TreeArrays.of(labels, sizes, words))
-
-
-def keep_nodes(tree: Tree, kept: Sequence[bool]) -> Tree | None:
-    """Return the tree without some of its nodes; the children of a phrase that goes move up to its parent.
-
-    kept: a flag for each node from `tree` down; a phrase all of whose words go has to go as well. None where nothing
-    is left.
-    """
-    labels, sizes = slices(tree)
-    is_kept_word = (keep for keep, size in zip(kept, sizes, strict=True) if size == 1)
-    words = list(compress(tree.words, is_kept_word))
-    return build(*compress_nodes(labels, sizes, kept), words) if words else None
+def without_tag(arrays: TreeArrays, tag: str) -> TreeArrays | None:
+    """Return the tree without the words that have a tag and phrases with no others; None if nothing is left."""
+    if tag not in arrays.labels:
+        return arrays
+    labels, sizes = arrays.labels, arrays.sizes
+    is_word = [size == 1 and label != tag for label, size in zip(labels, sizes, strict=True)]
+    n_words = list(accumulate(is_word, initial=0))
+    kept = [n_words[i + size] > n_words[i] for i, size in enumerate(sizes)]
+    words = list(compress(arrays.words, (keep for keep, size in zip(kept, sizes, strict=True) if size == 1)))
+    return TreeArrays.of(*compress_nodes(labels, sizes, kept), words) if words else None
 
 
 def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[bool]) -> tuple[list[str], list[int]]:
     """Return labels and sizes of the nodes that are kept, sizes counted without the others."""
-    n_kept = running_sum(kept)
+    n_kept = list(accumulate(kept, initial=0))
     new_sizes = [n_kept[i + size] - n_kept[i] for i, size in enumerate(sizes)]
     return list(compress(labels, kept)), list(compress(new_sizes, kept))
-
-
-def running_sum(flags: Sequence[bool]) -> list[int]:
-    """Return how many flags are set before each position, and behind the last one."""
-    return list(accumulate(flags, initial=0))
 
 
 def _check_joint(labels: Sequence[str], joint: str) -> None:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+TRACE_TAG = "-NONE-"
+ROOT = "TOP"
+WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])  # what treebanks put around a tree
+UNKNOWN_TAG = "X"  # of words that have been read without tags
+
 _BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
 _SEPARATOR = re.compile(r"[-=]")
 

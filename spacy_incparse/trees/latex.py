@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from spacy_incparse.trees.bracket_strings import indented
-
-if TYPE_CHECKING:
-    from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 
 WIDTH = 100
 _FRAMES = {
@@ -33,7 +30,7 @@ _BLANKS = re.compile(r"\s+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def to_latex(tree: Tree, style: str = "forest") -> str:
+def to_latex(tree: TreeNode, style: str = "forest") -> str:
     """Return the code for a tree; the package that it needs stands in its first line, a comment.
 
     style: "forest" or "qtree".
@@ -50,19 +47,19 @@ def escape(text: str) -> str:
     return _LIGATURE.sub("{}", _SPECIAL.sub(_escaped, text))
 
 
-def _forest(tree: Tree) -> Iterator[str]:
+def _forest(tree: TreeNode) -> Iterator[str]:
     for node, n_closed in _nodes_and_closings(tree):
         word = f" [{{{escape(node.words[0])}}}]" if node.is_leaf else ""
         yield f" [{{{escape(node.label)}}}{word}{']' * n_closed}"
 
 
-def _qtree(tree: Tree) -> Iterator[str]:
+def _qtree(tree: TreeNode) -> Iterator[str]:
     for node, n_closed in _nodes_and_closings(tree):
         word = f" {{{escape(node.words[0])}}}" if node.is_leaf else ""
         yield f" [.{{{escape(node.label)}}}{word}{' ]' * n_closed}"
 
 
-def _nodes_and_closings(tree: Tree) -> Iterator[tuple[Tree, int]]:
+def _nodes_and_closings(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
     """Yield the nodes in pre-order, each with the number of nodes that end behind it."""
     behind: list[int] = []  # of the open nodes
     for node in tree.preorder():

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.builder import TreeBuilder
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.tree_node import TreeNode
 
 if TYPE_CHECKING:
     import nltk
 
 
-def to_nltk(tree: Tree) -> nltk.Tree:
+def to_nltk(tree: TreeNode) -> nltk.Tree:
     """Return an nltk.Tree with the same labels, its leaves the raw words. Raises ImportError without nltk."""
     make = _nltk_tree_class()
     path: list[list[Any]] = [[]]  # of the open phrases, the children that are complete
@@ -29,13 +30,13 @@ def to_nltk(tree: Tree) -> nltk.Tree:
     return path[0][0]
 
 
-def from_nltk(tree: nltk.Tree) -> Tree:
+def from_nltk(tree: nltk.Tree) -> TreeArrays:
     """Return the tree that an nltk.Tree is; its leaves are taken as raw words, a leaf (word, tag) is a POS node.
 
     Raises IncparseError where a word is beside other nodes or a phrase is empty. Words in the Penn Treebank's
     spelling, such as -LRB-, are made raw by `Tree.from_string(str(nltk_tree))`.
     """
-    builder = TreeBuilder()
+    builder = ArraysBuilder()
     work: list[Any] = [tree]  # trees to come; None: close the phrase
     while work:
         node = work.pop()
@@ -49,7 +50,7 @@ def from_nltk(tree: nltk.Tree) -> Tree:
         builder.open(tag)
         work.append(None)
         work += reversed(list(node))
-    return builder.finish()
+    return builder.arrays()
 
 
 def _pos_node(node: Any) -> tuple[str, str | None]:

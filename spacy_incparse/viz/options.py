@@ -9,7 +9,7 @@ from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.markup import is_style_value
 from spacy_incparse.viz.sketch import folded_phrases
 from spacy_incparse.viz.text_width import is_right_to_left
@@ -51,11 +51,11 @@ class Options:
         """Return the same options but for some."""
         return replace(self, **changes)
 
-    def is_mirrored(self, tree: Tree) -> bool:
+    def is_mirrored(self, tree: TreeNode) -> bool:
         """Return whether the tree is drawn from right to left."""
         return is_right_to_left(tree.words) if self.direction is None else self.direction == "rtl"
 
-    def folded(self, tree: Tree) -> frozenset[int]:
+    def folded(self, tree: TreeNode) -> frozenset[int]:
         """Return the numbers of the phrases of the tree that become triangles."""
         return folded_phrases(tree, labels=self.collapse, depth=self.collapse_depth, length=self.collapse_length)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.text_width import columns, visible
 
 _LINE = 20  # columns of a line under a triangle
@@ -28,7 +28,7 @@ class SketchNode:
 Sketch = list[SketchNode]
 
 
-def sketch(tree: Tree, folded: Collection[int] = ()) -> Sketch:
+def sketch(tree: TreeNode, folded: Collection[int] = ()) -> Sketch:
     """Return the nodes of a tree that are to be seen where the nodes of the given numbers are folded."""
     arrays = tree.arrays
     nodes: Sketch = []
@@ -57,7 +57,7 @@ def set_sizes(nodes: Sketch, ends: Sequence[int], starts: Sequence[int]) -> None
 
 
 def folded_phrases(
-    tree: Tree, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
+    tree: TreeNode, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
 ) -> frozenset[int]:
     """Return the outermost phrases to fold: those with one of the labels, those `depth` levels below `tree`, and those
     of several words, but at most `length`.
@@ -99,7 +99,7 @@ def _shortened(word: str) -> str:
     return word if len(word) <= 2 * _LINE else f"{word[:_LINE]}…"
 
 
-def _levels(tree: Tree) -> Iterator[tuple[Tree, int]]:
+def _levels(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
     """Yield the phrases, each with its distance from `tree`."""
     path: list[int] = []  # the ends of the open phrases
     for node in tree.preorder():
@@ -110,7 +110,7 @@ def _levels(tree: Tree) -> Iterator[tuple[Tree, int]]:
             path.append(node.index + node.size)
 
 
-def _unfolded(tree: Tree, folded: Collection[int]) -> Iterator[int]:
+def _unfolded(tree: TreeNode, folded: Collection[int]) -> Iterator[int]:
     i, behind = tree.index, tree.index + tree.size
     while i < behind:
         yield i

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.blocks import Block, shelve, stack
 from spacy_incparse.viz.colors import Look
 from spacy_incparse.viz.markup import escape
@@ -17,14 +17,14 @@ from spacy_incparse.viz.wrapping import wrap
 _MARGIN = 8
 
 
-def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
+def svg(trees: TreeNode | Sequence[TreeNode], **options: Any) -> str:
     """Return the picture of a tree, or of several, one below the other, as an SVG document.
 
     `options` are those of `Options`; the result can be saved as a file or stand in a page. Raises ConfigError for an
     option that does not exist or has a value it cannot have.
     """
     settings = read_options(options)
-    several = [trees] if isinstance(trees, Tree) else list(trees)
+    several = [trees] if isinstance(trees, TreeNode) else list(trees)
     blocks = [tree_block(tree, settings, limit=settings.width) for tree in several]
     return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
 
@@ -43,7 +43,7 @@ def document(block: Block, options: Options, description: str) -> str:
     )
 
 
-def tree_block(tree: Tree, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
+def tree_block(tree: TreeNode, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
     """Return the picture of one tree as a block, in parts where it is wider than `limit` (None: in one)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
     look = look or Look(options.colors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.layout import Layout, child_indices, lay_out
 from spacy_incparse.viz.outline import outline
 from spacy_incparse.viz.sketch import Sketch, SketchNode, folded_phrases, sketch
@@ -37,7 +37,7 @@ _ASCII = _Lines("-", "|", ".", ".", ".", "'", "+", "+", "+", "'", "'", ("/", "-"
 
 
 def draw(
-    tree: Tree,
+    tree: TreeNode,
     *,
     ascii: bool = False,
     width: int | None = 80,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.layout import child_indices
 from spacy_incparse.viz.sketch import Sketch, SketchNode, set_sizes, text_lines
 
@@ -22,7 +22,7 @@ class _Cuts:
     )  # children that begin a new part of a flat phrase -> the phrase
 
 
-def wrap(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) -> list[Sketch]:
+def wrap(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> list[Sketch]:
     """Return the parts of a sketch, none wider than about `limit`, in the order in which they are referred to.
 
     `width` says how wide a node's label and text are; `gap` is what must be between two. From the bottom up, the widest
@@ -37,7 +37,7 @@ def wrap(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) -> list[
     return parts
 
 
-def _find_cuts(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) -> _Cuts:
+def _find_cuts(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> _Cuts:
     sizes = [node.size for node in nodes]
     blocks = [0] * len(nodes)
     cuts = _Cuts()
@@ -60,7 +60,7 @@ def _find_cuts(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) ->
     return cuts
 
 
-def _reference(node: SketchNode, tree: Tree) -> SketchNode:
+def _reference(node: SketchNode, tree: TreeNode) -> SketchNode:
     start, end = tree.arrays.starts[node.index], tree.arrays.ends[node.index]
     # Looking at a few words of each end is enough, and keeps this from taking quadratic time.
     words = tree.arrays.words[start:end] if end - start <= 20 else _ends(tree.arrays.words, start, end)

@@ -246,3 +246,18 @@ def test_no_progress_among_hits_on_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdout", terminal)
     search_command("pumpkin", [str(tmp_path)], context=0)
     assert terminal.getvalue() == "1      [pumpkin]\n"
+
+
+def test_a_regular_expression_that_backtracks_for_ever_ends(run, write):
+    path = write("a.mrg", f"(NP (NN {'a' * 200}b) (NN aaa))")
+    assert lines(run("search", "NN < /^(a+)+$/", path, "--count")) == ["1"]
+    result = run("search", "NN < /^(a+)+(?=b)/", path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "may take for ever" in result.stderr
+
+
+def test_the_time_for_regular_expressions_is_limited(run, file):
+    result = run("search", "NN < /o/", file, "--timeout", "0")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "more than 0 seconds" in result.stderr
+    assert len(lines(run("search", "NN < /o/", file, "--timeout", "1000"))) == 1

@@ -90,7 +90,7 @@ def test_confidence_is_the_share_of_the_analyses(nlp):
             share = sum(parse.probability for parse in parses if phrase in parse.tree.spans())
             assert node.confidence == pytest.approx(share)
             assert node.confidence >= tree.confidence - 1e-9
-        assert {leaf.confidence for leaf in tree.leaves()} == {None}
+        assert {leaf.confidence for leaf in tree.pos_nodes()} == {None}
 
 
 def test_empty_docs(nlp):

@@ -53,7 +53,7 @@ def test_walking_stays_on_the_doc(doc):
     found = [
         *tree.preorder(),
         *tree.postorder(),
-        *tree.leaves(),
+        *tree.pos_nodes(),
         *tree.subtrees("NP"),
         *tree.phrases("NP", nested="innermost"),
         *tree.path(0, 4),
@@ -77,7 +77,7 @@ def test_heads(doc):
     assert tree.head == doc[7]  # sank
     assert tree[0][0].head == doc[4]  # boat
     assert tree[0][0][1].head == doc[5]  # of
-    assert [leaf.head for leaf in tree.leaves()] == list(doc[2:])
+    assert [leaf.head for leaf in tree.pos_nodes()] == list(doc[2:])
 
 
 def test_heads_follow_the_language_where_the_tree_says_nothing():

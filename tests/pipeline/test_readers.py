@@ -119,3 +119,12 @@ def test_wrong_limits_are_told(name, value):
 
 def test_the_reader_is_registered():
     assert spacy.registry.get("readers", "spacy_incparse.TreebankReader.v1") is create_treebank_reader
+
+
+def test_brackets_without_tags_are_read_on_request(tmp_path):
+    path = tmp_path / "untagged.mrg"
+    path.write_text("(S (NP the owl) (VP slept))", encoding="utf8")
+    (example,) = create_treebank_reader(path, tags=False)(NLP)
+    assert trees_of([example]) == ["(TOP (S (NP (X the) (X owl)) (VP (X slept))))"]
+    with pytest.raises(TreebankError, match="the node NP has 2 words"):
+        list(create_treebank_reader(path)(NLP))

@@ -1,4 +1,4 @@
-"""Reading files into forests, and normalising them there: the same as with the reader and normalisation of trees/."""
+"""The fast scanner and the compiled normalization, against the slow ways to do the same."""
 
 import gzip
 
@@ -11,9 +11,9 @@ from spacy_incparse.patterns import Forest
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.forest_normalizing import normalized
 from spacy_incparse.treebanks.forest_reader import read_forests
-from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_trees
 from spacy_incparse.trees.forest import Symbols
+from tests.reference.normalize import normalize
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 BETWEEN = st.sampled_from(("", " ", "\n", "\r\n\n", "\n# a (comment\n", "\n*x* Copyright\n", "\n  "))

@@ -1,0 +1,31 @@
+"""What a reader skipped because it was malformed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from spacy_incparse.errors import TreebankError
+
+
+@dataclass
+class SkipLog:
+    """The malformed places that a reader skipped, in the order of the files."""
+
+    entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and what
+    n_trees: int = 0  # trees left out; the other entries are something beside the trees, or a file without any
+
+    def add(self, error: TreebankError, *, is_tree: bool = False) -> None:
+        """Note one place that was skipped, and whether a tree is missing for it."""
+        self.entries.append(error)
+        self.n_trees += is_tree
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[TreebankError]:
+        return iter(self.entries)
+
+    def __str__(self) -> str:
+        count = f"{len(self)} malformed tree{'' if len(self) == 1 else 's'} skipped"
+        return "\n  ".join([count + (":" if self.entries else ""), *map(str, self.entries)])

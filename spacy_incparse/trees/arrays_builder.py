@@ -1,0 +1,57 @@
+"""Building the arrays of a tree from left to right."""
+
+from __future__ import annotations
+
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.tree_node import TreeNode
+
+
+class ArraysBuilder:
+    """Builds a tree from left to right in linear time: `open`, `leaf`, `close`, and `arrays` at the end."""
+
+    def __init__(self) -> None:
+        self._labels: list[str] = []
+        self._sizes: list[int] = []
+        self._words: list[str] = []
+        self._open: list[int] = []
+
+    def open(self, label: str) -> None:
+        """Begin a phrase; all that follows belongs to it until it is closed."""
+        self._check_single_root()
+        self._open.append(len(self._labels))
+        self._labels.append(label)
+        self._sizes.append(0)
+
+    def leaf(self, tag: str, word: str) -> None:
+        """Add a POS node with its word."""
+        self._check_single_root()
+        self._labels.append(tag)
+        self._sizes.append(1)
+        self._words.append(word)
+
+    def subtree(self, tree: TreeNode) -> None:
+        """Add a copy of a whole tree or of the part of one that is under a node."""
+        self._check_single_root()
+        nodes = slice(tree.index, tree.index + tree.size)
+        self._labels += tree.arrays.labels[nodes]
+        self._sizes += tree.arrays.sizes[nodes]
+        self._words += tree.words
+
+    def close(self) -> None:
+        """End the phrase that was opened last. Raises ValueError where there is none, or nothing in it."""
+        if not self._open:
+            raise ValueError("close() without an open phrase")
+        index = self._open.pop()
+        self._sizes[index] = len(self._labels) - index
+        if self._sizes[index] == 1:
+            raise ValueError(f"the phrase {self._labels[index]!r} has no children")
+
+    def arrays(self) -> TreeArrays:
+        """Return the arrays of the tree. Raises ValueError where it is empty or a phrase is still open."""
+        if self._open or not self._labels:
+            raise ValueError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
+        return TreeArrays.of(self._labels, self._sizes, self._words)
+
+    def _check_single_root(self) -> None:
+        if self._labels and not self._open:
+            raise ValueError("a tree has one root only")

@@ -1,0 +1,71 @@
+"""Labels that no tree of this kind has are answered with a warning, once."""
+
+import warnings
+
+import pytest
+
+from spacy_incparse.trees import label_warnings
+from spacy_incparse.trees.tree import Tree
+
+TREE = Tree.from_string("(TOP (S (NP-SBJ (DT the) (NN owl)) (VP (VBD slept))))")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_warned_of(monkeypatch):
+    monkeypatch.setattr(label_warnings, "_warned", set())
+
+
+@pytest.mark.parametrize(
+    ("label", "advice"),
+    [
+        ("np", "the label 'np': did you mean 'NP'?"),
+        ("sbar", "the label 'sbar': did you mean 'SBAR'?"),
+        ("NPP", "did you mean .*'NP'"),
+        ("WHPN", "did you mean 'WHPP' or 'WHNP'"),
+        ("clause", "the label 'clause': docs/labels.md lists the labels"),
+        ("NN", r"'NN' is a part of speech, and POS nodes are no phrases; subtrees\('NN'\) finds them"),
+        ("NP-SUBJ", "did you mean .*'NP'"),
+    ],
+)
+def test_an_unknown_label_is_warned_of_once_with_near_ones(label, advice):
+    with pytest.warns(UserWarning, match=advice) as caught:
+        assert TREE.phrases(label) == ()
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert TREE.phrases(label) == ()
+
+
+@pytest.mark.parametrize("label", ["nn", "NNZ", "vbd"])
+def test_subtrees_warn_of_unknown_labels_and_tags(label):
+    with pytest.warns(UserWarning, match=f"has the label '{label}'"):
+        assert list(TREE.subtrees(label)) == []
+
+
+def test_each_label_of_several_has_its_warning():
+    with pytest.warns(UserWarning) as caught:  # noqa: PT030
+        assert TREE.phrases(["pp", "SBAR", "vp"]) == ()
+    assert [str(warning.message)[-22:] for warning in caught] == [
+        "'pp': did you mean 'PP'?"[-22:],
+        "'vp': did you mean 'VP'?"[-22:],
+    ]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["SBARQ", "ROOT", "S1", "X", "", "PP", "NP-TMP", "NP-SBJ-1", "NP=2", "ADVP|PRT", "S+VP", "NP/NP", "PP-LOC-PRD"],
+)
+def test_labels_that_are_only_absent_are_not_warned_of(label):
+    assert TREE.phrases(label) == ()  # warnings are errors
+    assert list(TREE.subtrees(label)) == []
+
+
+@pytest.mark.parametrize("label", ["JJ", "-LRB-", "$", "VBG-HLN"])
+def test_tags_may_be_absent_too(label):
+    assert list(TREE.subtrees(label)) == []
+
+
+def test_nothing_is_said_where_the_treebank_has_other_labels():
+    german = Tree.from_string("(S (NP (ART die) (NN Eule)) (CVP (VVFIN schlief)))")
+    assert german.phrases("CNP") == ()
+    assert list(german.subtrees("ADJA")) == []
