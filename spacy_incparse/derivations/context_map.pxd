@@ -2,6 +2,8 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.prefetch cimport huge_pages, prefetch
+
 
 # What is known of a context: all in one place, so that a look-up touches one line of the processor's cache.
 cdef struct EntryC:
@@ -18,8 +20,20 @@ cdef struct MemoC:
 
 
 cdef inline void memo_init(MemoC* memo) noexcept nogil:
-    memo.entries.assign(1024, EntryC(0, 0, 0))
+    memo_allot(memo, 1024)
+
+
+cdef inline void memo_allot(MemoC* memo, size_t n) noexcept nogil:
+    """Make an empty memo with n places, a power of two."""
+    memo.entries.reserve(n)
+    huge_pages(memo.entries.data(), n * sizeof(EntryC))
+    memo.entries.assign(n, EntryC(0, 0, 0))
     memo.stamp, memo.n = 1, 0
+
+
+cdef inline void memo_prefetch(const MemoC* memo, uint64_t key) noexcept nogil:
+    """Ask for the memory that memo_find will read."""
+    prefetch(&memo.entries[key & (memo.entries.size() - 1)])
 
 
 cdef inline void memo_clear(MemoC* memo) noexcept nogil:
@@ -48,11 +62,12 @@ cdef inline void memo_place(MemoC* memo, uint64_t key, int32_t value) noexcept n
 
 
 cdef inline void memo_grow(MemoC* memo) noexcept nogil:
-    cdef vector[EntryC] old = memo.entries
+    cdef vector[EntryC] old
     cdef uint32_t stamp = memo.stamp
-    cdef size_t k
-    memo.entries.assign(2 * old.size(), EntryC(0, 0, 0))
-    memo.stamp = 1
+    cdef size_t k, n = memo.n
+    old.swap(memo.entries)
+    memo_allot(memo, 2 * old.size())
+    memo.n = n
     for k in range(old.size()):
         if old[k].stamp == stamp:
             memo_place(memo, old[k].key, old[k].value)

@@ -1,5 +1,5 @@
 # Field values of a context, in the order of features/fields.py (a test compares both).
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.state cimport FrameC, SentenceC, SymbolsC
@@ -55,6 +55,33 @@ cdef inline ContextC chain_context(const ContextC* site, const FrameC* chain, in
     context.parent3 = frame_above(site, chain, depth, 2)
     context.parent4 = frame_above(site, chain, depth, 3)
     return context
+
+
+cdef inline uint64_t chain_key(
+    const ContextC* site, int32_t trie_node, int depth, bint reads_far
+) noexcept nogil:
+    """A hash of all that node_values reads below a site, from a trie node at this depth of a chain on.
+
+    The node stands for the chain's labels above it, and none of the chain's frames has a child yet. So the deeper the
+    node, the less of the site is left to read. reads_far: whether L12 and L40 count.
+    """
+    cdef const FrameC* p = site.parent
+    cdef uint64_t h = mix64(
+        <uint64_t><uint32_t>trie_node | <uint64_t><uint32_t>(p.head if p.head >= 0 else p.outer_head) << 32
+    )
+    if depth == 0:
+        h = mix64(
+            h ^ (<uint64_t>p.label | <uint64_t>p.child1 << 16 | <uint64_t>site.parent2.label << 32
+                 | <uint64_t>site.parent2.child1 << 48)
+        )
+        h ^= <uint64_t><uint32_t>p.head
+        if reads_far:
+            h ^= <uint64_t>p.child2 << 32 | <uint64_t>site.parent3.label << 48
+        return mix64(h)
+    if depth == 1:
+        h ^= <uint64_t>p.label | <uint64_t>p.child1 << 16
+        return mix64(h ^ <uint64_t>site.parent2.label << 32 if reads_far else h)
+    return mix64(h ^ p.label) if depth == 2 and reads_far else h
 
 
 cdef inline void position_values(
@@ -116,6 +143,16 @@ cdef inline void node_values(
     v[AFTERP] = 0
     if p.after_punctuation:
         v[AFTERP] = 1 + symbols.is_punctuation[s.tags[i]]
+
+
+cdef inline void head_words(const ContextC* c, const uint32_t* words, uint32_t* v) noexcept nogil:
+    """Fill in the fields of node_values that are words anew, for other numbers of the words."""
+    cdef const FrameC* p = c.parent
+    cdef int outer = p.head if p.head >= 0 else p.outer_head
+    v[CL] = words[p.head] if p.head >= 0 else 0
+    v[CC] = words[outer] if outer >= 0 else 0
+    v[S1] = words[p.head1] if p.head1 >= 0 else 0
+    v[G] = words[c.parent2.head] if c.parent2.head >= 0 else 0
 
 
 cdef inline uint64_t node_key(const ContextC* c) noexcept nogil:

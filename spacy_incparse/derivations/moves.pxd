@@ -12,6 +12,7 @@ cdef struct TrieNodeC:
     int32_t first_child
     int32_t n_children
     int32_t leaf          # the chain that ends here with SHIFT; -1 where none does
+    int32_t n_chains      # that end here or further down
 
 
 # A chain with its tag.

@@ -122,7 +122,7 @@ cdef class Moves:
         """Lay out a tag's chains level by level. Strict: without steps that seen outcomes exclude inside a chain."""
         cdef TrieNodeC node
         cdef int32_t root = self.trie.size()
-        node.label, node.first_child, node.n_children, node.leaf = NONE, 0, 0, -1
+        node.label, node.first_child, node.n_children, node.leaf, node.n_chains = NONE, 0, 0, -1, 0
         self.trie.push_back(node)
         level = [(root, (), sorted(numbers))]
         while level:
@@ -142,7 +142,17 @@ cdef class Moves:
                     below.append((self.trie.size(), longer, [c for c in chains if c[: depth + 1] == longer]))
                     self.trie.push_back(node)
             level = below
+        self._count_chains(root)
         return root
+
+    def _count_chains(self, int32_t root):
+        cdef int32_t k, child
+        cdef TrieNodeC* node
+        for k in range(<int32_t>self.trie.size() - 1, root - 1, -1):  # children come after their parents
+            node = &self.trie[k]
+            node.n_chains = node.leaf >= 0
+            for child in range(node.first_child, node.first_child + node.n_children):
+                node.n_chains += self.trie[child].n_chains
 
     def _seen_inside(self, int parent, int tag, int outcome):
         """Whether an outcome may come first inside a constituent of a chain; at the trie's root the site decides."""

@@ -67,6 +67,11 @@ STRUCTURE_FIELDS = (
     Field("PAIRL", "the same with the conjuncts' last tags", -1, True),
 )  # fmt: skip
 
+# These are 0 where the parent has no child yet, as all constituents of a chain that is being opened.
+CHILD_FIELDS = (
+    "L01", "L02", "L03", "FIRST", "N", "CL", "CLP", "S1", "S1P", "CONJ", "AFTERP", "CLK", "CLB", "S1K", "S1B",
+)  # fmt: skip
+
 POSITION_FIELDS = (
     Field("W-2", "the word before the last absorbed one"),
     Field("W-1", "the last absorbed word"),

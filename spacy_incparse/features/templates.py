@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.features.fields import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.features.fields import CHILD_FIELDS, FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
 
 KINDS = ("node", "word", "chain", "close")
 TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, each some field names with spaces between
@@ -266,6 +266,18 @@ def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
         position=pairs(position_number),
         reads_tag=tuple("LKP" in template.fields for template in chosen),
     )
+
+
+def split_by_label(templates: Sequence[Template]) -> tuple[list[Template], list[Template]]:
+    """Divide templates into those that read only the label of a parent without children, and all others."""
+    structure = {field.name for field in STRUCTURE_FIELDS} - {"L10", *CHILD_FIELDS}
+    by_label = [template for template in templates if not structure & set(template.fields)]
+    return by_label, [template for template in templates if template not in by_label]
+
+
+def reads_any(templates: Sequence[Template], names: Sequence[str]) -> bool:
+    """Say whether a template reads one of the fields."""
+    return any(name in template.fields for template in templates for name in names)
 
 
 def _draw(key: str) -> int:

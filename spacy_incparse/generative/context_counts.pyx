@@ -2,6 +2,9 @@
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
+from spacy_incparse.derivations.context_map cimport memo_allot, memo_insert
+from spacy_incparse.lexicon.prefetch cimport huge_pages, prefetch
+
 
 cdef class ContextTable:
     """Counts by context, with one interpolation weight a context.
@@ -16,79 +19,77 @@ cdef class ContextTable:
         const int32_t[::1] outcomes, const int32_t[::1] counts, const double[::1] weights,
     ):
         cdef Py_ssize_t k, j, n = above.shape[0]
+        cdef CountedC context
         cdef uint64_t total
         if not 0 < n_levels <= MAX_LEVELS:
             raise ValueError(f"a table has 1 to {MAX_LEVELS} levels, not {n_levels}")
         self.n_levels = n_levels
-        self.begin.push_back(0)
+        self.contexts.reserve(n)
+        self.cells.reserve(outcomes.shape[0])
+        huge_pages(self.contexts.data(), n * sizeof(CountedC))
+        huge_pages(self.cells.data(), outcomes.shape[0] * sizeof(CellC))
+        context.begin = 0
         for k in range(n):
+            context.n = n_outcomes[k]
             total = 0
-            for j in range(n_outcomes[k]):
-                total += counts[self.begin[k] + j]
-            self.begin.push_back(self.begin[k] + n_outcomes[k])
-            self.scale.push_back(weights[k] / total)
-            self.rest.push_back(1.0 - weights[k])
-        for j in range(outcomes.shape[0]):
-            self.outcomes.push_back(outcomes[j])
-            self.counts.push_back(counts[j])
+            for j in range(context.begin, context.begin + context.n):
+                total += counts[j]
+                self.cells.push_back(CellC(outcomes[j], counts[j]))
+            context.scale, context.rest = weights[k] / total, 1.0 - weights[k]
+            self.contexts.push_back(context)
+            context.begin += context.n
         self._index(above, values)
 
     def _index(self, const int32_t[::1] above, const int32_t[::1] values):
-        cdef uint64_t size = 16, key, slot
-        cdef Py_ssize_t k, n = above.shape[0]
-        while size < 2 * <uint64_t>n:
+        cdef size_t size = 16
+        cdef Py_ssize_t k
+        while size < 2 * <size_t>above.shape[0]:
             size *= 2
-        self.mask = size - 1
-        self.keys.assign(size, 0)
-        self.numbers.assign(size, -1)
-        for k in range(n):
-            key = <uint64_t><uint32_t>above[k] << 32 | <uint32_t>values[k]
-            slot = mix64(key) & self.mask
-            while self.numbers[slot] >= 0:
-                slot = (slot + 1) & self.mask
-            self.keys[slot], self.numbers[slot] = key, k
+        memo_allot(&self.numbers, size)
+        for k in range(above.shape[0]):
+            memo_insert(&self.numbers, context_hash(above[k], values[k]), k)
 
     def __len__(self):
-        return <Py_ssize_t>self.scale.size()
+        return <Py_ssize_t>self.contexts.size()
 
     cdef void add_distribution(
         self, const int32_t* path, int n_found, double base, double* probabilities, int n_outcomes
     ) noexcept nogil:
         """Fill in the probabilities of all outcomes; `base` is that of each before anything is counted."""
+        cdef const CountedC* context
         cdef int level
-        cdef int32_t c
         cdef uint32_t k
         cdef double left = 1.0, scale
         for k in range(<uint32_t>n_outcomes):
             probabilities[k] = 0.0
         for level in range(n_found - 1, -1, -1):
-            c = path[level]
-            scale = left * self.scale[c]
-            for k in range(self.begin[c], self.begin[c + 1]):
-                probabilities[self.outcomes[k]] += scale * self.counts[k]
-            left *= self.rest[c]
+            context = &self.contexts[path[level]]
+            scale = left * context.scale
+            for k in range(context.begin, context.begin + context.n):
+                probabilities[self.cells[k].outcome] += scale * self.cells[k].count
+            left *= context.rest
         for k in range(<uint32_t>n_outcomes):
             probabilities[k] += left * base
 
     cdef double probability(self, const int32_t* path, int n_found, uint32_t outcome, double base) noexcept nogil:
         """The probability of one outcome."""
+        cdef const CountedC* context
         cdef int level
-        cdef int32_t c
         cdef double left = 1.0, result = 0.0
+        for level in range(n_found):
+            prefetch(&self.cells[self.contexts[path[level]].begin])
         for level in range(n_found - 1, -1, -1):
-            c = path[level]
-            result += left * self.scale[c] * self.count(c, outcome)
-            left *= self.rest[c]
+            context = &self.contexts[path[level]]
+            result += left * context.scale * self.count(context, outcome)
+            left *= context.rest
         return result + left * base
 
-    cdef int32_t count(self, int32_t context, uint32_t outcome) noexcept nogil:
-        cdef uint32_t low = self.begin[context], high = self.begin[context + 1], middle
+    cdef int32_t count(self, const CountedC* context, uint32_t outcome) noexcept nogil:
+        cdef uint32_t low = context.begin, end = low + context.n, high = end, middle
         while low < high:
             middle = (low + high) // 2
-            if self.outcomes[middle] < outcome:
+            if self.cells[middle].outcome < outcome:
                 low = middle + 1
             else:
                 high = middle
-        if low < self.begin[context + 1] and self.outcomes[low] == outcome:
-            return self.counts[low]
-        return 0
+        return self.cells[low].count if low < end and self.cells[low].outcome == outcome else 0

@@ -55,6 +55,7 @@ cdef class Probabilities:
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
+    cdef double outcome(self, const uint32_t* values, const int32_t* path, int n_found, int symbol) noexcept nogil
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil
     cdef double node_base(self, const uint32_t* values) noexcept nogil
     cdef double word_base(self, int tag, uint32_t word) noexcept nogil

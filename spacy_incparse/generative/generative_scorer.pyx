@@ -102,6 +102,12 @@ cdef class Probabilities:
         if values[L01] == 0:
             result[STOP] = 0.0
 
+    cdef double outcome(self, const uint32_t* values, const int32_t* path, int n_found, int symbol) noexcept nogil:
+        """The probability of one symbol by the known contexts of its node, which nothing remembers."""
+        if symbol == SHIFT or symbol == self.root or (symbol == STOP and values[L01] == 0):
+            return 0.0
+        return self.nodes.probability(path, n_found, symbol, self.node_base(values))
+
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil:
         """The known contexts of nodes; in the first, a parent without children is apart, since it cannot end."""
         cdef uint32_t[MAX_LEVELS] level_values

@@ -2,21 +2,27 @@
 
 from libc.math cimport log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.learning.weights cimport Weights
-from spacy_incparse.derivations.left_context cimport ContextC, node_values
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.lexicon.hashing cimport mix64
+from spacy_incparse.derivations.left_context cimport ContextC, head_words
+from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert, memo_prefetch
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.perceptron.scorer cimport Scorer
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
-from spacy_incparse.derivations.state cimport PAD
+from spacy_incparse.derivations.state cimport PAD, SHIFT, tag_symbol
 
 cdef enum:
-    MAX_ROWS = 100000  # remembered over sentences, as are
+    MAX_OUTCOMES = 500000  # remembered over sentences, as are
     MAX_WORDS = 500000
 
 cdef double LEAST = 1e-30  # a probability below counts as this one: what cannot be has a score too, if a low one
+
+
+cdef inline uint64_t outcome_key(uint64_t context, int symbol) noexcept nogil:
+    return mix64(context ^ <uint64_t>symbol)
 
 
 cdef class GenerativeScores:
@@ -28,38 +34,37 @@ cdef class GenerativeScores:
     def __init__(self, Probabilities probabilities, double unit, lock):
         self.lock = lock
         self.probabilities, self.unit = probabilities, unit
-        self.distribution.resize(probabilities.n_symbols)
-        memo_init(&self.row_memo)
+        memo_init(&self.outcome_memo)
         memo_init(&self.word_memo)
 
-    cdef const int32_t* row(self, const uint32_t* values) noexcept nogil:
-        """The scores of all outcomes in a context, by symbol; valid until the next call."""
-        cdef uint64_t key = self.probabilities.context_key(values)
-        cdef size_t n = self.distribution.size(), k
-        cdef int32_t found = memo_find(&self.row_memo, key)
-        cdef int32_t* row
-        if found >= 0:
-            return &self.rows[found * n]
-        if self.row_memo.n >= MAX_ROWS:
-            memo_clear(&self.row_memo)
-            self.rows.clear()
-        memo_insert(&self.row_memo, key, self.rows.size() // n)
-        self.rows.resize(self.rows.size() + n)
-        row = &self.rows[self.rows.size() - n]
-        self.probabilities.compute_distribution(values, self.distribution.data())
-        for k in range(n):
-            row[k] = self._score(self.distribution[k])
-        return row
+    cdef void take_up(self, const uint32_t* values) noexcept nogil:
+        """Go to a context, whose values stay where they are until the next one."""
+        self.values, self.n_found = values, -1
+        self.key = self.probabilities.context_key(values)
 
-    cdef int32_t word(self, const uint32_t* values, int tag, uint32_t event) noexcept nogil:
-        """The score of a word under a tag that is put into a context."""
-        cdef uint64_t key = self.probabilities.word_key(values, tag, event)
-        cdef int32_t found = memo_find(&self.word_memo, key)
+    cdef int32_t outcome(self, int symbol) noexcept nogil:
+        """The score of an outcome of the context."""
+        cdef uint64_t key = outcome_key(self.key, symbol)
+        cdef int32_t found = memo_find(&self.outcome_memo, key)
         if found >= 0:
             return -found  # a memo has no room for numbers below 0, a score is never above
+        if self.outcome_memo.n >= MAX_OUTCOMES:
+            memo_clear(&self.outcome_memo)
+        if self.n_found < 0:
+            self.n_found = self.probabilities.node_path(self.values, self.path)
+        found = -self._score(self.probabilities.outcome(self.values, self.path, self.n_found, symbol))
+        memo_insert(&self.outcome_memo, key, found)
+        return -found
+
+    cdef int32_t word(self, int tag, uint32_t event) noexcept nogil:
+        """The score of a word under a tag that is put into the context."""
+        cdef uint64_t key = self.probabilities.word_key(self.values, tag, event)
+        cdef int32_t found = memo_find(&self.word_memo, key)
+        if found >= 0:
+            return -found
         if self.word_memo.n >= MAX_WORDS:
             memo_clear(&self.word_memo)
-        found = -self._score(self.probabilities.compute_word(values, tag, event))
+        found = -self._score(self.probabilities.compute_word(self.values, tag, event))
         memo_insert(&self.word_memo, key, found)
         return -found
 
@@ -79,19 +84,32 @@ cdef class HybridScorer(Scorer):
         super().__init__(moves, templates, weights)
         self.models = models
         self.lock = models[0].lock
+        self.has_other = True
 
     cdef int begin(self, Sentence sentence) except -1:
         """Raises ValueError for a sentence that was not made for a hybrid."""
         if sentence.events.empty():
             raise ValueError("a hybrid's sentence needs its words' numbers in the generative model")
         self.current = self.models[sentence.generative_model]
-        self.events = sentence.c
-        self.events.words = sentence.events.data() + PAD
+        self.event_words = sentence.events.data() + PAD
         return 0
 
-    cdef void look_up(self, const ContextC* context) noexcept nogil:
-        node_values(context, &self.events, &self.moves.symbols, self.position, self.values)
-        self.extra = self.current.row(self.values)
+    cdef void look_up(self, const ContextC* context, const uint32_t* values) noexcept nogil:
+        memcpy(self.values, values, sizeof(self.values))
+        head_words(context, self.event_words, self.values)
+        self.current.take_up(self.values)
 
-    cdef int32_t extra_word(self) noexcept nogil:
-        return self.current.word(self.values, self.tag, self.events.words[self.position])
+    cdef void expect(self, int symbol) noexcept nogil:
+        if symbol == SHIFT:
+            symbol = tag_symbol(&self.moves.symbols, self.tag)
+            memo_prefetch(
+                &self.current.word_memo,
+                self.current.probabilities.word_key(self.values, self.tag, self.event_words[self.position]),
+            )
+        memo_prefetch(&self.current.outcome_memo, outcome_key(self.current.key, symbol))
+
+    cdef int32_t other_score(self, int symbol) noexcept nogil:
+        return self.current.outcome(symbol)
+
+    cdef int32_t other_word(self) noexcept nogil:
+        return self.current.word(self.tag, self.event_words[self.position])

@@ -8,6 +8,8 @@ from libc.string cimport memcpy
 
 from spacy_incparse.errors import ModelError
 
+from spacy_incparse.lexicon.prefetch cimport huge_pages
+
 cdef enum:
     LIMIT = 32000   # weights stay within +-LIMIT
     MAX_SCALE = 64  # units of an averaged weight of 1.0, less where large weights would not fit
@@ -26,6 +28,8 @@ cdef class Weights:
         if scale < 1:
             raise ValueError(f"scale must be 1 or more, not {scale}")
         self.bits, self.n_columns, self.scale = bits, n_columns, scale
+        self.table.reserve((1 << bits) + n_columns)
+        huge_pages(self.table.data(), self.table.capacity() * sizeof(int16_t))
         self.table.resize((1 << bits) + n_columns, 0)
 
     def __len__(self):

@@ -6,14 +6,18 @@ from spacy_incparse.features.extraction cimport Templates, TemplatesC
 from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.derivations.left_context cimport ContextC
 from spacy_incparse.derivations.context_map cimport MemoC
-from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.moves cimport Moves, TrieNodeC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
 from spacy_incparse.derivations.state cimport FrameC, SentenceC, SymbolsC
 
 
 cdef enum:  # kinds of templates, in the order of features.templates.KINDS
     NODE, WORD, CHAIN, CLOSE
-    N_KINDS
+    # The same once more, divided for contexts inside a chain: there no constituent has a child, so that most templates
+    # read the constituent's label and nothing else. Their sums are made once for each label at a word.
+    NODE_BY_LABEL, WORD_BY_LABEL
+    NODE_IN_CHAIN, WORD_IN_CHAIN
+    N_SETS
 
 
 # A chain that may be put on a site, with the score of all that it builds.
@@ -37,33 +41,45 @@ cdef struct PendingC:
     int32_t score
 
 
+# Chains that were walked from a trie node on, in a context: `walked[first:]`, below a node of this score.
+cdef struct WalkedC:
+    int32_t first
+    int32_t score
+
+
 cdef class Scorer:
     cdef readonly object lock     # the scratch memory below serves one sentence at a time
     cdef readonly Moves moves
     cdef readonly Weights weights  # kept alive: `table` is its
     cdef tuple owners             # of the templates, by kind
-    cdef TemplatesC templates[4]
+    cdef TemplatesC templates[8]
     cdef const int16_t* table
     cdef int shift
     cdef const SentenceC* sentence
     cdef int position
     cdef int tag                  # the one that the word at the position is absorbed under
     cdef bint relaxed
-    cdef vector[uint64_t] sums[4]
-    cdef vector[uint32_t] rows[4]
+    cdef vector[uint64_t] sums[8]
+    cdef vector[uint32_t] rows[8]
     cdef vector[uint64_t] hashes  # scratch memory
     cdef vector[ChainScoreC] chains
     cdef vector[SiteC] sites
-    cdef MemoC site_memo, close_memo
+    cdef vector[WalkedC] parts
+    cdef vector[ChainScoreC] walked       # of all sites at the word, depth first
+    cdef MemoC site_memo, close_memo, part_memo
+    cdef bint reads_far                   # whether a template reads L12 or L40
+    cdef vector[int32_t] label_rows       # by symbol: where its scores begin in label_scores, -1: not made yet
+    cdef vector[int32_t] label_scores
     cdef vector[FrameC] chain_frames
     cdef vector[PendingC] pending
     cdef vector[int32_t] allowed, columns, column_scores
-    # What another model says in the context that was hashed last, by outcome; NULL where there is no other model.
-    cdef const int32_t* extra
+    cdef bint has_other           # whether another model has a say, too
     cdef int64_t emitted          # the other model's part of what `emit_stop` and `emit_chain` have been asked for
     cdef int begin(self, Sentence sentence) except -1
-    cdef void look_up(self, const ContextC* context) noexcept nogil
-    cdef int32_t extra_word(self) noexcept nogil
+    cdef void look_up(self, const ContextC* context, const uint32_t* values) noexcept nogil
+    cdef void expect(self, int symbol) noexcept nogil
+    cdef int32_t other_score(self, int symbol) noexcept nogil
+    cdef int32_t other_word(self) noexcept nogil
     cdef void start_word(
         self, const SentenceC* sentence, int position, int alternative, bint relaxed
     ) noexcept nogil
@@ -73,15 +89,20 @@ cdef class Scorer:
     cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
-    cdef int32_t _shift_score(self) noexcept nogil
+    cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil
+    cdef int32_t _other_shift_score(self) noexcept nogil
     cdef SiteC _new_site(self, const ContextC* context) noexcept nogil
     cdef void _score_chains(
         self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
     ) noexcept nogil
-    cdef void _open_children(self, int depth, int32_t score) noexcept nogil
+    cdef void _open_children(self, int nodes, const int32_t* by_label, int depth, int32_t score) noexcept nogil
     cdef void _walk(self, const ContextC* site) noexcept nogil
+    cdef void _repeat(self, const WalkedC* part, int32_t n, int32_t score) noexcept nogil
+    cdef void _open(self, const ContextC* site, const TrieNodeC* node, PendingC here) noexcept nogil
+    cdef void _expect_all(self, const TrieNodeC* node) noexcept nogil
+    cdef const int32_t* _scores_of_label(self, int label) noexcept nogil
     cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil
-    cdef void _score_columns(self) noexcept nogil
+    cdef void _score_columns(self, int nodes) noexcept nogil
     cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil
-    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil
+    cdef void _emit_other(self, const ContextC* context, const uint32_t* values, int symbol) noexcept nogil

@@ -3,19 +3,22 @@
 from threading import Lock
 
 from libc.stdint cimport int16_t, int32_t, uint32_t, uint64_t
+from libc.string cimport memset
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_incparse.features.templates import KINDS, compile_kind
+from spacy_incparse.features.templates import KINDS, compile_kind, reads_any, split_by_label
 
 from spacy_incparse.features.extraction cimport Templates, hash_rows, position_sums
 from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.lexicon.prefetch cimport prefetch
 from spacy_incparse.derivations.left_context cimport (
+    L10,
     N_POSITION_FIELDS,
     N_STRUCTURE_FIELDS,
     ContextC,
     chain_context,
+    chain_key,
     frame_above,
     node_key,
     node_values,
@@ -26,7 +29,7 @@ from spacy_incparse.derivations.left_context cimport (
 from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
 from spacy_incparse.derivations.moves cimport LeafC, Moves, TrieNodeC, contains
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
-from spacy_incparse.derivations.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
+from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, SHIFT, STOP, SentenceC, opened, tag_symbol
 
 
 cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
@@ -44,11 +47,15 @@ cdef class Scorer:
         self.lock = Lock()
         self.moves, self.weights = moves, weights
         self.table, self.shift = weights.data(), 64 - weights.bits
-        self.extra = NULL
         self.emitted = 0
+        self.has_other = False
         cdef Templates owner
-        self.owners = tuple(Templates(compile_kind(templates, kind)) for kind in KINDS)
-        for number in range(N_KINDS):
+        by_label, in_chains = split_by_label(templates)
+        sets = [(templates, kind) for kind in KINDS]
+        sets += [(divided, kind) for divided in (by_label, in_chains) for kind in KINDS[:2]]
+        self.owners = tuple(Templates(compile_kind(*one)) for one in sets)
+        self.reads_far = reads_any(templates, ("L12", "L40"))
+        for number in range(N_SETS):
             owner = self.owners[number]
             self.templates[number] = owner.c
             self.sums[number].resize(owner.c.n)
@@ -57,15 +64,23 @@ cdef class Scorer:
         self.chain_frames.resize(moves.longest_chain + 1)
         memo_init(&self.site_memo)
         memo_init(&self.close_memo)
+        memo_init(&self.part_memo)
 
     cdef int begin(self, Sentence sentence) except -1:
         """Take up a sentence, before its search; what a subclass adds may differ from sentence to sentence."""
         return 0
 
-    cdef void look_up(self, const ContextC* context) noexcept nogil:
-        """Let a subclass point `extra` to scores of its own, one for each outcome of a context."""
+    cdef void look_up(self, const ContextC* context, const uint32_t* values) noexcept nogil:
+        """Let a subclass take up a context, with its field values."""
 
-    cdef int32_t extra_word(self) noexcept nogil:
+    cdef void expect(self, int symbol) noexcept nogil:
+        """Let a subclass ask for memory: it will be asked for this outcome's score, of SHIFT for the word's too."""
+
+    cdef int32_t other_score(self, int symbol) noexcept nogil:
+        """A subclass's score of an outcome of the context that was looked up last."""
+        return 0
+
+    cdef int32_t other_word(self) noexcept nogil:
         """A subclass's score of the word under its tag, in the context that was looked up last."""
         return 0
 
@@ -81,10 +96,15 @@ cdef class Scorer:
         self.sentence, self.position, self.relaxed = sentence, position, relaxed
         self.tag = sentence.alternative_tags[alternative]
         position_values(sentence, &self.moves.symbols, position, alternative, values)
-        for kind in range(N_KINDS):
+        for kind in range(N_SETS):
             position_sums(&self.templates[kind], values, self.sums[kind].data())
         self.chains.clear()
         self.sites.clear()
+        self.parts.clear()
+        self.walked.clear()
+        self.label_scores.clear()
+        self.label_rows.assign(self.moves.symbols.n_symbols, -1)
+        memo_clear(&self.part_memo)
         memo_clear(&self.site_memo)
         memo_clear(&self.close_memo)
 
@@ -104,15 +124,19 @@ cdef class Scorer:
             score += self.table[self.rows[kind][k] + column]
         return score
 
-    cdef int32_t _shift_score(self) noexcept nogil:
-        """The POS node and the word under it, in the context that was hashed last."""
-        cdef int32_t score = self._column_score(WORD, 0)
+    cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil:
+        """The POS node and the word under it by two sets of templates, in the context that was hashed last."""
+        cdef int32_t score = self._column_score(words, 0)
         cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
-        for k in range(self.templates[NODE].n):
-            score += self.table[self.rows[NODE][k] + (SHIFT if self.templates[NODE].reads_tag[k] else symbol)]
-        if self.extra != NULL:
-            score += self.extra[symbol] + self.extra_word()
+        for k in range(self.templates[nodes].n):
+            score += self.table[self.rows[nodes][k] + (SHIFT if self.templates[nodes].reads_tag[k] else symbol)]
         return score
+
+    cdef int32_t _other_shift_score(self) noexcept nogil:
+        """What another model says of the POS node and the word, in the context that was looked up last."""
+        if not self.has_other:
+            return 0
+        return self.other_score(tag_symbol(&self.moves.symbols, self.tag)) + self.other_word()
 
     cdef SiteC site(self, const ContextC* context) noexcept nogil:
         """All that can be done at an attachment site; a copy, since later sites move the list."""
@@ -143,9 +167,10 @@ cdef class Scorer:
             return site
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE, values)
-        self.look_up(context)
+        if self.has_other:
+            self.look_up(context, values)
         if site.can_stop:
-            site.stop_score = self._column_score(NODE, STOP) + (self.extra[STOP] if self.extra != NULL else 0)
+            site.stop_score = self._column_score(NODE, STOP) + (self.other_score(STOP) if self.has_other else 0)
         if not at_end:
             self._score_chains(context, values, tag, triples, seen)
             site.n = <int32_t>self.chains.size() - site.first
@@ -156,10 +181,11 @@ cdef class Scorer:
         self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
     ) noexcept nogil:
         """Walk the trie of the tag's chains from the site down, and append each chain with its score."""
-        cdef size_t first = self.chains.size()
+        cdef size_t first = self.chains.size(), first_walked = self.walked.size()
         cdef const vector[int32_t]* roots = &self.moves.strict_roots
         cdef TrieNodeC root
         cdef int32_t child
+        cdef int label
         if self.relaxed:
             roots = &self.moves.relaxed_roots
         root = self.moves.trie[roots[0][tag]]
@@ -167,60 +193,129 @@ cdef class Scorer:
             contains(triples, tag_symbol(&self.moves.symbols, tag)) and (seen == NULL or contains(seen, SHIFT))
         )):
             self._hash(WORD, values)
-            self._append(root.leaf, self._shift_score())
+            self._append(root.leaf, self._shift_score(NODE, WORD) + self._other_shift_score())
         self.columns.clear()
         self.allowed.clear()
         for child in range(root.first_child, root.first_child + root.n_children):
-            if self.relaxed or (
-                contains(triples, self.moves.trie[child].label)
-                and (seen == NULL or contains(seen, self.moves.trie[child].label))
+            label = self.moves.trie[child].label
+            if self.moves.trie[child].n_chains and (
+                self.relaxed or (contains(triples, label) and (seen == NULL or contains(seen, label)))
             ):
-                self.columns.push_back(self.moves.trie[child].label)
+                self.columns.push_back(label)
                 self.allowed.push_back(child)
-        self._open_children(0, 0)
+        self._open_children(NODE, NULL, 0, 0)
         while not self.pending.empty():
             self._walk(context)
+        self.chains.insert(self.chains.end(), self.walked.begin() + first_walked, self.walked.end())
         if self.chains.size() > first:
             self._add_chain_scores(first, values)
 
-    cdef void _open_children(self, int depth, int32_t score) noexcept nogil:
+    cdef void _open_children(self, int nodes, const int32_t* by_label, int depth, int32_t score) noexcept nogil:
         """Score the trie nodes in `allowed` in the context hashed last, and put them on the stack."""
         cdef Py_ssize_t k
         cdef PendingC pending
-        self._score_columns()
+        self._score_columns(nodes)
         pending.depth = depth
         for k in range(<Py_ssize_t>self.allowed.size() - 1, -1, -1):
             pending.node, pending.score = self.allowed[k], score + self.column_scores[k]
+            if by_label != NULL:
+                pending.score += by_label[self.columns[k]]
             self.pending.push_back(pending)
 
     cdef void _walk(self, const ContextC* site) noexcept nogil:
-        """Take a trie node off the stack: open its constituent, end a chain there, and look further down.
+        """Take a trie node off the stack and add the chains from there on, with their scores so far, to `walked`.
 
-        The stack makes this a depth-first walk, so chain_frames[:depth] holds the constituents above the node.
+        At many sites the same is below a node: what was walked once is only repeated. The stack makes this a
+        depth-first walk, so chain_frames[:depth] holds the constituents above the node.
         """
         cdef PendingC here = self.pending.back()
-        cdef TrieNodeC node = self.moves.trie[here.node]
+        cdef const TrieNodeC* node = &self.moves.trie[here.node]
+        cdef uint64_t key = chain_key(site, here.node, here.depth, self.reads_far)
+        cdef int32_t found = memo_find(&self.part_memo, key)
+        cdef WalkedC part
+        self.pending.pop_back()
+        if found >= 0:
+            self._repeat(&self.parts[found], node.n_chains, here.score)
+        else:
+            memo_insert(&self.part_memo, key, self.parts.size())
+            part.first, part.score = self.walked.size(), here.score
+            self.parts.push_back(part)
+            self._open(site, node, here)
+
+    cdef void _repeat(self, const WalkedC* part, int32_t n, int32_t score) noexcept nogil:
+        """Add n chains that were walked before, below another score."""
+        cdef size_t k, first = part.first
+        cdef int32_t difference = score - part.score
+        cdef ChainScoreC chain
+        for k in range(first, first + n):
+            chain = self.walked[k]
+            chain.score += difference
+            self.walked.push_back(chain)
+
+    cdef void _open(self, const ContextC* site, const TrieNodeC* node, PendingC here) noexcept nogil:
+        """Open a trie node's constituent, end a chain there, and put the nodes below it on the stack."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef ContextC context
+        cdef ChainScoreC chain
+        cdef const int32_t* by_label = self._scores_of_label(node.label)
         cdef int32_t child
-        self.pending.pop_back()
         self.chain_frames[here.depth] = opened(
             node.label, self.position, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
         )
         context = chain_context(site, self.chain_frames.data(), here.depth)
         node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
-        self._hash(NODE, values)
-        self.look_up(&context)
+        self._hash(NODE_IN_CHAIN, values)
         if node.leaf >= 0:
-            self._hash(WORD, values)
-            self._append(node.leaf, here.score + self._shift_score())
-        if node.n_children:
-            self.columns.clear()
-            self.allowed.clear()
-            for child in range(node.first_child, node.first_child + node.n_children):
+            self._hash(WORD_IN_CHAIN, values)
+        if self.has_other:
+            self.look_up(&context, values)
+            self._expect_all(node)
+        if node.leaf >= 0:
+            chain.leaf = node.leaf
+            chain.score = here.score + by_label[SHIFT] + self._shift_score(NODE_IN_CHAIN, WORD_IN_CHAIN)
+            chain.score += self._other_shift_score()
+            self.walked.push_back(chain)
+        self.columns.clear()
+        self.allowed.clear()
+        for child in range(node.first_child, node.first_child + node.n_children):
+            if self.moves.trie[child].n_chains:
                 self.columns.push_back(self.moves.trie[child].label)
                 self.allowed.push_back(child)
-            self._open_children(here.depth + 1, here.score)
+        if not self.allowed.empty():
+            self._open_children(NODE_IN_CHAIN, by_label, here.depth + 1, here.score)
+
+    cdef void _expect_all(self, const TrieNodeC* node) noexcept nogil:
+        cdef int32_t child
+        if node.leaf >= 0:
+            self.expect(SHIFT)
+        for child in range(node.first_child, node.first_child + node.n_children):
+            self.expect(self.moves.trie[child].label)
+
+    cdef const int32_t* _scores_of_label(self, int label) noexcept nogil:
+        """What the templates that read nothing else say of all outcomes inside a chain's constituent, by symbol.
+
+        SHIFT stands for the POS node with its word. Valid until the next call.
+        """
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef int k, column, end = FIRST_NONTERMINAL + self.moves.symbols.n_nonterminals
+        cdef size_t n = self.label_scores.size()
+        cdef int32_t* scores
+        cdef const int16_t* row
+        if self.label_rows[label] >= 0:
+            return &self.label_scores[self.label_rows[label]]
+        self.label_rows[label] = n
+        self.label_scores.resize(n + end, 0)
+        scores = &self.label_scores[n]
+        memset(values, 0, sizeof(values))
+        values[L10] = label
+        self._hash(NODE_BY_LABEL, values)
+        self._hash(WORD_BY_LABEL, values)
+        for k in range(self.templates[NODE_BY_LABEL].n):
+            row = self.table + self.rows[NODE_BY_LABEL][k]
+            for column in range(FIRST_NONTERMINAL, end):
+                scores[column] += row[column]
+        scores[SHIFT] = self._shift_score(NODE_BY_LABEL, WORD_BY_LABEL)
+        return scores
 
     cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil:
         """Add the templates of whole chains; a chain's column is its rank among its tag's chains."""
@@ -251,8 +346,8 @@ cdef class Scorer:
         memo_insert(&self.close_memo, key, score + CLOSE_OFFSET)
         return score
 
-    cdef void _score_columns(self) noexcept nogil:
-        """column_scores[k] = sum over node templates of table[row + columns[k]]."""
+    cdef void _score_columns(self, int nodes) noexcept nogil:
+        """column_scores[k] = sum over a set of node templates of table[row + columns[k]], and another model's score."""
         cdef size_t k, n = self.columns.size()
         cdef int t
         cdef const int16_t* row
@@ -260,13 +355,13 @@ cdef class Scorer:
         cdef const int32_t* columns = self.columns.data()
         self.column_scores.assign(n, 0)
         out = self.column_scores.data()
-        for t in range(self.templates[NODE].n):
-            row = self.table + self.rows[NODE][t]
+        for t in range(self.templates[nodes].n):
+            row = self.table + self.rows[nodes][t]
             for k in range(n):
                 out[k] += row[columns[k]]
-        if self.extra != NULL:
+        if self.has_other:
             for k in range(n):
-                out[k] += self.extra[columns[k]]
+                out[k] += self.other_score(columns[k])
 
     cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil:
         cdef ChainScoreC chain
@@ -280,7 +375,7 @@ cdef class Scorer:
         span_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._emit(NODE, values, STOP, features)
         self._emit(CLOSE, values, 0, features)
-        self._emit_extra(context, STOP)
+        self._emit_other(context, values, STOP)
 
     cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
         """Append the features, as table indices, of a chain that is put on a site; the rest goes to `emitted`."""
@@ -293,7 +388,7 @@ cdef class Scorer:
         for depth in range(chain.n):
             symbol = self.moves.chain_labels[chain.first + depth]
             self._emit(NODE, values, symbol, features)
-            self._emit_extra(&context, symbol)
+            self._emit_other(&context, values, symbol)
             self.chain_frames[depth] = opened(symbol, self.position, 0, context.parent)
             context = chain_context(site, self.chain_frames.data(), depth)
             node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
@@ -303,13 +398,13 @@ cdef class Scorer:
             if not self.templates[NODE].reads_tag[k]:
                 features[0][features.size() - self.templates[NODE].n + k] += symbol - SHIFT
         self._emit(WORD, values, 0, features)
-        self._emit_extra(&context, symbol)
-        self.emitted += self.extra_word()
+        self._emit_other(&context, values, symbol)
+        self.emitted += self.other_word()
 
-    cdef void _emit_extra(self, const ContextC* context, int symbol) noexcept nogil:
-        self.look_up(context)
-        if self.extra != NULL:
-            self.emitted += self.extra[symbol]
+    cdef void _emit_other(self, const ContextC* context, const uint32_t* values, int symbol) noexcept nogil:
+        if self.has_other:
+            self.look_up(context, values)
+            self.emitted += self.other_score(symbol)
 
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil:
         cdef int k
