@@ -22,6 +22,7 @@ cdef class ContextTable:
     cdef vector[int32_t] counts
     cdef vector[double] scale           # by context: lambda / c
     cdef vector[double] rest            # by context: 1 - lambda
+    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n)
     cdef void add_distribution(
         self, const int32_t* path, int n_found, double base, double* probabilities, int n_outcomes
     ) noexcept nogil

@@ -8,34 +8,38 @@ cdef class ContextTable:
 
     above, values: by context, the number of the one that it refines (-1 for none) and the value that it adds.
     n_outcomes: how many outcomes each context has; outcomes and counts: all of them, sorted within a context.
-    weights: lambda by context. The arrays are int32 or float64 buffers.
+    weights: lambda by context. The arrays come as the bytes of int32 and, for weights, float64: typed memoryviews
+    would make each module several times as large and as long to compile.
     """
 
     def __init__(
-        self, int n_levels, const int32_t[::1] above, const int32_t[::1] values, const int32_t[::1] n_outcomes,
-        const int32_t[::1] outcomes, const int32_t[::1] counts, const double[::1] weights,
+        self, int n_levels, bytes above, bytes values, bytes n_outcomes, bytes outcomes, bytes counts, bytes weights
     ):
-        cdef Py_ssize_t k, j, n = above.shape[0]
+        cdef Py_ssize_t k, j, n = len(above) // sizeof(int32_t)
         cdef uint64_t total
+        cdef const int32_t* outcomes_of = <const int32_t*><const char*>n_outcomes
+        cdef const int32_t* all_outcomes = <const int32_t*><const char*>outcomes
+        cdef const int32_t* all_counts = <const int32_t*><const char*>counts
+        cdef const double* all_weights = <const double*><const char*>weights
         if not 0 < n_levels <= MAX_LEVELS:
             raise ValueError(f"a table has 1 to {MAX_LEVELS} levels, not {n_levels}")
         self.n_levels = n_levels
         self.begin.push_back(0)
         for k in range(n):
             total = 0
-            for j in range(n_outcomes[k]):
-                total += counts[self.begin[k] + j]
-            self.begin.push_back(self.begin[k] + n_outcomes[k])
-            self.scale.push_back(weights[k] / total)
-            self.rest.push_back(1.0 - weights[k])
-        for j in range(outcomes.shape[0]):
-            self.outcomes.push_back(outcomes[j])
-            self.counts.push_back(counts[j])
-        self._index(above, values)
+            for j in range(outcomes_of[k]):
+                total += all_counts[self.begin[k] + j]
+            self.begin.push_back(self.begin[k] + outcomes_of[k])
+            self.scale.push_back(all_weights[k] / total)
+            self.rest.push_back(1.0 - all_weights[k])
+        for j in range(<Py_ssize_t>(len(outcomes) // sizeof(int32_t))):
+            self.outcomes.push_back(all_outcomes[j])
+            self.counts.push_back(all_counts[j])
+        self._index(<const int32_t*><const char*>above, <const int32_t*><const char*>values, n)
 
-    def _index(self, const int32_t[::1] above, const int32_t[::1] values):
+    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n):
         cdef uint64_t size = 16, key, slot
-        cdef Py_ssize_t k, n = above.shape[0]
+        cdef Py_ssize_t k
         while size < 2 * <uint64_t>n:
             size *= 2
         self.mask = size - 1

@@ -197,7 +197,9 @@ def _expectation_maximisation(shares: Ints, buckets: Ints, base: Ints, n_levels:
 
 def to_table_arguments(counts: NestedCounts, weights: Ints) -> tuple[Any, ...]:
     """Give what `ContextTable` is made of."""
+    arrays = (counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts)
     return (
-        len(counts.level_sizes), counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts,
-        np.ascontiguousarray(weights[counts.buckets()]),
-    )  # fmt: skip
+        len(counts.level_sizes),
+        *(array.astype(np.int32).tobytes() for array in arrays),
+        weights[counts.buckets()].astype(np.float64).tobytes(),
+    )

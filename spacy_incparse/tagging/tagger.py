@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -61,7 +60,7 @@ class Tagger:
         self._decoder = _make_engine(
             partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings, clusters
         )
-        self._decoder.set_weights(weights.keys, weights.lengths, weights.tags, weights.values)
+        self._decoder.set_weights(*weights.to_arguments())
         self._names = list(self.labels)
         self._turn = threading.Lock()  # the decoder's work space serves one sentence at a time
 
@@ -235,7 +234,7 @@ def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, pr
     order, generator = list(range(n_sentences)), random.Random(seed)
     for epoch in range(1, n_epochs + 1):
         generator.shuffle(order)
-        n_wrong = trainer.train_epoch(array("i", order))
+        n_wrong = trainer.train_epoch(order)
         if progress:
             progress(epoch, 1 - n_wrong / trainer.n_words)
 

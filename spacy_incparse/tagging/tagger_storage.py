@@ -28,6 +28,10 @@ class SparseWeights:
     tags: np.ndarray  # int32
     values: np.ndarray  # int32, in the range of int16
 
+    def to_arguments(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """Return the arrays' bytes, which `Decoder.set_weights` takes."""
+        return self.keys.tobytes(), self.lengths.tobytes(), self.tags.tobytes(), self.values.tobytes()
+
 
 def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | None = None) -> bytes:
     """The model as bytes; the same model gives the same bytes."""
