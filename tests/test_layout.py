@@ -11,9 +11,9 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
 # A module imports only from its own package and from what stands before it.
 ORDER = (
-    "errors", "settings", "tokens", "trees", "treebanks", "transforms", "evaluation", "lexicon", "features", "learning",
-    "parsers", "tagging", "derivations", "perceptron", "generative", "hybrid", "training", "patterns", "viz",
-    "documents", "pipeline", "cli", "data", "compat", "glossary",
+    "errors", "files", "settings", "tokens", "trees", "treebanks", "transforms", "evaluation", "lexicon", "features",
+    "learning", "parsers", "tagging", "derivations", "perceptron", "generative", "hybrid", "training", "patterns",
+    "viz", "documents", "pipeline", "cli", "data", "compat", "glossary",
 )  # fmt: skip
 ROOTS = ("pipeline", "cli")  # may import everything
 ON_DOCS = ("documents", *ROOTS)

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
+from spacy_incparse.files import write_bytes
 from spacy_incparse.lexicon.cluster_files import as_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.tagging.tag_decoder import Decoder
@@ -173,6 +174,9 @@ class Tagger:
         """Inverse of `to_bytes`; ModelError for anything else."""
         stored, weights, clusters = unpack(data)
         try:
+            check_texts(stored["labels"], "tags")
+            for name in ("classes", "only_tags"):
+                check_texts(stored["dictionary"][name], f"dictionary of {name}")
             settings = TaggerSettings(
                 labels=tuple(stored["labels"]),
                 templates=tuple(stored["templates"]),
@@ -188,7 +192,7 @@ class Tagger:
         """Write the tagger into a folder, made when it is missing."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE_NAME).write_bytes(self.to_bytes())
+        write_bytes(folder / FILE_NAME, self.to_bytes())
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Tagger:
