@@ -25,6 +25,15 @@ class ModelError(IncparseError):
     """A model folder or byte string that cannot be loaded."""
 
 
+def check_texts(values: object, part: str) -> None:
+    """Raise ModelError, naming the part of the model, where there is anything but texts in a list or dict."""
+    if not isinstance(values, list | tuple | dict):
+        raise ModelError(f"the model is damaged: its {part} are {values!r:.40}, no list")
+    for value in [*values, *(values.values() if isinstance(values, dict) else ())]:
+        if not isinstance(value, str):
+            raise ModelError(f"the model is damaged: among its {part} there is {value!r:.40}, which is no text")
+
+
 class ConfigError(IncparseError):
     """A setting that does not exist or has a value it cannot have."""
 

@@ -9,6 +9,7 @@ import typer
 
 from spacy_incparse.cli.options import NoTags, SkipBad, check_output, keep_inputs, open_treebank
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import write_file
 
 
 def convert_command(
@@ -62,5 +63,5 @@ def convert(
     for doc in trees_to_docs(trees, Vocab(), natural_spacing=detokenize, n_sents=n_sents):
         docs.add(doc)
     output.parent.mkdir(parents=True, exist_ok=True)
-    docs.to_disk(output)
+    write_file(output, docs.to_disk)
     return len(docs), len(trees), sum(len(tree.words) for tree in trees)

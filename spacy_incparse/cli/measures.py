@@ -16,6 +16,7 @@ from spacy_incparse import __version__
 from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
 from spacy_incparse.settings import MOST
 
@@ -81,7 +82,7 @@ def measures_command(
     write_lines(output, map("\t".join, table))  # a tab cannot be in a word
     if output is not None and output.is_file():  # and no device, beside which nothing is to be written
         settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
-        _side_file(output).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf8")
+        write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
 
 def _check_outputs(path: Path | None) -> Path | None:

@@ -15,6 +15,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.files import removed_when_full, write_file
 from spacy_incparse.transforms.left_corner import slash_problem
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_treebank
 from spacy_incparse.treebanks.treebank_files import treebank_files
@@ -151,7 +152,7 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
     output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("w", encoding="utf8", newline="") as file:
+    with removed_when_full(output), output.open("w", encoding="utf8", newline="") as file:
         try:
             file.writelines(f"{line}\n" for line in lines)
         except KeyboardInterrupt:
@@ -162,4 +163,4 @@ def write_json(path: Path | None, content: dict[str, Any]) -> None:
     """Write figures to a JSON file, if one was asked for."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(path, content)
+        write_file(path, lambda unfinished: srsly.write_json(unfinished, content))

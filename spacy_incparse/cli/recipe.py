@@ -14,6 +14,7 @@ import srsly
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
+from spacy_incparse.files import named
 from spacy_incparse.parsers.catalogue import check_search, kind_of, recipes
 from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
 from spacy_incparse.pipeline.model_file import pack
@@ -130,8 +131,13 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     unfinished = path.with_name(path.name + ".tmp")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    nlp.to_disk(unfinished)
-    _order_punctuation(unfinished / "sentencizer.json")
+    try:
+        with named(path):
+            nlp.to_disk(unfinished)
+            _order_punctuation(unfinished / "sentencizer.json")
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
     shutil.rmtree(path, ignore_errors=True)
     unfinished.replace(path)
 

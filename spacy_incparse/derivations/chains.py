@@ -12,7 +12,7 @@ from typing import Any
 
 from spacy_incparse.derivations.derivation import derivation
 from spacy_incparse.derivations.grammar_labels import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Labels
-from spacy_incparse.errors import ModelError
+from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.trees.tree import Tree
 
 # Chains up to this length, the tag counted, are all kept (section 3.1).
@@ -120,6 +120,8 @@ class Grammar:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Grammar:
         """Undo `to_dict`. Raises ModelError for ids that no label has, which compiled code would trust."""
+        for name in ("nonterminals", "tags"):
+            check_texts(data[name], name)
         grammar = cls(
             labels=Labels(tuple(data["nonterminals"]), tuple(data["tags"])),
             chains=tuple({tuple(chain): count for count, *chain in chains} for chains in data["chains"]),

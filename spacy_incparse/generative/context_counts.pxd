@@ -36,6 +36,7 @@ cdef class ContextTable:
     cdef MemoC numbers                  # of contexts, by key
     cdef vector[CountedC] contexts
     cdef vector[CellC] cells            # sorted by outcome within a context
+    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n)
     cdef void add_distribution(
         self, const int32_t* path, int n_found, double base, double* probabilities, int n_outcomes
     ) noexcept nogil

@@ -11,42 +11,46 @@ cdef class ContextTable:
 
     above, values: by context, the number of the one that it refines (-1 for none) and the value that it adds.
     n_outcomes: how many outcomes each context has; outcomes and counts: all of them, sorted within a context.
-    weights: lambda by context. The arrays are int32 or float64 buffers.
+    weights: lambda by context. The arrays come as the bytes of int32 and, for weights, float64: typed memoryviews
+    would make each module several times as large and as long to compile.
     """
 
     def __init__(
-        self, int n_levels, const int32_t[::1] above, const int32_t[::1] values, const int32_t[::1] n_outcomes,
-        const int32_t[::1] outcomes, const int32_t[::1] counts, const double[::1] weights,
+        self, int n_levels, bytes above, bytes values, bytes n_outcomes, bytes outcomes, bytes counts, bytes weights
     ):
-        cdef Py_ssize_t k, j, n = above.shape[0]
+        cdef Py_ssize_t k, j, n = len(above) // sizeof(int32_t), n_cells = len(outcomes) // sizeof(int32_t)
         cdef CountedC context
         cdef uint64_t total
+        cdef const int32_t* outcomes_of = <const int32_t*><const char*>n_outcomes
+        cdef const int32_t* all_outcomes = <const int32_t*><const char*>outcomes
+        cdef const int32_t* all_counts = <const int32_t*><const char*>counts
+        cdef const double* all_weights = <const double*><const char*>weights
         if not 0 < n_levels <= MAX_LEVELS:
             raise ValueError(f"a table has 1 to {MAX_LEVELS} levels, not {n_levels}")
         self.n_levels = n_levels
         self.contexts.reserve(n)
-        self.cells.reserve(outcomes.shape[0])
+        self.cells.reserve(n_cells)
         huge_pages(self.contexts.data(), n * sizeof(CountedC))
-        huge_pages(self.cells.data(), outcomes.shape[0] * sizeof(CellC))
+        huge_pages(self.cells.data(), n_cells * sizeof(CellC))
         context.begin = 0
         for k in range(n):
-            context.n = n_outcomes[k]
+            context.n = outcomes_of[k]
             total = 0
             for j in range(context.begin, context.begin + context.n):
-                total += counts[j]
-                self.cells.push_back(CellC(outcomes[j], counts[j]))
-            context.scale, context.rest = weights[k] / total, 1.0 - weights[k]
+                total += all_counts[j]
+                self.cells.push_back(CellC(all_outcomes[j], all_counts[j]))
+            context.scale, context.rest = all_weights[k] / total, 1.0 - all_weights[k]
             self.contexts.push_back(context)
             context.begin += context.n
-        self._index(above, values)
+        self._index(<const int32_t*><const char*>above, <const int32_t*><const char*>values, n)
 
-    def _index(self, const int32_t[::1] above, const int32_t[::1] values):
+    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n):
         cdef size_t size = 16
         cdef Py_ssize_t k
-        while size < 2 * <size_t>above.shape[0]:
+        while size < 2 * <size_t>n:
             size *= 2
         memo_allot(&self.numbers, size)
-        for k in range(above.shape[0]):
+        for k in range(n):
             memo_insert(&self.numbers, context_hash(above[k], values[k]), k)
 
     def __len__(self):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
 
 N_FOLDS = 10
 N_ITERATIONS = 25
@@ -101,7 +102,7 @@ def _pack(array: Ints) -> bytes:
 
 
 def _unpack(data: bytes) -> Ints:
-    planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(4, -1)
+    planes = np.frombuffer(unzip(data, "the counts are"), np.uint8).reshape(4, -1)
     zigzag = np.ascontiguousarray(planes.T).view("<u4").reshape(-1)
     differences = (zigzag >> 1).astype(np.int64) ^ -(zigzag & 1).astype(np.int64)
     return np.cumsum(differences).astype(np.int32)
@@ -197,7 +198,9 @@ def _expectation_maximisation(shares: Ints, buckets: Ints, base: Ints, n_levels:
 
 def to_table_arguments(counts: NestedCounts, weights: Ints) -> tuple[Any, ...]:
     """Give what `ContextTable` is made of."""
+    arrays = (counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts)
     return (
-        len(counts.level_sizes), counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts,
-        np.ascontiguousarray(weights[counts.buckets()]),
-    )  # fmt: skip
+        len(counts.level_sizes),
+        *(array.astype(np.int32).tobytes() for array in arrays),
+        weights[counts.buckets()].astype(np.float64).tobytes(),
+    )

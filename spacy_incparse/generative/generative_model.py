@@ -100,7 +100,7 @@ class GenerativeModel:
             field_numbers(sets.node),
             field_numbers(sets.word),
             class_rows(self.vocabulary).tolist(),
-            class_bases(self.words, self.vocabulary, len(self.grammar.tags)),
+            class_bases(self.words, self.vocabulary, len(self.grammar.tags)).tobytes(),
         )
 
     def nodes_of(self, words: Sequence[str], tags: Tags | None) -> list[tuple[int, tuple[int, ...]]]:

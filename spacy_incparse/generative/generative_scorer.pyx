@@ -31,23 +31,22 @@ cdef class Probabilities:
 
     nodes, words: the tables of counts. node_fields, word_fields: numbers of the fields of their levels; the first level
     of `words` is the tag. root: the symbol that is no outcome. class_of: by number of a word, the row of its class.
-    class_bases: rows of probabilities by tag, of any one word of a class before anything is counted.
+    class_bases: rows of probabilities by tag, of any one word of a class before anything is counted; as the bytes of
+        float64.
     """
 
     def __init__(
         self, Moves moves, int root, ContextTable nodes, ContextTable words, node_fields, word_fields, class_of,
-        const double[:, ::1] class_bases,
+        bytes class_bases,
     ):
-        cdef Py_ssize_t row, tag
+        cdef const double* bases = <const double*><const char*>class_bases
         self.lock = Lock()
         self.nodes, self.words, self.root = nodes, words, root
         self.node_fields, self.word_fields = node_fields, word_fields
         self.n_symbols, self.n_nonterminals = moves.symbols.n_symbols, moves.symbols.n_nonterminals
         self.n_tags = moves.symbols.n_tags
         self.class_of = class_of
-        for row in range(class_bases.shape[0]):
-            for tag in range(class_bases.shape[1]):
-                self.class_bases.push_back(class_bases[row, tag])
+        self.class_bases.assign(bases, bases + len(class_bases) // sizeof(double))
         memo_init(&self.node_memo)
         memo_init(&self.word_memo)
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from spacy_incparse.errors import check_texts
+
 MAX_SUFFIX = 4  # letters
 RARE, LIKELY = 20, 0.01  # a word seen so seldom may have any tag of so large a share of the words that look like it
 CACHE_SIZE = 200_000  # words remembered with their class
@@ -102,7 +104,9 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Vocabulary:
-        """Undo `to_dict`."""
+        """Undo `to_dict`. Raises ModelError where a word is no text."""
+        check_texts(data["words"], "words")
+        check_texts(data["classes"], "classes")
         return cls(data["words"], data["classes"], data["tags"])
 
 

@@ -7,6 +7,7 @@ from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import most_unpacked, unzip
 
 from spacy_incparse.lexicon.prefetch cimport huge_pages
 
@@ -31,6 +32,13 @@ cdef class Weights:
         self.table.reserve((1 << bits) + n_columns)
         huge_pages(self.table.data(), self.table.capacity() * sizeof(int16_t))
         self.table.resize((1 << bits) + n_columns, 0)
+
+    @staticmethod
+    def from_bytes(bytes data, int bits, int n_columns, int scale) -> Weights:
+        """Make a table of what `to_bytes` gave. Raises ModelError where the size does not fit or is too large for it."""
+        if bits > 0 and 2 * ((<int64_t>1 << bits) + n_columns) > most_unpacked(len(data)):
+            raise ModelError(f"{len(data):,} bytes of weights cannot fill a table of {bits} bits: the model is damaged")
+        return Weights(bits, n_columns, scale).load_bytes(data)
 
     def __len__(self):
         return self.table.size()
@@ -59,14 +67,11 @@ cdef class Weights:
 
     def load_bytes(self, bytes data):
         """Read what `to_bytes` gave. Raises ModelError where the size does not fit."""
-        cdef bytes planes
-        try:
-            planes = zlib.decompress(data)
-        except zlib.error as error:
-            raise ModelError(f"the weights are damaged: {error}") from None
         cdef size_t k, n = self.table.size()
+        cdef bytes planes = unzip(data, "the weights are", 2 * n)
         if len(planes) != <Py_ssize_t>(2 * n):
-            raise ModelError(f"the weights hold {len(planes) // 2} values, the model's configuration asks for {n}")
+            found = f"{len(planes) // 2}" if len(planes) < <Py_ssize_t>(2 * n) else "more"
+            raise ModelError(f"the weights hold {found} values, the model's configuration asks for {n}")
         cdef const unsigned char* source = planes
         for k in range(n):
             self.table[k] = <int16_t>((source[k] << 8) | source[n + k])
@@ -124,11 +129,9 @@ cdef class AveragedWeights(Weights):
         """Read what `state_to_bytes` gave on a machine of this byte order. Raises ModelError where it does not fit."""
         cdef Py_ssize_t n = self.table.size()
         cdef Py_ssize_t n_change_bytes = self.n_changes.size() * sizeof(uint16_t)
-        try:
-            state = zlib.decompress(data)
-        except zlib.error as error:
-            raise ModelError(f"the training state is damaged: {error}") from None
-        if len(state) != <Py_ssize_t>(8 + n * (sizeof(int16_t) + sizeof(int64_t))) + n_change_bytes:
+        cdef Py_ssize_t n_bytes = <Py_ssize_t>(8 + n * (sizeof(int16_t) + sizeof(int64_t))) + n_change_bytes
+        cdef bytes state = unzip(data, "the training state is", n_bytes)
+        if len(state) != n_bytes:
             raise ModelError("the training state belongs to another configuration: start the training anew")
         self.n_steps = int.from_bytes(state[:8], "little")
         cdef const char* source = state

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
 
 MAX_WORDS = 100_000  # kept of a source, the most frequent ones: a third of a megabyte in a model
 _PLANES = 4  # bytes of a checksum or of a cluster's number
@@ -71,7 +72,7 @@ class Clusters:
     def from_bytes(cls, data: bytes) -> Clusters:
         """Undo `to_bytes`. Raises ModelError for anything else."""
         try:
-            head, _, rest = zlib.decompress(data).partition(b"\n")
+            head, _, rest = unzip(data, "the word clusters of the model are").partition(b"\n")
             length, *paths = head.decode("ascii").split()
             n_bytes = int(length) * _PLANES
             gaps, places = _from_planes(rest[:n_bytes]), _from_planes(rest[n_bytes:])

@@ -290,8 +290,7 @@ class PerceptronParser(TreebankParser):
             elif not clusters:
                 raise ModelError("the parser's word clusters are missing: copy the model again or train it anew")
             model = cls.model_type.from_dict(content["model"], clusters)
-            weights = Weights(config.table_bits, content["n_columns"], content["scale"])
-            weights.load_bytes(content["weights"])
+            weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
             temperature = content.get("temperature")  # models of the first versions have none
             if temperature is not None and not temperature > 0:
                 raise ValueError(f"a temperature of {temperature}")

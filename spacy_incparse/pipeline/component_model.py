@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import write_bytes
 from spacy_incparse.parsers.catalogue import find_kind, kinds
 from spacy_incparse.parsers.protocol import ConstituencyParser, Learner
 from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
@@ -64,7 +65,7 @@ class TaggerModel:
 
     def to_disk(self, path: str | Path) -> None:
         """Write the weights to one file."""
-        Path(path).write_bytes(self.to_bytes())
+        write_bytes(Path(path), self.to_bytes())
 
     def from_disk(self, path: str | Path) -> TaggerModel:
         """Read the weights from a file that `to_disk` wrote."""

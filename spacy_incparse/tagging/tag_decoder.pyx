@@ -35,19 +35,22 @@ cdef class Decoder(Engine):
         Engine.__init__(self, **engine_settings)
         self.max_types = max_types
 
-    def set_weights(self, const uint32_t[::1] keys, const int32_t[::1] lengths, const int32_t[::1] tags,
-                    const int32_t[::1] weights):
-        """Fill the table; arrays as `Trainer.averaged_weights` gives them."""
+    def set_weights(self, bytes keys, bytes lengths, bytes tags, bytes weights):
+        """Fill the table; the bytes of arrays as `Trainer.averaged_weights` gives them."""
         cdef SlotC slot
-        cdef Py_ssize_t i
-        reserve_slots(&self.model.weights, keys.shape[0])
-        for i in range(tags.shape[0]):
-            self.model.weights.cells.push_back(CellC(tags[i], weights[i]))
+        cdef Py_ssize_t i, n_keys = len(keys) // sizeof(uint32_t), n_cells = len(tags) // sizeof(int32_t)
+        cdef const uint32_t* key_of = <const uint32_t*><const char*>keys
+        cdef const int32_t* length_of = <const int32_t*><const char*>lengths
+        cdef const int32_t* tag_of = <const int32_t*><const char*>tags
+        cdef const int32_t* weight_of = <const int32_t*><const char*>weights
+        reserve_slots(&self.model.weights, n_keys)
+        for i in range(n_cells):
+            self.model.weights.cells.push_back(CellC(tag_of[i], weight_of[i]))
         slot.start = 0
-        for i in range(keys.shape[0]):
-            slot.key, slot.n_cells, slot.room = keys[i], lengths[i], lengths[i]
+        for i in range(n_keys):
+            slot.key, slot.n_cells, slot.room = key_of[i], length_of[i], length_of[i]
             self.model.weights.slots[find_slot(&self.model.weights, slot.key)] = slot
-            slot.start += lengths[i]
+            slot.start += length_of[i]
         self.type_scores.clear()
         self._add_type_scores()
 

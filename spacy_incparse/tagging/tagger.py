@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import threading
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
+from spacy_incparse.files import write_bytes
 from spacy_incparse.lexicon.cluster_files import as_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.tagging.tag_decoder import Decoder
@@ -61,7 +61,7 @@ class Tagger:
         self._decoder = _make_engine(
             partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings, clusters
         )
-        self._decoder.set_weights(weights.keys, weights.lengths, weights.tags, weights.values)
+        self._decoder.set_weights(*weights.to_arguments())
         self._names = list(self.labels)
         self._turn = threading.Lock()  # the decoder's work space serves one sentence at a time
 
@@ -175,6 +175,9 @@ class Tagger:
         """Inverse of `to_bytes`; ModelError for anything else."""
         stored, weights, clusters = unpack(data)
         try:
+            check_texts(stored["labels"], "tags")
+            for name in ("classes", "only_tags"):
+                check_texts(stored["dictionary"][name], f"dictionary of {name}")
             settings = TaggerSettings(
                 labels=tuple(stored["labels"]),
                 templates=tuple(stored["templates"]),
@@ -190,7 +193,7 @@ class Tagger:
         """Write the tagger into a folder, made when it is missing."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE_NAME).write_bytes(self.to_bytes())
+        write_bytes(folder / FILE_NAME, self.to_bytes())
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Tagger:
@@ -236,7 +239,7 @@ def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, pr
     order, generator = list(range(n_sentences)), random.Random(seed)
     for epoch in range(1, n_epochs + 1):
         generator.shuffle(order)
-        n_wrong = trainer.train_epoch(array("i", order))
+        n_wrong = trainer.train_epoch(order)
         if progress:
             progress(epoch, 1 - n_wrong / trainer.n_words)
 

@@ -13,6 +13,7 @@ import numpy as np
 import srsly
 
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
 
 MAGIC = b"incparse-tagger\x01"  # the last byte is the version of the format
 _DIGEST_SIZE = 16
@@ -27,6 +28,10 @@ class SparseWeights:
     lengths: np.ndarray  # int32
     tags: np.ndarray  # int32
     values: np.ndarray  # int32, in the range of int16
+
+    def to_arguments(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """Return the arrays' bytes, which `Decoder.set_weights` takes."""
+        return self.keys.tobytes(), self.lengths.tobytes(), self.tags.tobytes(), self.values.tobytes()
 
 
 def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | None = None) -> bytes:
@@ -56,8 +61,10 @@ def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     if digest != _digest(body):
         raise ModelError(f"the tagger's {len(data)} bytes are damaged (checksum differs): {_RETRAIN}")
     try:
-        return _read_message(srsly.msgpack_loads(zlib.decompress(body)))
-    except (zlib.error, KeyError, TypeError, ValueError) as error:
+        return _read_message(srsly.msgpack_loads(unzip(body, "the tagger's weights are")))
+    except ModelError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"the tagger's bytes do not hold what they should ({error!r}): {_RETRAIN}") from error
 
 

@@ -41,14 +41,12 @@ cdef class Trainer(Engine):
         for tag in tag_ids:
             self.gold.push_back(tag)
 
-    def train_epoch(self, int32_t[::1] order):
+    def train_epoch(self, vector[int32_t] order):
         """Learn from the sentences in this order; returns the number of words whose tag was wrong at the time."""
         cdef int64_t n_wrong = 0
-        cdef Py_ssize_t i
         cdef int32_t sentence, end
         with nogil:
-            for i in range(order.shape[0]):
-                sentence = order[i]
+            for sentence in order:
                 end = <int32_t>self.gold.size()
                 if sentence + 1 < <int32_t>self.first_tags.size():
                     end = self.first_tags[sentence + 1]

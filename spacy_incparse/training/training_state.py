@@ -12,6 +12,7 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.files import write_bytes
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.protocol import Learner, ParserKind
 from spacy_incparse.settings import Settings
@@ -82,10 +83,7 @@ class TrainingState:
         return content["n_passes"], content["best"]
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
-        target = self.folder / name
-        unfinished = _unfinished(target)
-        unfinished.write_bytes(srsly.msgpack_dumps({"checksum": self.checksum, **content}))
-        unfinished.replace(target)
+        write_bytes(self.folder / name, srsly.msgpack_dumps({"checksum": self.checksum, **content}))
 
     def _read(self, name: str) -> dict[str, Any]:
         path = self.folder / name
@@ -105,4 +103,4 @@ class TrainingState:
 
 
 def _unfinished(path: Path) -> Path:
-    return path.with_suffix(".tmp")
+    return path.with_name(f"{path.name}.tmp")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.files import gunzip, most_unpacked
 from spacy_incparse.trees.text_places import Places
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
@@ -35,7 +36,7 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
         if data.startswith(GZIP_MAGIC):
-            data = gzip.decompress(data)
+            data = _unzipped(path, data)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TreebankError(path, 1, 1, f"the gzip file is damaged: {error}") from None
     except OSError as error:
@@ -44,6 +45,16 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _encoding_error(path, data, error) from None
+
+
+def _unzipped(path: Path, data: bytes) -> bytes:
+    """Unpack a gzipped file, but not one that grows as no text does: a small file can claim gigabytes."""
+    most = most_unpacked(len(data))
+    text = gunzip(data, most)
+    if len(text) > most:
+        what = f"{len(data):,} gzipped bytes hold more than {most:,}, as no text does: if it is right, unpack it first"
+        raise TreebankError(path, 1, 1, what)
+    return text
 
 
 def _expand(path: Path | str) -> list[Path]:

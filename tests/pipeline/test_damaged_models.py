@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 from typer.testing import CliRunner
 
 import spacy_incparse
@@ -49,7 +50,18 @@ def with_part(data, name, part):
     return pack(unpack(data) | {name: part})
 
 
+def with_grammar(data, name, value):
+    """Change the labels or tags in the parser of a model."""
+    parts = unpack(data)
+    parser = srsly.msgpack_loads(parts["parser"])
+    grammar = parser["model"]["grammar"]
+    grammar[name] = [value, *grammar[name][1:]]
+    return pack(parts | {"parser": srsly.msgpack_dumps(parser)})
+
+
 DAMAGES = {
+    "a label that is no text": (lambda data: with_grammar(data, "nonterminals", 7), "nonterminals there is 7, which"),
+    "a tag that is no text": (lambda data: with_grammar(data, "tags", [1]), r"tags there is \[1\], which is no text"),
     "version": (lambda data: data.replace(b"model 1", b"model 7", 1), "format 'spacy-incparse model 7', this version"),
     "empty": (lambda data: b"", "cut short"),
     "cut in the first line": (lambda data: data[:9], "cut short"),
@@ -94,7 +106,7 @@ def test_missing_weights(folder, way):
 @pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "a tagger that is none"])
 def test_as_a_source_they_are_refused_by_add_pipe(folder, damage):
     function, what = DAMAGES[damage]
-    if "inside" in damage:  # the container is sound: what is in it is read with the first text
+    if "inside" in damage or "no text" in damage:  # the container is sound: what is in it is read with the first text
         return
     change(folder / "incparse" / "model", function)
     nlp = spacy.blank("en")

@@ -1,0 +1,120 @@
+import errno
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from spacy_incparse.cli.options import write_json, write_lines
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.files import FREE_BYTES, most_unpacked, unzip, write_bytes, write_file
+from spacy_incparse.learning.weights import Weights
+
+GIGABYTE = 2**30
+
+
+@pytest.fixture
+def full_disk():
+    """Let this process write no file of more than 4 kB; the signal that says so is ignored by Python."""
+    resource = pytest.importorskip("resource", reason="Windows has no limits on a process")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_is_written(tmp_path):
+    write_bytes(tmp_path / "model", b"1")
+    write_bytes(tmp_path / "model", b"2")
+    assert (tmp_path / "model").read_bytes() == b"2"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_what_cannot_be_written_is_named_and_leaves_what_was_there(tmp_path, full_disk):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    with pytest.raises(IncparseError, match="model: cannot be written: "):
+        write_bytes(path, bytes(10_000))
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_rows_that_cannot_be_written_leave_no_file(tmp_path, full_disk):
+    with pytest.raises(IncparseError, match=r"rows.tsv: cannot be written: "):
+        write_lines(tmp_path / "rows.tsv", ["a row"] * 10_000)
+    with pytest.raises(IncparseError, match=r"scores.json: cannot be written: "):
+        write_json(tmp_path / "scores.json", {"scores": list(range(10_000))})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_explained(tmp_path):
+    def fail(path):
+        path.write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(IncparseError, match=r"corpus.spacy: cannot be written: No space left on device; free some"):
+        write_file(tmp_path / "corpus.spacy", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    write_bytes(tmp_path / "link", b"1")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "model").read_bytes() == b"1"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/null")
+def test_devices_are_written_to():
+    write_bytes(Path("/dev/null"), b"1")
+    assert not Path("/dev/null").is_file()
+
+
+def test_compressed_data_unpack_to_what_they_may():
+    data = zlib.compress(bytes(1000))
+    assert unzip(data, "the weights are") == bytes(1000)
+    assert unzip(data, "the weights are", 1000) == bytes(1000)
+    assert len(unzip(data, "the weights are", 10)) == 11
+    for damaged in (data[:-1], b"", data[:-1] + b"?"):
+        with pytest.raises(ModelError, match="the weights are damaged"):
+            unzip(damaged, "the weights are", 1000)
+    assert most_unpacked(10) == FREE_BYTES
+
+
+def test_a_table_larger_than_its_bytes_can_fill_is_not_made():
+    data = Weights(4, 1).to_bytes()
+    assert len(Weights.from_bytes(data, 4, 1, 1)) == 17
+    with pytest.raises(ModelError, match="cannot fill a table of 30 bits"):
+        Weights.from_bytes(data, 30, 1, 1)
+
+
+CLAIMS = {
+    "a treebank": """
+import gzip
+from spacy_incparse.treebanks.treebank_files import read_text
+path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 2000))
+read_text(path)""",
+    "weights": """
+from zlib import compressobj
+from spacy_incparse.learning.weights import Weights
+stream = compressobj()
+data = b"".join(stream.compress(bytes(2**20)) for _ in range(2000)) + stream.flush()
+Weights(12, 1).load_bytes(data)""",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process to an address space")
+@pytest.mark.parametrize("code", CLAIMS.values(), ids=CLAIMS)
+def test_a_small_file_that_claims_gigabytes_takes_little_memory(code, tmp_path):
+    code = f"""
+import resource, sys, pathlib
+resource.setrlimit(resource.RLIMIT_AS, ({GIGABYTE}, {GIGABYTE}))
+path = pathlib.Path(sys.argv[1])
+{code}"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "text.gz")], capture_output=True, text=True, check=False
+    )
+    assert "MemoryError" not in done.stderr
+    assert "hold more than" in done.stderr or "the weights hold more" in done.stderr
