@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from spacy_incparse.parsers.protocol import ParserKind
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -32,7 +34,7 @@ def test_there_are_four_runtime_requirements():
 def test_entry_points_lead_somewhere(group, name, target):
     module, _, attribute = target.partition(":")
     loaded = importlib.import_module(module)
-    assert not attribute or callable(getattr(loaded, attribute))
+    assert not attribute or callable(getattr(loaded, attribute)) or isinstance(getattr(loaded, attribute), ParserKind)
 
 
 def test_changelog_has_this_version():
