@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from spacy_incparse.derivations.context_map cimport memo_allot, memo_insert
+from spacy_incparse.derivations.context_map cimport memo_allot, memo_place
 from spacy_incparse.lexicon.prefetch cimport huge_pages, prefetch
 
 
@@ -47,11 +47,11 @@ cdef class ContextTable:
     cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n):
         cdef size_t size = 16
         cdef Py_ssize_t k
-        while size < 2 * <size_t>n:
+        while 2 * size < 3 * <size_t>n:  # at most two thirds full: in training there are many such tables
             size *= 2
         memo_allot(&self.numbers, size)
         for k in range(n):
-            memo_insert(&self.numbers, context_hash(above[k], values[k]), k)
+            memo_place(&self.numbers, context_hash(above[k], values[k]), k)
 
     def __len__(self):
         return <Py_ssize_t>self.contexts.size()

@@ -36,7 +36,8 @@ cdef struct PendingC:
     double probability
 
 
-# The trained probabilities, as functions of a context's field values (derivations/left_context.pxd): no search, no grammar.
+# The trained probabilities, as functions of a context's field values (derivations/left_context.pxd): no search and no
+# grammar.
 cdef class Probabilities:
     cdef readonly object lock    # the memos below serve one search at a time
     cdef ContextTable nodes

@@ -5,10 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_model import GenerativeModel
+from spacy_incparse.generative.generative_scorer import Probabilities
+from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.trees.tree import Tree
 
-Train = Callable[[Sequence[Tree]], GenerativeModel]
+
+@dataclass(frozen=True)
+class FoldModel:
+    """What training asks of a fold's model: the counts that its tables are made of would be there twice."""
+
+    vocabulary: Vocabulary
+    probabilities: Probabilities
+
+    @classmethod
+    def of(cls, model: GenerativeModel, config: GenerativeConfig) -> FoldModel:
+        """Compile a model's tables."""
+        return cls(model.vocabulary, model.probabilities(model.moves(config), config))
+
+
+Train = Callable[[Sequence[Tree]], FoldModel]
 
 
 @dataclass(frozen=True)
@@ -18,7 +35,7 @@ class Jackknife:
     Equal sentences are all in the stretch of the first of them, so that none is scored by a model that knows it.
     """
 
-    models: tuple[GenerativeModel, ...]
+    models: tuple[FoldModel, ...]
     numbers: dict[tuple[str, ...], int]
 
     @classmethod

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock
 from typing import Any
 
 from spacy_incparse.derivations.encoded_sentence import Sentence
 from spacy_incparse.derivations.moves import Moves
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_model import GenerativeModel
-from spacy_incparse.hybrid.generative_folds import Jackknife
-from spacy_incparse.hybrid.hybrid_scorer import GenerativeScores, HybridScorer
+from spacy_incparse.hybrid.generative_folds import FoldModel, Jackknife
+from spacy_incparse.hybrid.hybrid_scorer import GenerativeScores, HybridScorer, ScoreMemo
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.parse import Tags
@@ -39,8 +38,11 @@ class HybridModel(PerceptronModel):
         def train(trees: Sequence[Tree]) -> GenerativeModel:
             return GenerativeModel.train(trees, settings, model.heads, model.grammar)
 
+        def train_fold(trees: Sequence[Tree]) -> FoldModel:
+            return FoldModel.of(train(trees), settings)
+
         n_folds = min(config.generative_folds, len(trees))
-        jackknife = Jackknife.train(trees, n_folds, train) if n_folds > 1 else None
+        jackknife = Jackknife.train(trees, n_folds, train_fold) if n_folds > 1 else None
         parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
         return cls(**parts, generative=train(trees), generative_config=settings, jackknife=jackknife)
 
@@ -67,7 +69,9 @@ class HybridModel(PerceptronModel):
 
     @cached_property
     def _trained(self) -> HybridModel:
-        return replace(self, jackknife=None)
+        model = replace(self, jackknife=None)
+        model.__dict__["_probabilities"] = self._probabilities[:1]  # compiled once, as the property would keep them
+        return model
 
     def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> HybridParser:
         """Return a parser with this model and these weights."""
@@ -97,9 +101,11 @@ class HybridModel(PerceptronModel):
     def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
         """What the generative models say; the same tables for all scorers of a unit, as they remember a lot."""
         if unit not in self._scores_by_unit:
-            lock = Lock()
+            memo = ScoreMemo()
             self._scores_by_unit.clear()
-            self._scores_by_unit[unit] = tuple(GenerativeScores(one, unit, lock) for one in self._probabilities)
+            self._scores_by_unit[unit] = tuple(
+                GenerativeScores(one, unit, memo, number) for number, one in enumerate(self._probabilities)
+            )
         return self._scores_by_unit[unit]
 
     @cached_property
@@ -109,9 +115,9 @@ class HybridModel(PerceptronModel):
     @cached_property
     def _probabilities(self) -> tuple[Any, ...]:
         """The tables of all generative models, compiled; the one of all trees comes first."""
-        models = (self.generative, *(self.jackknife.models if self.jackknife else ()))
         moves = self.generative.moves(self.generative_config)
-        return tuple(model.probabilities(moves, self.generative_config) for model in models)
+        folds = self.jackknife.models if self.jackknife else ()
+        return (self.generative.probabilities(moves, self.generative_config), *(fold.probabilities for fold in folds))
 
 
 class HybridParser(PerceptronParser):

@@ -8,18 +8,25 @@ from spacy_incparse.derivations.context_map cimport MemoC
 from spacy_incparse.perceptron.scorer cimport Scorer
 
 
+# Scores by the hash of a model, a context and an outcome or word, with the signs turned.
+cdef class ScoreMemo:
+    cdef readonly object lock
+    cdef MemoC outcomes, words
+
+
 # The log probabilities of a generative model in units of a table of weights, whole numbers as these are.
 cdef class GenerativeScores:
-    cdef readonly object lock
+    cdef readonly ScoreMemo memo
     cdef Probabilities probabilities
     cdef double unit              # of a nat
-    cdef MemoC outcome_memo, word_memo
+    cdef uint64_t salt            # the model's part of keys
     cdef const uint32_t* values   # of the context that was taken up last
     cdef uint64_t key             # its hash
     cdef int32_t[MAX_LEVELS] path
     cdef int n_found              # known contexts in `path`; -1: not looked up yet
     cdef void take_up(self, const uint32_t* values) noexcept nogil
     cdef int32_t outcome(self, int symbol) noexcept nogil
+    cdef uint64_t word_key(self, int tag, uint32_t event) noexcept nogil
     cdef int32_t word(self, int tag, uint32_t event) noexcept nogil
     cdef int32_t _score(self, double probability) noexcept nogil
 

@@ -1,5 +1,7 @@
 """The hybrid's score of a move: a perceptron's, plus a fixed weight times the log probability (section 5)."""
 
+from threading import Lock
+
 from libc.math cimport log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -16,7 +18,7 @@ from spacy_incparse.derivations.state cimport PAD, SHIFT, tag_symbol
 
 cdef enum:
     MAX_OUTCOMES = 500000  # remembered over sentences, as are
-    MAX_WORDS = 500000
+    MAX_WORDS = 250000
 
 cdef double LEAST = 1e-30  # a probability below counts as this one: what cannot be has a score too, if a low one
 
@@ -25,48 +27,58 @@ cdef inline uint64_t outcome_key(uint64_t context, int symbol) noexcept nogil:
     return mix64(context ^ <uint64_t>symbol)
 
 
+cdef class ScoreMemo:
+    """Scores that were computed before, of all models that share it; for one search at a time, in whatever thread."""
+
+    def __init__(self):
+        self.lock = Lock()
+        memo_init(&self.outcomes)
+        memo_init(&self.words)
+
+
 cdef class GenerativeScores:
     """What one generative model says of outcomes; `unit` is the score of a natural log probability of 1.
 
-    lock: what is remembered serves one search at a time, in whatever thread.
+    number: the model's among those that share the memo.
     """
 
-    def __init__(self, Probabilities probabilities, double unit, lock):
-        self.lock = lock
-        self.probabilities, self.unit = probabilities, unit
-        memo_init(&self.outcome_memo)
-        memo_init(&self.word_memo)
+    def __init__(self, Probabilities probabilities, double unit, ScoreMemo memo, int number=0):
+        self.probabilities, self.unit, self.memo = probabilities, unit, memo
+        self.salt = mix64(number)
 
     cdef void take_up(self, const uint32_t* values) noexcept nogil:
         """Go to a context, whose values stay where they are until the next one."""
         self.values, self.n_found = values, -1
-        self.key = self.probabilities.context_key(values)
+        self.key = self.salt ^ self.probabilities.context_key(values)
 
     cdef int32_t outcome(self, int symbol) noexcept nogil:
         """The score of an outcome of the context."""
         cdef uint64_t key = outcome_key(self.key, symbol)
-        cdef int32_t found = memo_find(&self.outcome_memo, key)
+        cdef int32_t found = memo_find(&self.memo.outcomes, key)
         if found >= 0:
             return -found  # a memo has no room for numbers below 0, a score is never above
-        if self.outcome_memo.n >= MAX_OUTCOMES:
-            memo_clear(&self.outcome_memo)
+        if self.memo.outcomes.n >= MAX_OUTCOMES:
+            memo_clear(&self.memo.outcomes)
         if self.n_found < 0:
             self.n_found = self.probabilities.node_path(self.values, self.path)
         found = -self._score(self.probabilities.outcome(self.values, self.path, self.n_found, symbol))
-        memo_insert(&self.outcome_memo, key, found)
+        memo_insert(&self.memo.outcomes, key, found)
         return -found
 
     cdef int32_t word(self, int tag, uint32_t event) noexcept nogil:
         """The score of a word under a tag that is put into the context."""
-        cdef uint64_t key = self.probabilities.word_key(self.values, tag, event)
-        cdef int32_t found = memo_find(&self.word_memo, key)
+        cdef uint64_t key = self.word_key(tag, event)
+        cdef int32_t found = memo_find(&self.memo.words, key)
         if found >= 0:
             return -found
-        if self.word_memo.n >= MAX_WORDS:
-            memo_clear(&self.word_memo)
+        if self.memo.words.n >= MAX_WORDS:
+            memo_clear(&self.memo.words)
         found = -self._score(self.probabilities.compute_word(self.values, tag, event))
-        memo_insert(&self.word_memo, key, found)
+        memo_insert(&self.memo.words, key, found)
         return -found
+
+    cdef uint64_t word_key(self, int tag, uint32_t event) noexcept nogil:
+        return self.salt ^ self.probabilities.word_key(self.values, tag, event)
 
     cdef int32_t _score(self, double probability) noexcept nogil:
         """A score rounded to a whole number, so that sums are exact; it is never above 0."""
@@ -76,14 +88,14 @@ cdef class GenerativeScores:
 cdef class HybridScorer(Scorer):
     """A perceptron's scorer with a generative model behind it.
 
-    models: `GenerativeScores` of one or more models under one lock; a sentence says which one scores it. Scorers may
-    share them.
+    models: `GenerativeScores` of one or more models that share a memo; a sentence says which one scores it. Scorers
+    may share them.
     """
 
     def __init__(self, Moves moves, templates, Weights weights, models):
         super().__init__(moves, templates, weights)
         self.models = models
-        self.lock = models[0].lock
+        self.lock = models[0].memo.lock
         self.has_other = True
 
     cdef int begin(self, Sentence sentence) except -1:
@@ -103,10 +115,9 @@ cdef class HybridScorer(Scorer):
         if symbol == SHIFT:
             symbol = tag_symbol(&self.moves.symbols, self.tag)
             memo_prefetch(
-                &self.current.word_memo,
-                self.current.probabilities.word_key(self.values, self.tag, self.event_words[self.position]),
+                &self.current.memo.words, self.current.word_key(self.tag, self.event_words[self.position])
             )
-        memo_prefetch(&self.current.outcome_memo, outcome_key(self.current.key, symbol))
+        memo_prefetch(&self.current.memo.outcomes, outcome_key(self.current.key, symbol))
 
     cdef int32_t other_score(self, int symbol) noexcept nogil:
         return self.current.outcome(symbol)

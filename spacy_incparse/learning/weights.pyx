@@ -3,6 +3,7 @@
 import zlib
 from math import sqrt
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
@@ -15,6 +16,7 @@ cdef enum:
     LIMIT = 32000   # weights stay within +-LIMIT
     MAX_SCALE = 64  # units of an averaged weight of 1.0, less where large weights would not fit
     MAX_CHANGES = 65535  # that are counted
+    PIECE = 1 << 20  # bytes compressed at once
 
 
 cdef class Weights:
@@ -63,7 +65,7 @@ cdef class Weights:
         for k in range(n):
             out[k] = (<int>self.table[k] >> 8) & 255
             out[n + k] = <int>self.table[k] & 255
-        return zlib.compress(bytes(planes), 6)
+        return zlib.compress(planes, 6)
 
     def load_bytes(self, bytes data):
         """Read what `to_bytes` gave. Raises ModelError where the size does not fit."""
@@ -119,11 +121,13 @@ cdef class AveragedWeights(Weights):
 
     def state_to_bytes(self) -> bytes:
         """Give raw weights, sums and numbers of changes, compressed lightly: the training state."""
-        cdef Py_ssize_t n = self.table.size()
-        cdef bytes table = (<char*>self.table.data())[: n * sizeof(int16_t)]
-        cdef bytes sums = (<char*>self.sums.data())[: n * sizeof(int64_t)]
-        cdef bytes n_changes = (<char*>self.n_changes.data())[: self.n_changes.size() * sizeof(uint16_t)]
-        return zlib.compress(self.n_steps.to_bytes(8, "little") + table + sums + n_changes, 1)
+        cdef size_t n = self.table.size()
+        packer = zlib.compressobj(1)
+        parts = [packer.compress(self.n_steps.to_bytes(8, "little"))]
+        _pack(packer, parts, <const char*>self.table.data(), n * sizeof(int16_t))
+        _pack(packer, parts, <const char*>self.sums.data(), n * sizeof(int64_t))
+        _pack(packer, parts, <const char*>self.n_changes.data(), self.n_changes.size() * sizeof(uint16_t))
+        return b"".join([*parts, packer.flush()])
 
     def load_state(self, bytes data):
         """Read what `state_to_bytes` gave on a machine of this byte order. Raises ModelError where it does not fit."""
@@ -143,28 +147,42 @@ cdef class AveragedWeights(Weights):
         return self
 
 
+cdef int _pack(packer, list parts, const char* source, size_t n_bytes) except -1:
+    """Compress memory a piece at a time, since a copy of all of it would be the largest thing in training."""
+    cdef size_t k
+    for k in range(0, n_bytes, PIECE):
+        parts.append(packer.compress(source[k:min(k + PIECE, n_bytes)]))
+    return 0
+
+
 def averaged_over(learnt) -> Weights:
     """Give the mean of several learners' averages, rounded as `AveragedWeights.averaged` says.
 
     Features have the same place in all tables, so that models of several seeds can be mixed into one (McDonald et al.
     2010, parameter mixing).
     """
-    cdef AveragedWeights weights = learnt[0]
-    cdef size_t k
-    cdef double largest = 0.0, units
+    cdef AveragedWeights first = learnt[0]
+    cdef size_t k, n = first.table.size()
+    cdef double mean, largest = 0.0
     cdef int scale = MAX_SCALE
-    cdef vector[double] means
-    means.resize(weights.table.size(), 0.0)
+    cdef vector[PyObject*] models
     for weights in learnt:
-        for k in range(means.size()):
-            means[k] += weights.average(k)
-    for k in range(means.size()):
-        means[k] /= len(learnt)
-        largest = max(largest, means[k] if means[k] > 0 else -means[k])
+        models.push_back(<PyObject*>weights)
+    for k in range(n):
+        mean = _mean(&models, k)
+        largest = max(largest, mean if mean > 0 else -mean)
     while scale > 1 and largest * scale > LIMIT:
         scale //= 2
-    cdef Weights result = Weights(weights.bits, weights.n_columns, scale)
-    units = scale
-    for k in range(means.size()):
-        result.table[k] = <int16_t>(means[k] * units + (0.5 if means[k] >= 0 else -0.5))
+    cdef Weights result = Weights(first.bits, first.n_columns, scale)
+    for k in range(n):
+        mean = _mean(&models, k)
+        result.table[k] = <int16_t>(mean * scale + (0.5 if mean >= 0 else -0.5))
     return result
+
+
+cdef double _mean(const vector[PyObject*]* models, size_t k):
+    cdef double total = 0.0
+    cdef size_t i
+    for i in range(models.size()):
+        total += (<AveragedWeights>models[0][i]).average(k)
+    return total / models.size()

@@ -94,11 +94,19 @@ cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* bef
 cdef void _hash_history(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
                         uint32_t* keys) noexcept nogil:
     """The contexts of the history templates at the word that `set_parts` saw last, those of bigrams first."""
+    _hash_range(model, search, 0, tag, tag2, keys)
+
+
+cdef void _hash_range(const ModelC* model, const SearchC* search, size_t first, int32_t tag, int32_t tag2,
+                      uint32_t* keys) noexcept nogil:
+    """The contexts of the history templates from the first one on."""
     cdef size_t k, n_bigrams = model.bigram_templates.size()
-    for k in range(n_bigrams):
-        keys[k] = history_key(&model.bigram_templates[k], search.parts[k], tag, -1)
-    for k in range(model.trigram_templates.size()):
-        keys[n_bigrams + k] = history_key(&model.trigram_templates[k], search.parts[n_bigrams + k], tag, tag2)
+    for k in range(first, n_bigrams):
+        keys[k - first] = history_key(&model.bigram_templates[k], search.parts[k], tag, -1)
+    for k in range(max(first, n_bigrams), n_bigrams + model.trigram_templates.size()):
+        keys[k - first] = history_key(
+            &model.trigram_templates[k - n_bigrams], search.parts[k], tag, tag2
+        )
 
 
 cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const NodeC* before, int32_t node) noexcept nogil:
@@ -132,31 +140,38 @@ cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, in
                            int32_t given) noexcept nogil:
     """What the history says of one tag of the word that `set_parts` saw last."""
     _hash_history(model, search, tag, tag2, search.keys.data())
-    return _sum_of(model, search, search.keys.data(), given)
+    return _sum_of(model, search.keys.data(), search.parts.size(), given)
 
 
-cdef inline int64_t _sum_of(const ModelC* model, const SearchC* search, const uint32_t* keys,
-                            int32_t given) noexcept nogil:
+cdef inline int64_t _sum_of(const ModelC* model, const uint32_t* keys, size_t n, int32_t given) noexcept nogil:
     cdef int64_t score = 0
     cdef size_t k
-    for k in range(search.parts.size()):
+    for k in range(n):
         score += score_of(&model.weights, keys[k], given)
     return score
 
 
 cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2, int32_t given,
                             int64_t* scores) noexcept nogil:
-    """Add by tag what `history_score` is with it in the place of ANY_TAG."""
-    cdef size_t k, n_keys = search.parts.size()
+    """Add by tag what `history_score` is with it in the place of ANY_TAG.
+
+    Where that is the tag before the last, bigrams do not read it: they add the same to all tags, once computed.
+    """
+    cdef size_t k, n_bigrams = model.bigram_templates.size(), n_keys = search.parts.size()
+    cdef size_t first = n_bigrams if tag2 == ANY_TAG else 0, n = n_keys - first
+    cdef int64_t shared = 0
     cdef int32_t one
     cdef uint32_t* keys = search.keys.data()
+    if first:
+        _hash_history(model, search, tag, -1, keys)
+        shared = _sum_of(model, keys, first, given)
     for one in range(model.n_tags):
-        _hash_history(model, search, one if tag == ANY_TAG else tag, one if tag2 == ANY_TAG else tag2, keys)
-        keys += n_keys
-    for k in range(model.n_tags * n_keys):
+        _hash_range(model, search, first, one if tag == ANY_TAG else tag, one if tag2 == ANY_TAG else tag2, keys)
+        keys += n
+    for k in range(model.n_tags * n):
         prefetch_slot(&model.weights, search.keys[k])
     for one in range(model.n_tags):
-        scores[one] += _sum_of(model, search, search.keys.data() + one * n_keys, given)
+        scores[one] += shared + _sum_of(model, search.keys.data() + one * n, n, given)
 
 
 cdef inline void _offer(const ModelC* model, SearchC* search, int32_t i, NodeC new) noexcept nogil:
