@@ -276,7 +276,6 @@ def test_a_flag_starts_resumes_or_finds_a_training_finished(run, write, interrup
     interrupted(f"{loop}.TrainingTask.prepare", flag)
     interrupted(f"{loop}.TrainingState.save_preparation", flag)
     interrupted(f"{loop}.TrainingState.save_learner", flag, call=2)
-    interrupted("spacy_incparse.cli.recipe.save_pipeline", flag)
     assert run("train", trees, trees, out, *resume).exit_code == 0
     assert run("train", trees, trees, tmp_path / "whole", *resume).exit_code == 0
     assert _bytes(out) == _bytes(tmp_path / "whole")
@@ -296,7 +295,6 @@ def test_fine_tuning_goes_on_from_a_pipeline(run, model, write, tmp_path):
     assert run(*arguments).exit_code == 0
     nlp = spacy.load(tmp_path / "out" / "model-best")
     assert "ZP" in nlp.get_pipe("incparse").labels
-    assert "ZP" in str(nlp("rain falls .")._.trees[0])
     before = _bytes(tmp_path / "out")
     assert run(*arguments, "--force").exit_code == 0
     assert _bytes(tmp_path / "out") == before
