@@ -27,6 +27,27 @@ if TYPE_CHECKING:
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
 
+Config = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="|".join((*recipes(), "PATH")),
+        help="Feature set, or a .cfg or .json with settings.",
+    ),
+]
+Lang = Annotated[
+    str | None,
+    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer; default: the config's, or en."),
+]
+FromModel = Annotated[
+    str | None,
+    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
+]
+ResumeOrStart = Annotated[
+    bool, typer.Option("--resume-or-start", help="Go on if a training was begun in OUT_DIR, else start one.")
+]
+
 
 def train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
@@ -34,19 +55,8 @@ def train_command(
     out_dir: Annotated[
         Path, typer.Argument(metavar="OUT_DIR", file_okay=False, help="Folder for the pipeline (in model-best).")
     ],
-    config: Annotated[
-        str,
-        typer.Option(
-            "--config",
-            "-c",
-            metavar="|".join((*recipes(), "PATH")),
-            help="Feature set, or a .cfg or .json with settings.",
-        ),
-    ] = "rich",
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer; default: the config's, or en."),
-    ] = None,
+    config: Config = "rich",
+    lang: Lang = None,
     heads: Annotated[
         Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules; default: those of the language.")
     ] = None,
@@ -55,14 +65,9 @@ def train_command(
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes; default: the config's, or 10.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model; default 0.")] = None,
-    from_model: Annotated[
-        str | None,
-        typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
-    ] = None,
+    from_model: FromModel = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on after the last pass that was finished.")] = False,
-    resume_or_start: Annotated[
-        bool, typer.Option("--resume-or-start", help="Go on if a training was begun in OUT_DIR, else start one.")
-    ] = False,
+    resume_or_start: ResumeOrStart = False,
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline that is in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
 ) -> None:
