@@ -26,7 +26,7 @@ from paper_sides import (
 )
 from parts import Figures, Parts
 
-from spacy_incparse.cli.progress import Progress as TerminalLine
+from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.derivations.grammar_tables import GrammarTable, grammar_table
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.tagging.jackknife import jackknife_tags
@@ -208,17 +208,18 @@ class _Line:
     """How far a part is, on a terminal, and in the end a line with its time."""
 
     def __init__(self, name: str):
-        self._name, self._line, self._started = name, TerminalLine(), time.perf_counter()
+        self._name, self._started = name, time.perf_counter()
+        self._bar = progress_bar(bar_format="{desc}")
 
     def show(self, what: str, done: int, total: int) -> None:
         """Say how much of the part is done."""
-        self._line.show(f"{self._name}: {what}, {done:,}/{total:,}")
+        self._bar.set_description_str(f"{self._name}: {what}, {done:,}/{total:,}")
 
     def __enter__(self) -> _Line:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._line.clear()
+        self._bar.close()
         if kind is None:
             print(f"{self._name}  {time.perf_counter() - self._started:.1f} s", file=sys.stderr, flush=True)
 

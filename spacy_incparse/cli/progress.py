@@ -1,32 +1,16 @@
-"""A line on a terminal that says how far a command is."""
+"""Bars and counters on a terminal that say how far a command is."""
 
 from __future__ import annotations
 
 import sys
-import time
+from typing import TYPE_CHECKING, Any
 
-SECONDS_BETWEEN = 0.2
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
-class Progress:
-    """The line; it is shown on standard error, and only where that is a terminal."""
+def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
+    """Return a bar on standard error that vanishes when it is closed; it is shown only if that is a terminal."""
+    from tqdm import tqdm
 
-    def __init__(self, *, is_shown: bool = True):
-        self._is_shown = is_shown and sys.stderr.isatty()
-        self._last = time.monotonic()
-
-    def show(self, text: str) -> None:
-        """Put another text in place of the last one, if that has been there for a while."""
-        if self._is_shown and time.monotonic() - self._last >= SECONDS_BETWEEN:
-            self._write(text)
-            self._last = time.monotonic()
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._is_shown:
-            self._write("")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        sys.stderr.write(f"\r{text}\x1b[K")
-        sys.stderr.flush()
+    return tqdm(file=sys.stderr, leave=False, disable=not (is_shown and sys.stderr.isatty()), **settings)

@@ -15,9 +15,8 @@ import srsly
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.files import named
-from spacy_incparse.parsers.catalogue import check_search, kind_of, recipes
+from spacy_incparse.parsers.catalogue import check_search, find_kind, kind_of, recipes
 from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
-from spacy_incparse.pipeline.model_file import pack
 from spacy_incparse.settings import MOST, Settings, check_number
 from spacy_incparse.training.training_settings import (
     TRAINING_DEFAULTS,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.tagging.tagger import Tagger
+    from spacy_incparse.training.preparation import TrainedModel
 
 MAX_EPOCHS = 10
 _OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
@@ -55,16 +55,18 @@ class Recipe:
     options: dict[str, Any]
     heads: HeadRules
     description: str
+    base: TrainedModel | None = None
 
     @property
     def kind(self) -> ParserKind:
         """The kind of parser that is trained."""
-        return kind_of(self.training)
+        return find_kind(self.base.parser.kind) if self.base else kind_of(self.training)
 
     @property
     def parser_config(self) -> Settings:
         """The settings of the parser itself."""
-        return parser_config(self.training | self.search)
+        config: Settings | None = getattr(self.base.parser, "config", None) if self.base else None
+        return config or parser_config(self.training | self.search)
 
     def pipeline(self, tagger: Tagger | None, parser: ConstituencyParser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
@@ -74,8 +76,6 @@ class Recipe:
         """
         nlp = _blank(self.lang)
         nlp.add_pipe("sentencizer")
-        weights = {} if tagger is None else {"tagger": tagger.to_bytes()}
-        weights[self.kind.part_name] = parser.to_bytes()
         settings = {"training": self.training, "search": self.search}
         request = parser.tag_request
         if tagger is None or request is None or request.n_tags > 1:
@@ -84,8 +84,8 @@ class Recipe:
             # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
             nlp.add_pipe("incparse_tagger")
             nlp.add_pipe("incparse", config={"tags": "doc"} | settings | self.options)
-            _model(nlp, "incparse_tagger").from_bytes(pack({"tagger": weights["tagger"]}))
-        _model(nlp, "incparse").from_bytes(pack(weights))
+            _model(nlp, "incparse_tagger").tagger = tagger
+        _model(nlp, "incparse").set_weights(tagger, parser)  # no copy: these are the largest things in memory
         nlp.meta.update(name="incparse", description=f"Constituency parser, {self.description}", performance=scores)
         return nlp
 
@@ -99,10 +99,12 @@ def read_recipe(
     max_epochs: int | None = None,
     seed: int | None = None,
     description: str = "trained with spacy-incparse",
+    base: str | None = None,
 ) -> Recipe:
     """Read the settings that `config` names: a feature set, a config of spaCy (.cfg) or a .json file with settings.
 
-    The other arguments override what is there. Raises ConfigError for what does not exist or has a wrong value.
+    The other arguments override what is there. base: a pipeline to go on from, whose settings of the parser stay as
+    they are. Raises ConfigError for what does not exist or has a wrong value.
     """
     given = _read_settings(config)
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
@@ -115,6 +117,8 @@ def read_recipe(
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
     _blank(given["lang"])
+    if base is not None:
+        return _fine_tuning(base, given["max_epochs"], training["seed"], description)
     return Recipe(
         lang=given["lang"],
         max_epochs=given["max_epochs"],
@@ -123,6 +127,26 @@ def read_recipe(
         options=given["options"],
         heads=head_rules(training["heads"], given["lang"]),
         description=description,
+    )
+
+
+def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
+    """Return the settings of a trained pipeline. Raises IncparseError if it cannot be fine-tuned."""
+    from spacy_incparse.cli.options import open_pipeline
+    from spacy_incparse.training.preparation import TrainedModel
+
+    nlp, component = open_pipeline(base)
+    parser = component.decoder.model_parser
+    find_kind(parser.kind).fine_tuner(parser)  # which complains before trees are read
+    return Recipe(
+        lang=nlp.lang or "xx",
+        max_epochs=max_epochs,
+        training=component.training | {"seed": seed},
+        search=dict(component.search),
+        options={key: nlp.get_pipe_config(component.name)[key] for key in _OPTIONS},
+        heads=parser.heads,
+        description=f"{description}, after {nlp.meta.get('name', base)}",
+        base=TrainedModel(component.model.tagger, parser),
     )
 
 

@@ -14,7 +14,7 @@ import srsly
 import typer
 
 from spacy_incparse.cli.options import NoTags, SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
-from spacy_incparse.cli.progress import Progress
+from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_numbered_trees
@@ -166,11 +166,10 @@ def _scored(number: int, tree: Tree, doc: Doc, component: IncParser, gold_tags: 
 
 
 def _with_progress(scored: Iterable[ScoredTree], *, is_shown: bool) -> Iterator[ScoredTree]:
-    progress = Progress(is_shown=is_shown or not sys.stdout.isatty())
-    for item in scored:
-        yield item
-        progress.show(f"{item.number:,} trees")
-    progress.clear()
+    with progress_bar(is_shown=is_shown or not sys.stdout.isatty(), unit=" trees") as progress:
+        for item in scored:
+            yield item
+            progress.update()
 
 
 def _tree_table(scored: Iterable[ScoredTree]) -> Iterator[str]:

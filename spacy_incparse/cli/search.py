@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_incparse.cli.options import NoTags, SkipBad
-from spacy_incparse.cli.progress import Progress
+from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.trees.heads import HeadRules
@@ -103,18 +103,16 @@ class _Corpus:
 
         self.files = corpus_files(sources)
         self._normalize, self._skipped, self._tags = normalize, skipped, tags
-        self._progress = Progress(is_shown=not (prints_hits and sys.stdout.isatty()))
+        self._is_shown = not (prints_hits and sys.stdout.isatty())
 
     def __iter__(self) -> Iterator[tuple[Path, Forest]]:
         from spacy_incparse.cli.corpora import read_corpus
 
         read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped, tags=self._tags)
-        try:
-            for number, (path, forest) in enumerate(read, start=1):
+        with progress_bar(is_shown=self._is_shown, total=len(self.files), unit=" files") as progress:
+            for path, forest in read:
                 yield path, forest
-                self._progress.show(f"{number:,} of {len(self.files):,} files")
-        finally:
-            self._progress.clear()
+                progress.update()
 
 
 def _print_table(pattern: Pattern, corpus: _Corpus, raw_labels: bool) -> None:

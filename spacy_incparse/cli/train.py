@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
+from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from spacy_incparse.cli.recipe import Recipe
     from spacy_incparse.parsers.protocol import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
@@ -25,26 +27,36 @@ if TYPE_CHECKING:
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 _HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
 
+Config = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="|".join((*recipes(), "PATH")),
+        help="Recipe, or a .cfg or .json file with settings.",
+    ),
+]
+Lang = Annotated[
+    str | None,
+    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
+]
+FromModel = Annotated[
+    str | None,
+    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
+]
+ResumeOrStart = Annotated[
+    bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
+]
+
 
 def train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
-    dev: Annotated[str, typer.Argument(metavar="DEV", help="The same, with the trees that choose the best pass.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, which choose the best pass.")],
     out_dir: Annotated[
         Path, typer.Argument(metavar="OUT_DIR", file_okay=False, help="Folder for the pipeline (in model-best).")
     ],
-    config: Annotated[
-        str,
-        typer.Option(
-            "--config",
-            "-c",
-            metavar="|".join((*recipes(), "PATH")),
-            help="Recipe, or a .cfg or .json file with settings.",
-        ),
-    ] = "rich",
-    lang: Annotated[
-        str | None,
-        typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
-    ] = None,
+    config: Config = "rich",
+    lang: Lang = None,
     heads: Annotated[
         Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
     ] = None,
@@ -53,7 +65,9 @@ def train_command(
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes. Default: the config's, or 10.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model. Default: 0.")] = None,
+    from_model: FromModel = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
+    resume_or_start: ResumeOrStart = False,
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
@@ -70,8 +84,8 @@ def train_command(
     """
     from spacy_incparse.cli.recipe import read_recipe
 
-    if resume and force:
-        raise IncparseError("--resume and --force exclude each other")
+    if resume + force + resume_or_start > 1:
+        raise IncparseError("--resume, --resume-or-start and --force exclude each other")
     recipe = read_recipe(
         config,
         lang=lang,
@@ -80,12 +94,24 @@ def train_command(
         max_epochs=max_epochs,
         seed=seed,
         description=f"trained on {Path(train).name}",
+        base=from_model,
     )
+    if resume_or_start:
+        resume = _can_resume(out_dir, recipe)
+        if not resume and (out_dir / BEST).exists():
+            typer.echo(f"The training is finished: the pipeline is in {out_dir / BEST}")
+            return
     if not (resume or force):
         _check_folder(out_dir, recipe)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     train_pipeline(trees, open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags), out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
+    from spacy_incparse.training.training_state import is_begun
+
+    return is_begun(out_dir / STATE) and not recipe.kind.trains_in_one_pass
 
 
 def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
@@ -110,7 +136,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
         table.add(report)
 
-    kept: list[int] = []  # finished passes that --resume can go on after, each time that there are more
+    kept: list[int | None] = []  # what --resume can go on after, each time that there is more
     try:
         train_parser(
             trees,
@@ -122,6 +148,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             tagger_settings=recipe.training["tagger"],
             max_epochs=recipe.max_epochs,
             seed=recipe.training["seed"],
+            base=recipe.base,
             state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
             has_best=(out_dir / BEST).exists(),
@@ -141,21 +168,20 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
         )
 
 
-def _what_is_kept(kept: Sequence[int], *, resume: bool) -> str:
+def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
     if not kept:
         return "all is as it was before" if resume else "nothing is kept yet, start the training again"
+    if kept[-1] is None:
+        return "the preparation is not finished, --resume starts it anew"
     if not kept[-1]:
         return "no pass is finished yet, --resume goes on with the first one"
-    return "finished passes are kept, --resume goes on behind them"
+    return "finished passes are kept, --resume goes on after them"
 
 
 def _check_folder(out_dir: Path, recipe: Recipe) -> None:
     """Refuse to lose a pipeline that may have taken hours."""
-    from spacy_incparse.training.training_state import PREPARATION
-
     if (out_dir / BEST).exists():
-        can_resume = (out_dir / STATE / PREPARATION).exists() and not recipe.kind.trains_in_one_pass
-        train_on = ", train on with --resume," if can_resume else ""
+        train_on = ", train on with --resume," if _can_resume(out_dir, recipe) else ""
         raise IncparseError(
             f"there is a pipeline in {out_dir / BEST} already: name another folder{train_on} or replace it with --force"
         )
@@ -164,11 +190,9 @@ def _check_folder(out_dir: Path, recipe: Recipe) -> None:
 class _PassTable:
     """What is printed: two lines when the work has begun, a line for each pass; on a terminal how far it is."""
 
-    _WIDTH = 30
-
     def __init__(self, title: str):
         self._title, self._has_begun = title, False
-        self._is_terminal = sys.stderr.isatty()
+        self._bar: tqdm | None = None
 
     def add(self, report: PassReport) -> None:
         """Print the line of a pass."""
@@ -177,25 +201,24 @@ class _PassTable:
         typer.echo(_pass_line(report))
 
     def show_progress(self, what: str, done: int, total: int) -> None:
-        """Draw a bar over the last one."""
+        """Show how far something is, in the place of what was shown before."""
         self._begin()
-        n_filled = self._WIDTH * done // max(total, 1)
-        bar = "#" * n_filled + "-" * (self._WIDTH - n_filled)
-        self._write(f"{what} [{bar}] {done:,}/{total:,}")
+        if self._bar is None or self._bar.desc != what:
+            self.clear_progress()
+            self._bar = progress_bar(total=total, desc=what)
+            self._bar.desc = what
+        self._bar.update(done - self._bar.n)
 
     def clear_progress(self) -> None:
         """Take the bar away."""
-        self._write("")
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
 
     def _begin(self) -> None:
         if not self._has_begun:
             typer.echo(f"{self._title}\n{_HEADER}")
             self._has_begun = True
-
-    def _write(self, line: str) -> None:
-        if self._is_terminal:
-            sys.stderr.write(f"\r\033[K{line}")
-            sys.stderr.flush()
 
 
 def _pass_line(report: PassReport) -> str:

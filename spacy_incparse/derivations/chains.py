@@ -66,7 +66,18 @@ class Grammar:
         cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
     ) -> Grammar:
         """Read the grammar off the same transformed trees under several taggings; counts are the highest of them."""
-        labels = Labels.from_trees(tree for trees in taggings for tree in trees)
+        return cls.with_labels(
+            Labels.from_trees(tree for trees in taggings for tree in trees),
+            taggings,
+            chain_min_count=chain_min_count,
+            triple_min_count=triple_min_count,
+        )
+
+    @classmethod
+    def with_labels(
+        cls, labels: Labels, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+    ) -> Grammar:
+        """Read a grammar with given labels, which are those of the trees or more of them."""
         decisions: Counter[Decision] = Counter()
         chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
         for trees in taggings:
@@ -79,6 +90,26 @@ class Grammar:
             contexts=_group_by_context(decisions),
             chain_min_count=chain_min_count,
             triple_min_count=triple_min_count,
+        )
+
+    def extended(self, taggings: Sequence[Sequence[Tree]]) -> Grammar:
+        """Return a grammar with what more transformed trees have added to its counts.
+
+        All ids and the order of the chains stay as they are: what is new comes after them.
+        """
+        labels = self.labels.extended(Labels.from_trees(tree for trees in taggings for tree in trees))
+        # Rare chains and triples are dropped as in the first treebank, but for those that it has.
+        new = Grammar.with_labels(
+            labels, taggings, chain_min_count=self.chain_min_count, triple_min_count=self.triple_min_count
+        )
+        chains = [*self.chains, *({} for _ in labels.tags[len(self.chains) :])]
+        return replace(
+            self,
+            labels=labels,
+            chains=tuple(_added(old, more) for old, more in zip(chains, new.chains, strict=True)),
+            triples=_added(self.triples, new.triples),
+            contexts=self.contexts
+            | {context: _added(self.contexts.get(context, {}), outcomes) for context, outcomes in new.contexts.items()},
         )
 
     def without_rare_chains(self, min_count: int) -> Grammar:
@@ -139,8 +170,7 @@ class Grammar:
 
 def _check_ids(grammar: Grammar) -> None:
     """Raise ModelError for chains, triples or contexts with ids beyond the labels."""
-    n_nonterminals, n_tags = len(grammar.nonterminals), len(grammar.tags)
-    n_symbols = n_nonterminals + n_tags
+    n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
     if len(grammar.chains) != n_tags:
         raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
     places = [*grammar.triples, *grammar.contexts]
@@ -246,6 +276,11 @@ def _group_by_context(decisions: Counter[Decision]) -> dict[Context, dict[int, i
 
 def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _added(counts: dict[Any, int], more: dict[Any, int]) -> dict[Any, int]:
+    """Return counts with others added to them; what is new comes last."""
+    return counts | {key: counts.get(key, 0) + count for key, count in more.items()}
 
 
 def _flat(counts: dict[int, int]) -> list[int]:

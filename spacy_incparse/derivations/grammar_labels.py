@@ -2,6 +2,10 @@
 
 A phrase and a word may bear the same label in a treebank, so a *symbol*, which may be either, has an id of its own:
 nonterminals keep theirs, tags follow after them.
+
+Weights belong to ids. Labels that a trained model learns later (`Labels.extended`) therefore get ids after all others.
+Ids that had another meaning before keep it: the one after the tags, which stands for the end of the sentence, and those
+of the tags' symbols. `NOBODY` holds their places.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
 # What stands in an id's place where there is no symbol.
@@ -19,6 +24,9 @@ STOP = -1  # as the next symbol: the constituent ends
 SHIFT = -2  # as an outcome: the word itself comes next, whatever its tag
 END = -1  # as a look-ahead tag: there is no word any more
 UNKNOWN = -3  # for a label that these labels do not have
+
+NOBODY = ""  # in the place of an id that no label may have
+SPARE_TAGS = 100  # more than there are: room for tags that come after the first new nonterminal
 
 
 @dataclass(frozen=True)
@@ -39,24 +47,57 @@ class Labels:
                 (phrases if size > 1 else words)[label] += 1
         return cls(_by_frequency(phrases), _by_frequency(words))
 
+    def extended(self, other: Labels) -> Labels:
+        """Return labels with those of `other` as well, in which all labels of these have the same ids.
+
+        Raises IncparseError where there is no room for all tags.
+        """
+        tags = [tag for tag in other.tags if tag not in self.tag_ids]
+        nonterminals = [label for label in other.nonterminals if label not in self.nonterminal_ids]
+        end = [NOBODY] if tags and NOBODY not in self.tags else []
+        all_tags = (*self.tags, *end, *tags)
+        spare = [NOBODY] * (len(all_tags) + SPARE_TAGS) if nonterminals and NOBODY not in self.nonterminals else []
+        n_spare = len(spare) or self.nonterminals.count(NOBODY)
+        if n_spare and len(all_tags) > n_spare:
+            raise IncparseError(
+                f"the model has no room for {len(tags)} more tags, such as {tags[0]!r}: train a new one on all trees"
+            )
+        return Labels((*self.nonterminals, *spare, *nonterminals), all_tags)
+
     @cached_property
     def nonterminal_ids(self) -> dict[str, int]:
         """From a phrase label to its id."""
-        return {label: k for k, label in enumerate(self.nonterminals)}
+        return {label: k for k, label in enumerate(self.nonterminals) if label != NOBODY}
 
     @cached_property
     def tag_ids(self) -> dict[str, int]:
         """From a tag to its id among the tags."""
-        return {tag: k for k, tag in enumerate(self.tags)}
+        return {tag: k for k, tag in enumerate(self.tags) if tag != NOBODY}
+
+    @cached_property
+    def end_tag(self) -> int:
+        """The number that stands in a tag id's place before and after the sentence."""
+        return self.tags.index(NOBODY) if NOBODY in self.tags else len(self.tags)
+
+    @cached_property
+    def first_tag(self) -> int:
+        """The symbol id of the first tag."""
+        return self.nonterminals.index(NOBODY) if NOBODY in self.nonterminals else len(self.nonterminals)
+
+    @property
+    def n_symbols(self) -> int:
+        """The number after the last symbol id."""
+        return max(len(self.nonterminals), self.first_tag + len(self.tags))
 
     def tag_symbol(self, tag_id: int) -> int:
         """Give the symbol id of a tag."""
-        return len(self.nonterminals) + tag_id
+        return self.first_tag + tag_id
 
     def name(self, symbol: int) -> str:
-        """Give the label of a symbol id."""
-        n_nonterminals = len(self.nonterminals)
-        return self.nonterminals[symbol] if symbol < n_nonterminals else self.tags[symbol - n_nonterminals]
+        """Give the label of a symbol id; `NOBODY` for one that no label has."""
+        place = symbol - self.first_tag
+        nonterminal = self.nonterminals[symbol] if symbol < len(self.nonterminals) else NOBODY
+        return nonterminal or (self.tags[place] if 0 <= place < len(self.tags) else NOBODY)
 
 
 def _by_frequency(counts: Counter[str]) -> tuple[str, ...]:

@@ -27,9 +27,8 @@ cdef class Moves:
     """
 
     def __init__(self, grammar, heads, punctuation, conjunctions, int seen_min_count, double seen_min_share):
-        cdef int n_nonterminals = len(grammar.nonterminals), n_tags = len(grammar.tags)
-        self.symbols.n_nonterminals, self.symbols.n_tags = n_nonterminals, n_tags
-        self.symbols.n_symbols = FIRST_NONTERMINAL + n_nonterminals + n_tags
+        self.symbols.n_nonterminals, self.symbols.n_tags = grammar.labels.first_tag, len(grammar.tags)
+        self.symbols.n_symbols = FIRST_NONTERMINAL + grammar.labels.n_symbols
         self.n_words = (self.symbols.n_symbols + 63) // 64
         self._read_symbols(grammar, heads, punctuation, conjunctions)
         self._read_slashes(grammar)
@@ -39,9 +38,10 @@ cdef class Moves:
 
     def _read_symbols(self, grammar, heads, punctuation, conjunctions):
         cdef int n = self.symbols.n_symbols, parent, child, rank
-        names = [None, None, *grammar.nonterminals, *grammar.tags]
+        labels = grammar.labels
+        names = [None, None, *(labels.name(number) for number in range(labels.n_symbols))]
         self.head_rule.resize(n * n, 0)
-        for parent in range(FIRST_NONTERMINAL, FIRST_NONTERMINAL + self.symbols.n_nonterminals):
+        for parent in map(_symbol, labels.nonterminal_ids.values()):
             for child in range(FIRST_NONTERMINAL, n):
                 rank, direction = heads.priority(names[parent], names[child])
                 self.head_rule[parent * n + child] = 2 * min(rank, WORST_RANK) + (direction < 0)
@@ -59,7 +59,7 @@ cdef class Moves:
         cdef int symbol
         self.is_slash.resize(self.symbols.n_symbols, 0)
         self.slash_of.resize(self.symbols.n_symbols, NONE)
-        symbols = {name: _symbol(number) for number, name in enumerate(grammar.nonterminals)}
+        symbols = {name: _symbol(number) for name, number in grammar.labels.nonterminal_ids.items()}
         for name, symbol in symbols.items():
             base = slash_base(name)
             if base is not None:
@@ -84,7 +84,7 @@ cdef class Moves:
             key = seen_key(
                 _symbol(parent),
                 NONE if sibling == GRAMMAR_NO_SIBLING else _symbol(sibling),
-                self.symbols.n_tags if tag == GRAMMAR_END else tag,
+                grammar.labels.end_tag if tag == GRAMMAR_END else tag,
             )
             self.seen[key] = self._new_set()
             for outcome, count in outcomes.items():

@@ -43,12 +43,12 @@ class TreebankParser(BaseParser):
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags that the parser knows, the most frequent first."""
-        return self.model.grammar.tags
+        return tuple(self.model.grammar.labels.tag_ids)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The phrase labels that its trees may have, sorted."""
-        return tuple(sorted(label for label in self.model.grammar.nonterminals if slash_base(label) is None))
+        return tuple(sorted(label for label in self.model.grammar.labels.nonterminal_ids if slash_base(label) is None))
 
     @property
     def heads(self) -> HeadRules:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser, Learner
+from spacy_incparse.parsers.protocol import ConstituencyParser, FineTuner, Learner, ParserKind
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_kind import PAPER, PerceptronKind
 from spacy_incparse.trees.heads import HeadRules
@@ -68,6 +68,10 @@ class HybridKind(PerceptronKind):
 
         model = treebank_model(trees, tags, config, heads, clusters)
         return ParserLearner(HybridModel.train(model, trees, config), config)
+
+    def fine_tuner(self, parser: Any) -> FineTuner:
+        """Raise IncparseError: the generative model has counted its treebank, and shares its grammar."""
+        return ParserKind.fine_tuner(self, parser)
 
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""

@@ -17,6 +17,7 @@ cdef class AveragedWeights(Weights):
     # Lazy averaging: average = table - sums / n_steps, where sums collects step * change (Daume 2006, figure 2.3).
     cdef readonly int64_t n_steps
     cdef readonly double step_decay
+    cdef int unit                     # of a change by 1 where steps do not decay
     cdef vector[int64_t] sums
     cdef vector[uint16_t] n_changes   # of each weight so far, squared ones for changes by more than 1; empty: no decay
     cdef vector[int16_t] steps        # by the number of changes: the units that a change by 1 makes

@@ -89,7 +89,7 @@ cdef class AveragedWeights(Weights):
 
     def __init__(self, int bits, int n_columns, double step_decay=0.0):
         super().__init__(bits, n_columns, MAX_SCALE if step_decay else 1)
-        self.step_decay = step_decay
+        self.step_decay, self.unit = step_decay, 1
         self.sums.resize(self.table.size(), 0)
         self.n_steps = 1
         if step_decay:
@@ -98,7 +98,7 @@ cdef class AveragedWeights(Weights):
 
     cdef void add(self, uint32_t feature, int change) noexcept nogil:
         """Change the weight of a feature (a table index), at most up to LIMIT."""
-        cdef int n, value, units = change
+        cdef int n, value, units = change * self.unit
         if not self.n_changes.empty():
             n = self.n_changes[feature]
             units *= self.steps[n]
@@ -107,6 +107,30 @@ cdef class AveragedWeights(Weights):
         if -LIMIT <= value <= LIMIT:
             self.table[feature] = value
             self.sums[feature] += units * self.n_steps
+
+    def start_from(self, Weights old, int64_t n_steps):
+        """Begin with trained weights, which count in the average like those of so many steps.
+
+        Each weight's next change has the size that it had when the weight was last changed, or a larger one: a weight
+        of size w has changed so often at least that the steps make w. `old` may have fewer columns.
+        """
+        cdef size_t k
+        if old.bits != self.bits or old.n_columns > self.n_columns:
+            raise ValueError("the trained weights are a table of another size")
+        if self.n_changes.empty():
+            self.scale = self.unit = old.scale
+        for k in range(old.table.size()):
+            self.table[k] = old.table[k] * (self.scale // old.scale)
+            if not self.n_changes.empty():
+                self.n_changes[k] = _changes_behind(abs(self.table[k]) / <double>self.scale, self.step_decay)
+        self.n_steps = n_steps
+
+    def widen(self, AveragedWeights old):
+        """Take over everything from weights in training that have fewer columns."""
+        self.scale, self.unit, self.n_steps = old.scale, old.unit, old.n_steps
+        memcpy(self.table.data(), old.table.data(), old.table.size() * sizeof(int16_t))
+        memcpy(self.sums.data(), old.sums.data(), old.sums.size() * sizeof(int64_t))
+        memcpy(self.n_changes.data(), old.n_changes.data(), old.n_changes.size() * sizeof(uint16_t))
 
     def step(self):
         """Count one training example: the average is over the weights of the start and those after each example."""
@@ -153,6 +177,16 @@ cdef int _pack(packer, list parts, const char* source, size_t n_bytes) except -1
     for k in range(0, n_bytes, PIECE):
         parts.append(packer.compress(source[k:min(k + PIECE, n_bytes)]))
     return 0
+
+
+cdef int _changes_behind(double size, double step_decay) noexcept nogil:
+    """The least number of changes that give a weight this size: the sum of their steps is about 2 sqrt(n / c) or less.
+
+    The integral of 1 / sqrt(1 + c x) from 0 to n is 2 (sqrt(1 + c n) - 1) / c.
+    """
+    cdef double root = 1 + size * step_decay / 2
+    cdef double n = (root * root - 1) / step_decay
+    return <int>n if n < MAX_CHANGES else MAX_CHANGES
 
 
 def averaged_over(learnt) -> Weights:

@@ -41,6 +41,21 @@ class Lexicon:
         """Count the words of sentences."""
         return cls(Counter(word for sentence in sentences for word in sentence), **settings)
 
+    def extended(self, sentences: Iterable[Sequence[str]]) -> Lexicon:
+        """Return a lexicon with the words of more sentences.
+
+        Words that were known keep what features see of them; new ones are known as well, but none of them is common:
+        nothing but their class has been learned so far.
+        """
+        counts = Counter(word for sentence in sentences for word in sentence)
+        new = {word: min(count, self.common_min_count - 1) for word, count in counts.items() if word not in self.counts}
+        return Lexicon(
+            self.counts | new,
+            known_min_count=self.known_min_count,
+            common_min_count=self.common_min_count,
+            clusters=self.clusters,
+        )
+
     def encode(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Give each word's number and its class's number (0 for common words); both are 32-bit."""
         numbers = self._numbers

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tag, Tags
 from spacy_incparse.settings import Settings
@@ -148,6 +149,13 @@ class Learner(Protocol):
         """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
 
 
+class FineTuner(Learner, Protocol):
+    """A learner that goes on from a trained parser."""
+
+    def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
+        """Make room for what more normalized trees have; sentences have to be encoded again after this."""
+
+
 @dataclass(frozen=True)
 class TrainingNeeds:
     """What a configuration needs of its training.
@@ -196,6 +204,13 @@ class ParserKind(ABC):
         self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
         """Return a learner for normalized trees under the tags (one row per tree) that it will be trained with."""
+
+    def fine_tuner(self, parser: Any) -> FineTuner:
+        """Return a learner that goes on from a trained parser. Raises IncparseError if the kind has none."""
+        raise IncparseError(
+            f"a {self.name} parser cannot be fine-tuned: train a new one on its treebank and your trees together, or "
+            f"fine-tune a perceptron parser, such as 'en'"
+        )
 
     @abstractmethod
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import srsly
@@ -12,7 +13,7 @@ from spacy_incparse.derivations.moves import Moves
 from spacy_incparse.derivations.oracle import as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.derivations.treebank_parser import root_symbol
 from spacy_incparse.errors import ModelError
-from spacy_incparse.learning.weights import AveragedWeights, averaged_over
+from spacy_incparse.learning.weights import AveragedWeights, Weights, averaged_over
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags
@@ -25,19 +26,26 @@ from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
+PRIOR_STEPS = 200  # for as many sentences the weights of a trained parser count in the average
 PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
 
 
 class WeightLearner:
     """One of the models that a learner trains: raw weights, their perceptron, and candidates for repeated use."""
 
-    def __init__(self, model: PerceptronModel, moves: Moves, config: ParserConfig):
-        self.weights = AveragedWeights(config.table_bits, moves.n_columns, config.step_decay)
+    def __init__(self, model: PerceptronModel, moves: Moves, config: ParserConfig, weights: AveragedWeights):
+        self.weights = weights
         scorer = model.scorer(moves, self.weights, config, training=True)
         beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
         self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
         self._cache = CandidateCache(self._perceptron, config)
         self._n_candidates = config.cache_candidates if config.cache_size else 0
+
+    def extended(self, model: PerceptronModel, moves: Moves, config: ParserConfig) -> WeightLearner:
+        """Return this one with a larger grammar; candidates are forgotten, as their moves have other numbers there."""
+        weights = _new_weights(moves, config, self.weights.n_columns)
+        weights.widen(self.weights)
+        return WeightLearner(model, moves, config, weights)
 
     def learn(self, example: GoldMoves) -> int:
         """Learn from a sentence; give the number of updates, those of a sweep over the cache included."""
@@ -63,13 +71,27 @@ class ParserLearner:
     parser has the mean of their averages.
     """
 
-    def __init__(self, model: PerceptronModel, config: ParserConfig):
-        self.model, self.config = model, config
+    def __init__(self, model: PerceptronModel, config: ParserConfig, start: Weights | None = None):
+        """Make a learner; `start`: the weights of a trained parser, from which it goes on."""
+        self.config = config
+        self._set_model(model)
+        self._models = [
+            WeightLearner(model, self._moves, config, self._first_weights(start)) for _ in range(config.n_models)
+        ]
+
+    def _set_model(self, model: PerceptronModel) -> None:
+        config, self.model = self.config, model
         # With all outcomes of its contexts, the rare ones too: the model has to learn against them.
         self._moves = model.moves(config, config.train_seen_min_count)
         self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
-        self._models = [WeightLearner(model, self._moves, config) for _ in range(config.n_models)]
         self._parser: PerceptronParser | None = None
+
+    def _first_weights(self, start: Weights | None) -> AveragedWeights:
+        if start is None:
+            return _new_weights(self._moves, self.config)
+        weights = _new_weights(self._moves, self.config, start.n_columns)
+        weights.start_from(start, PRIOR_STEPS)
+        return weights
 
     @property
     def weights(self) -> AveragedWeights:
@@ -87,6 +109,16 @@ class ParserLearner:
     ) -> ParserLearner:
         """Return the learner of a perceptron with the grammar and lexicon of `treebank_model`."""
         return cls(treebank_model(trees, tags, config, heads, clusters), config)
+
+    @classmethod
+    def from_parser(cls, parser: PerceptronParser) -> ParserLearner:
+        """Return a learner that goes on from a trained parser's weights; `extend` it before it learns."""
+        return cls(parser.model, parser.config, parser.weights)
+
+    def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
+        """Add to grammar and lexicon what more normalized trees have; encode sentences again after this."""
+        self._set_model(extended_model(self.model, trees, tags, self.config))
+        self._models = [learning.extended(self.model, self._moves, self.config) for learning in self._models]
 
     @property
     def n_models(self) -> int:
@@ -136,6 +168,10 @@ class ParserLearner:
         self._parser = None
 
 
+def _new_weights(moves: Moves, config: ParserConfig, n_columns: int = 1) -> AveragedWeights:
+    return AveragedWeights(config.table_bits, max(moves.n_columns, n_columns), config.step_decay)
+
+
 def treebank_model(
     trees: Sequence[Tree],
     tags: Sequence[Tags],
@@ -147,9 +183,7 @@ def treebank_model(
 
     These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
     """
-    taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
-    if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
-        taggings.append([transform(tree) for tree in trees])
+    taggings = _taggings(trees, tags, config)
     grammar = Grammar.from_taggings(
         taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
     )
@@ -162,6 +196,26 @@ def treebank_model(
     return PerceptronModel(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
 
 
+def extended_model(
+    model: PerceptronModel, trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig
+) -> PerceptronModel:
+    """Return a model with what more trees have in its grammar and lexicon; tags as for `treebank_model`."""
+    taggings = _taggings(trees, tags, config)
+    grammar = model.grammar.extended(taggings)
+    known = model.grammar.labels.tag_ids.values()
+    punctuation = [tag for tag in _punctuation(taggings[0], grammar) if tag not in known]
+    lexicon = model.lexicon.extended(tree.words for tree in trees)
+    return replace(model, grammar=grammar, lexicon=lexicon, punctuation=(*model.punctuation, *punctuation))
+
+
+def _taggings(trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig) -> list[list[Tree]]:
+    """Return the transformed trees under each of the taggings that training meets."""
+    taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
+    if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
+        taggings.append([transform(tree) for tree in trees])
+    return taggings
+
+
 def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
     """Find the tags of punctuation by their words."""
     n_words = dict.fromkeys(grammar.tags, 0)
@@ -171,4 +225,4 @@ def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
             n_words[tag] += 1
             n_marks[tag] += not any(character.isalnum() for character in word)
     shares = enumerate((n_marks[tag], n_words[tag]) for tag in grammar.tags)
-    return tuple(k for k, (marks, words) in shares if marks >= PUNCTUATION_SHARE * words)
+    return tuple(k for k, (marks, words) in shares if words and marks >= PUNCTUATION_SHARE * words)

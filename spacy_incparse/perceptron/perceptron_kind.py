@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsers.protocol import (
+    ConstituencyParser,
+    FineTuner,
+    Learner,
+    ParserKind,
+    TagRequest,
+    TrainingNeeds,
+)
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -70,6 +77,12 @@ class PerceptronKind(ParserKind):
         from spacy_incparse.perceptron.learner import ParserLearner
 
         return ParserLearner.from_treebank(trees, tags, config, heads, clusters)
+
+    def fine_tuner(self, parser: Any) -> FineTuner:
+        """Return a learner that goes on from the averaged weights of a parser."""
+        from spacy_incparse.perceptron.learner import ParserLearner
+
+        return ParserLearner.from_parser(parser)
 
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""

@@ -76,7 +76,7 @@ class PerceptronModel:
 
     def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
         """Give a sentence as numbers, with those of a generative model if there is one (see `Sentence`)."""
-        tag_ids = self.grammar.labels.tag_ids
+        tag_ids, end_tag = self.grammar.labels.tag_ids, self.grammar.labels.end_tag
         numbers, classes = self.lexicon.encode(words)
         alternatives = {}
         ids = []
@@ -86,7 +86,7 @@ class PerceptronModel:
                 tag = best_tag(tag)
             ids.append(tag_ids.get(tag, 0))
         clusters = self.lexicon.encode_clusters(words)
-        return Sentence(numbers, classes, ids, len(tag_ids), "?" in words[-3:], alternatives, clusters, *generative)
+        return Sentence(numbers, classes, ids, end_tag, "?" in words[-3:], alternatives, clusters, *generative)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the model in a form fit for msgpack."""

@@ -131,10 +131,10 @@ class ParserModel(TaggerModel):
         except ModelError:
             return ()
 
-    def start_training(self, learner: Learner, tagger: Tagger | None) -> None:
-        """Drop the weights and learn new ones."""
+    def start_training(self, learner: Learner, tagger: Tagger | None, temperature: float | None = None) -> None:
+        """Drop the weights, and take from now on those that are learned."""
         self.source, self._tagger = None, tagger
-        self._learner, self._parser, self._temperature = learner, None, None
+        self._learner, self._parser, self._temperature = learner, None, temperature
 
     def set_weights(self, tagger: Tagger | None, parser: ConstituencyParser) -> None:
         """Take a parser and its tagger that were trained elsewhere; a parser that finds its own tags has none."""

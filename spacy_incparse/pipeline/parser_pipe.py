@@ -29,7 +29,7 @@ from spacy_incparse.documents.span_mirror import mirror_trees
 from spacy_incparse.documents.tree_storage import clear_trees, write_tree
 from spacy_incparse.documents.word_measures import clear_measures, measure_sentence, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsers.catalogue import check_search, find_kind, kinds
+from spacy_incparse.parsers.catalogue import check_search, kinds
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session
@@ -298,11 +298,13 @@ class IncParser(TrainablePipe):
         *,
         nlp: Language | None = None,
         labels: dict[str, list[str]] | None = None,
+        fine_tune: bool = False,
     ) -> None:
         """Read grammar and lexicon from all examples and train the own tagger; `update` then trains the parser.
 
         `labels` is accepted as spaCy passes it on, but the treebank is needed all the same: a grammar is more.
-        A component that has weights keeps them where no example has a tree. Raises IncparseError where neither is.
+        fine_tune: go on from the component's weights and keep its tagger. Without it they are dropped, unless no
+        example has a tree. Raises IncparseError if there are neither trees nor weights, or none to fine-tune.
         """
         trees = gold_trees(get_examples())
         if not trees and self.model.parser is not None:
@@ -312,6 +314,9 @@ class IncParser(TrainablePipe):
                 f"the component {self.name!r} found no gold trees to learn from: read the treebank with "
                 f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
             )
+        if fine_tune:
+            self._fine_tuning_run().extend_by_trees(trees)
+            return
         lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
         self._run = TrainingRun.start(trees, self.training | self._search, lang=lang)
         self.model.start_training(self._run.learner, self._run.tagger)
@@ -326,16 +331,16 @@ class IncParser(TrainablePipe):
     ) -> dict[str, float]:
         """Learn from each sentence of the examples in turn, in an order that only the seed decides.
 
-        The loss is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter.
-        A parser that is trained in one pass has learned everything in `initialize`: its loss is 0.
+        A component that was loaded is fine-tuned: it goes on from its averaged weights, and keeps its tagger. The loss
+        is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter. A parser
+        that is trained in one pass has learned everything in `initialize`: its loss is 0. Raises IncparseError if there
+        are no weights, or the parser is of a kind that cannot be fine-tuned.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "IncParser.update")
-        if self._run is None and self._is_complete():
-            return losses
-        losses[self.name] += self._training_run().update(examples, use_given_tags=self.tags == "doc")
+        losses[self.name] += (self._run or self._fine_tuning_run()).update(examples, use_given_tags=self.tags == "doc")
         return losses
 
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> None:
@@ -398,14 +403,16 @@ class IncParser(TrainablePipe):
         tags = self.tags_for(item.sentence)
         return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
-    def _is_complete(self) -> bool:
-        """Return whether the component has a parser to which further passes would add nothing."""
+    def _fine_tuning_run(self) -> TrainingRun:
+        """Begin to learn from the weights that are there."""
         parser = self.model.parser
-        return parser is not None and find_kind(parser.kind).trains_in_one_pass
-
-    def _training_run(self) -> TrainingRun:
-        if self._run is None:
-            raise IncparseError(f"the component {self.name!r} cannot be trained before nlp.initialize() was called")
+        if parser is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights to train: call nlp.initialize() with the training "
+                f"examples first, or give it a model, as in nlp.add_pipe('incparse', config={{'model': 'en'}})"
+            )
+        self._run = TrainingRun.go_on(parser, self.model.tagger, self.training["seed"])
+        self.model.start_training(self._run.learner, self._run.tagger, parser.temperature)
         return self._run
 
     def _check_tags(self, sentences: list[Sentence], parser: ConstituencyParser) -> None:

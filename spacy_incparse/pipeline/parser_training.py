@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.training import Example
 
 from spacy_incparse.documents.gold_trees import gold_sentences
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.catalogue import kind_of
+from spacy_incparse.parsers.catalogue import find_kind, kind_of
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import Learner, TagRequest
+from spacy_incparse.parsers.protocol import ConstituencyParser, FineTuner, Learner, TagRequest
 from spacy_incparse.training.training_settings import head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:  # compiled modules are loaded when training begins
     from spacy_incparse.tagging.tagger import Tagger
+
+
+class GoldSentence(NamedTuple):
+    """A sentence to learn from: its words, the tags that it is parsed under, and its normalized tree."""
+
+    words: tuple[str, ...]
+    tags: Tags
+    tree: Tree
+
+    def key(self) -> tuple:
+        """Return what tells it from other sentences."""
+        return (
+            self.words,
+            tuple(tuple(tag) if isinstance(tag, list) else tag for tag in self.tags),
+            self.tree.arrays.labels,
+        )
 
 
 @dataclass
@@ -33,27 +49,28 @@ class TrainingRun:
     tags: dict[tuple[str, ...], Tags] = field(default_factory=dict)  # by the words of a training sentence
     n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
     encoded: dict[tuple, object] = field(default_factory=dict)
+    tuner: FineTuner | None = None  # the learner, if it goes on from a trained parser and grows with the examples
+    known: set[tuple] = field(default_factory=set)  # sentences with which it has grown
 
     @classmethod
     def start(cls, trees: Sequence[Tree], settings: Mapping[str, Any], *, lang: str) -> TrainingRun:
         """Train the tagger on the trees if the parser needs one, tag them, and read grammar and lexicon."""
-        from spacy_incparse.training.preparation import needed_clusters, prepare
+        from spacy_incparse.training.preparation import TrainingTask
 
         kind = kind_of(settings)
         config = kind.config(own_settings(settings, kind))
-        needs = kind.needs(config)
-        tagger, tags, learner = prepare(
-            kind,
-            trees,
-            config,
-            head_rules(settings["heads"], lang),
-            needed_clusters(needs),
-            n_folds=settings["n_folds"],
-            tagger_settings=settings["tagger"],
-            seed=settings["seed"],
-        )
+        heads = head_rules(settings["heads"], lang)
+        task = TrainingTask(kind, trees, config, heads, settings["n_folds"], settings["tagger"], settings["seed"])
+        tagger, tags, learner = task.prepare()
         by_words = {tree.words: row for tree, row in zip(trees, tags, strict=True)}
-        return cls(learner, tagger, settings["seed"], needs.tag_request, needs.gold_tag_interval, by_words)
+        needs = task.needs
+        return cls(learner, tagger, task.seed, needs.tag_request, needs.gold_tag_interval, by_words)
+
+    @classmethod
+    def go_on(cls, parser: ConstituencyParser, tagger: Tagger | None, seed: int) -> TrainingRun:
+        """Go on from a trained parser. Raises IncparseError if its kind cannot be fine-tuned."""
+        tuner = find_kind(parser.kind).fine_tuner(parser)
+        return cls(tuner, tagger, seed, parser.tag_request, tuner=tuner)
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
         """Learn from the examples' sentences in random order; return how many of them were wrong before.
@@ -62,33 +79,48 @@ class TrainingRun:
         """
         from spacy_incparse.training.passes import learn_pass, uses_gold_tags
 
-        sentences = self._sentences(examples, use_given_tags)
+        sentences = list(self._sentences(examples, use_given_tags))
         # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
-        sentences.sort(key=lambda sentence: (sentence[0], sentence[2].arrays.labels))
+        sentences.sort(key=lambda sentence: (sentence.words, sentence.tree.arrays.labels))
+        self.extend(sentences)
         self.n_batches += 1
         batch = [
-            self._encode(words, tree.tags if uses_gold_tags(i, self.n_batches, self.gold_tag_interval) else tags, tree)
-            for i, (words, tags, tree) in enumerate(sentences)
+            self._encode(
+                sentence._replace(tags=sentence.tree.tags)
+                if uses_gold_tags(i, self.n_batches, self.gold_tag_interval)
+                else sentence
+            )
+            for i, sentence in enumerate(sentences)
         ]
         _, n_wrong = learn_pass(batch, self.learner, self.seed, self.n_batches)
         return round(n_wrong / self.learner.n_models)
 
-    def _encode(self, words: tuple[str, ...], tags: Tags, tree: Tree) -> object:
+    def extend(self, sentences: Iterable[GoldSentence]) -> None:
+        """Let a learner that grows with the examples know those that are new to it."""
+        new = {sentence.key(): sentence for sentence in sentences} if self.tuner else {}
+        new = {key: sentence for key, sentence in new.items() if key not in self.known}
+        if self.tuner and new:
+            self.tuner.extend([s.tree for s in new.values()], [s.tags for s in new.values()])
+            self.known.update(new)
+            self.encoded.clear()  # it numbers its moves anew
+
+    def extend_by_trees(self, trees: Iterable[Tree]) -> None:
+        """Let a learner that grows with the examples know all trees at once, under the tagger's tags."""
+        self.extend([GoldSentence(tree.words, self._tags_of(tree.words), tree) for tree in trees])
+
+    def _encode(self, sentence: GoldSentence) -> object:
         """Encode a sentence once, not in every pass."""
-        key = words, tuple(tuple(tag) if isinstance(tag, list) else tag for tag in tags), tree.arrays.labels
+        key = sentence.key()
         if key not in self.encoded:
-            self.encoded[key] = self.learner.encode(words, tags, tree)
+            self.encoded[key] = self.learner.encode(*sentence)
         return self.encoded[key]
 
-    def _sentences(self, examples: Iterable[Example], use_given_tags: bool) -> list[tuple[tuple[str, ...], Tags, Tree]]:
-        sentences = []
+    def _sentences(self, examples: Iterable[Example], use_given_tags: bool) -> Iterator[GoldSentence]:
         for example in examples:
             given = _given_tags(example) if use_given_tags else None
             for first, tree in gold_sentences(example).trees:
                 words = tree.words
-                tags = given[first : first + len(words)] if given else self._tags_of(words)
-                sentences.append((words, tags, tree))
-        return sentences
+                yield GoldSentence(words, given[first : first + len(words)] if given else self._tags_of(words), tree)
 
     def _tags_of(self, words: tuple[str, ...]) -> Tags:
         tags = self.tags.get(words)

@@ -1,14 +1,23 @@
-"""What happens before the first pass: the tagger, jackknifed tags, and a learner with grammar and lexicon."""
+"""What is to be trained, and what happens before the first pass: the tagger, jackknifed tags, and a learner."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from spacy_incparse.lexicon.cluster_files import read_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsers.protocol import (
+    ConstituencyParser,
+    Learner,
+    ParserKind,
+    TagRequest,
+    TrainingNeeds,
+)
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
@@ -19,6 +28,22 @@ from spacy_incparse.trees.tree import Tree
 Rows = Sequence[Tags]
 
 
+class TrainedModel(NamedTuple):
+    """A parser that training goes on from, and its tagger; one that finds its own tags has none."""
+
+    tagger: Tagger | None
+    parser: ConstituencyParser
+
+    def tags_of(self, trees: Sequence[Tree]) -> Rows:
+        """Return the tags under which the parser would parse the words of trees."""
+        return tags_of(self.tagger, self.parser.tag_request, trees)
+
+    def checksum(self) -> str:
+        """Return a number for the weights of both."""
+        parts = [self.parser.to_bytes(), *([self.tagger.to_bytes()] if self.tagger else [])]
+        return " ".join(hashlib.sha256(part).hexdigest() for part in parts)
+
+
 class Preparation(NamedTuple):
     """The parser's learner and, if it needs tags, the tagger of all trees and the tags to train on (one row a tree)."""
 
@@ -27,56 +52,96 @@ class Preparation(NamedTuple):
     learner: Learner
 
 
-def prepare(
-    kind: ParserKind,
-    trees: Sequence[Tree],
-    config: Settings,
-    heads: HeadRules,
-    clusters: Clusters | None,
-    *,
-    n_folds: int = 10,
-    tagger_settings: dict[str, Any] | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Preparation:
-    """Train the tagger on normalized trees and tag each fold of them with a tagger of the other folds.
+@dataclass(frozen=True)
+class TrainingTask:
+    """Normalized trees, and what is to be learned from them.
 
-    A parser that finds its own tags gets none. clusters: those that the configuration names. n_folds below 2 trains
-    the parser on gold tags. Raises IncparseError if there is nothing to learn from.
+    n_folds: of jackknifing; below 2 trains the parser on gold tags. base: a trained model to go on from: then only
+    `kind` and `seed` matter of the other settings.
     """
-    request = kind.needs(config).tag_request
-    tagger: Tagger | None = None
-    tags: Rows = [tree.tags for tree in trees]
-    if request is not None:
-        settings = {"seed": seed, "clusters": clusters} | (tagger_settings or {})
-        tagger, tags = _tag(trees, request, n_folds, settings, progress or (lambda what, done, total: None))
-    return Preparation(tagger, tags, kind.learner(trees, tags, config, heads, clusters))
+
+    kind: ParserKind
+    trees: Sequence[Tree]
+    config: Settings
+    heads: HeadRules
+    n_folds: int = 10
+    tagger_settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    base: TrainedModel | None = None
+
+    @cached_property
+    def needs(self) -> TrainingNeeds:
+        """What the configuration needs; a trained model keeps its clusters and its tagger, whose tags it learns on."""
+        if self.base is None:
+            return self.kind.needs(self.config)
+        return TrainingNeeds(tag_request=self.base.parser.tag_request)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that the configuration names, read once."""
+        needs = self.needs
+        return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
+
+    def prepare(self, progress: Progress | None = None) -> Preparation:
+        """Train the tagger on all trees, tag each fold of them with a tagger of the other folds, and read the grammar.
+
+        A parser that finds its own tags gets none, and a trained model has its tagger. Raises IncparseError if there is
+        nothing to learn from, or the model cannot be trained on.
+        """
+        if self.base is None:
+            tagger, tags = self._tag(progress or (lambda what, done, total: None))
+        else:
+            tagger, tags = self.base.tagger, self.base.tags_of(self.trees)
+        return Preparation(tagger, tags, self.learner(tags))
+
+    def learner(self, tags: Rows) -> Learner:
+        """Return the learner as it is before the first pass, for these tags of the trees."""
+        if self.base is None:
+            return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
+        tuner = self.kind.fine_tuner(self.base.parser)
+        tuner.extend(self.trees, tags)
+        return tuner
+
+    def contents(self) -> dict[str, Any]:
+        """Return what training depends on, but for the trees; of clusters what is in them, as their file may change."""
+        base = {} if self.base is None else {"base": self.base.checksum()}
+        return base | {
+            "n_folds": self.n_folds,
+            "tagger_settings": dict(self.tagger_settings),
+            "seed": self.seed,
+            "config": self.config.to_dict(),
+            "heads": self.heads.to_dict(),
+            "clusters": None if self.clusters is None else self.clusters.checksum(),
+            "n_train": len(self.trees),
+        }
+
+    def _tag(self, report: Progress) -> tuple[Tagger | None, Rows]:
+        words, gold_tags = [tree.words for tree in self.trees], [tree.tags for tree in self.trees]
+        request = self.needs.tag_request
+        if request is None:
+            return None, gold_tags
+        settings = {"seed": self.seed, "clusters": self.clusters} | dict(self.tagger_settings)
+        n_epochs = settings.get("n_epochs", 10)
+        tagger = Tagger.train(
+            words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
+        )
+        if min(self.n_folds, len(self.trees)) < 2:
+            return tagger, gold_tags
+        folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # their taggers: fewer passes
+        tags = jackknife_tags(
+            words,
+            gold_tags,
+            n_folds=self.n_folds,
+            n_tags=request.n_tags,
+            tag_margin=request.margin,
+            progress=lambda done, n: report("jackknifing tags", done, n),
+            **folds,
+        )
+        return tagger, tags
 
 
-def _tag(
-    trees: Sequence[Tree], request: TagRequest, n_folds: int, settings: dict[str, Any], report: Progress
-) -> tuple[Tagger, Rows]:
-    words = [tree.words for tree in trees]
-    gold_tags = [tree.tags for tree in trees]
-    n_epochs = settings.get("n_epochs", 10)
-    tagger = Tagger.train(
-        words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
-    )
-    if min(n_folds, len(trees)) < 2:
-        return tagger, gold_tags
-    folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # their taggers take fewer passes
-    tags = jackknife_tags(
-        words,
-        gold_tags,
-        n_folds=n_folds,
-        n_tags=request.n_tags,
-        tag_margin=request.margin,
-        progress=lambda done, n: report("jackknifing tags", done, n),
-        **folds,
-    )
-    return tagger, tags
-
-
-def needed_clusters(needs: TrainingNeeds) -> Clusters | None:
-    """Read the word clusters that a configuration names."""
-    return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
+def tags_of(tagger: Tagger | None, request: TagRequest | None, trees: Sequence[Tree]) -> Rows:
+    """Return the tags under which the words of trees are parsed; None for each word if the parser finds its own."""
+    if tagger is None or request is None:
+        return [[None] * len(tree.words) for tree in trees]
+    return tagger.candidate_tags([tree.words for tree in trees], *request)

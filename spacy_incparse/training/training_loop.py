@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.catalogue import kind_of_config
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind, TagRequest
+from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.passes import Progress, learn_pass, uses_gold_tags
-from spacy_incparse.training.preparation import Preparation, Rows, needed_clusters, prepare
+from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_state import TrainingState, fingerprint
 from spacy_incparse.trees.heads import HeadRules
@@ -40,6 +39,8 @@ class PassReport:
 
 
 OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
+OnKept = Callable[[int | None], object]
+NO_BEST = -1.0
 
 
 def train_parser(
@@ -50,74 +51,90 @@ def train_parser(
     heads: HeadRules,
     kind: ParserKind | None = None,
     n_folds: int = 10,
-    tagger_settings: dict[str, Any] | None = None,
+    tagger_settings: Mapping[str, Any] | None = None,
     max_epochs: int = 10,
     seed: int = 0,
+    base: TrainedModel | None = None,
     state_dir: Path | None = None,
     resume: bool = False,
     has_best: bool = True,
     on_pass: OnPass | None = None,
-    on_kept: Callable[[int], object] = lambda _: None,
+    on_kept: OnKept = lambda _: None,
     progress: Progress | None = None,
 ) -> None:
     """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
 
-    kind: of the parser; by default the one that the configuration is for. The parser of a pass that is the best so far
-    has a temperature, fitted on the held-out trees. After each pass the state is written to `state_dir`, and `on_kept`
-    gets the number of passes there; with `resume` training goes on after them, and gives the same models, to the bit,
-    as if it had never stopped. Without their best model (`has_best`) the next one is the best so far. Raises
-    IncparseError if the state belongs to other trees (of `dev` too), settings or word clusters, or there is none.
+    kind: of the parser; by default the one that the configuration is for. base: a trained model to go on from. The
+    parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
+    `state_dir`: `on_kept` gets None when only the start of the run is there, then the number of finished passes. A run
+    that is resumed goes on after them, and gives the same models, to the bit, as if it had never stopped. Without their
+    best model (`has_best`) the next one is the best so far. Raises IncparseError if the state belongs to other trees
+    (of `dev` too), settings or word clusters, or there is none to resume.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
     kind = kind or kind_of_config(config)
-    needs = kind.needs(config)
-    clusters = needed_clusters(needs)
-    given: dict[str, Any] = {"n_folds": n_folds, "tagger_settings": tagger_settings or {}, "seed": seed}
-    settings = {**given, **_contents(config, heads, clusters), "n_train": len(train)}
-    state = TrainingState(state_dir, fingerprint([*train, *dev], settings)) if state_dir else None
-    if state and resume:
-        preparation = state.load_preparation(kind, train, config, heads, clusters)
-    else:
-        preparation = prepare(kind, train, config, heads, clusters, progress=progress, **given)
-        if state:
-            state.start(preparation)
-    learner = preparation.learner
-    n_passes, best = state.load_learner(learner) if state and resume else (0, -1.0)
-    best = best if has_best else -1.0
+    task = TrainingTask(kind, train, config, heads, n_folds, tagger_settings or {}, seed, base)
+    state = TrainingState(state_dir, fingerprint([*train, *dev], task.contents())) if state_dir else None
+    preparation = _prepared(task, state, resume, on_kept, progress)
+    n_passes, best = state.load_learner(preparation.learner) if state else (0, NO_BEST)
     if state:
         on_kept(n_passes)
-    dev_tags = tags_of(preparation.tagger, needs.tag_request, dev)
-    schedule = TagSchedule(train, preparation, needs.gold_tag_interval)
+    passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress)
     for number in range(n_passes + 1, (1 if kind.trains_in_one_pass else max_epochs) + 1):
-        started = time.perf_counter()
-        n_updates, _ = learn_pass(schedule.examples(number), learner, seed, number, progress)
-        parser = learner.parser()
-        scores = score_parser(parser, dev, dev_tags) if dev else None
-        is_best = scores is None or scores["const_f"] > best
-        if is_best:
-            best = scores["const_f"] if scores else best
-            if dev:
-                parser.temperature = fit_temperature(parser, dev, dev_tags)
+        report, parser = passes.run(number)
         if on_pass:
-            report = PassReport(number, n_updates, scores, time.perf_counter() - started, is_best)
             on_pass(report, preparation.tagger, parser)
         if state:
-            state.save_learner(learner, number, best)
+            state.save_learner(preparation.learner, number, passes.best)
             on_kept(number)
 
 
-def _contents(config: Settings, heads: HeadRules, clusters: Clusters | None) -> dict[str, Any]:
-    """Return what a training depends on; of clusters what is in them, since their file may change."""
-    checksum = None if clusters is None else clusters.checksum()
-    return {"config": config.to_dict(), "heads": heads.to_dict(), "clusters": checksum}
+def _prepared(
+    task: TrainingTask, state: TrainingState | None, resume: bool, on_kept: OnKept, progress: Progress | None
+) -> Preparation:
+    """Return what comes before the first pass: that of the run in `state` if it is resumed and came so far."""
+    if state is None:
+        return task.prepare(progress)
+    if resume:
+        kept = state.load_preparation(task)
+        if kept is not None:
+            return kept
+    else:
+        state.begin()
+    on_kept(None)
+    preparation = task.prepare(progress)
+    state.save_preparation(preparation)
+    return preparation
 
 
-def tags_of(tagger: Tagger | None, request: TagRequest | None, trees: Sequence[Tree]) -> Rows:
-    """Return the tags under which the words of trees are parsed; None for each word if the parser finds its own."""
-    if tagger is None or request is None:
-        return [[None] * len(tree.words) for tree in trees]
-    return tagger.candidate_tags([tree.words for tree in trees], *request)
+class Passes:
+    """The passes of a training and the best F so far."""
+
+    def __init__(
+        self,
+        task: TrainingTask,
+        preparation: Preparation,
+        dev: Sequence[Tree],
+        best: float = NO_BEST,
+        progress: Progress | None = None,
+    ):
+        self.best = best
+        self._learner, self._dev, self._seed, self._progress = preparation.learner, dev, task.seed, progress
+        self._dev_tags = tags_of(preparation.tagger, task.needs.tag_request, dev)
+        self._schedule = TagSchedule(task.trees, preparation, task.needs.gold_tag_interval)
+
+    def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
+        """Make a pass; return its report and the parser after it."""
+        started = time.perf_counter()
+        n_updates, _ = learn_pass(self._schedule.examples(number), self._learner, self._seed, number, self._progress)
+        parser = self._learner.parser()
+        scores = score_parser(parser, self._dev, self._dev_tags) if self._dev else None
+        is_best = scores is None or scores["const_f"] > self.best
+        if is_best and scores is not None:
+            self.best = scores["const_f"]
+            parser.temperature = fit_temperature(parser, self._dev, self._dev_tags)
+        return PassReport(number, n_updates, scores, time.perf_counter() - started, is_best), parser
 
 
 def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:

@@ -13,29 +13,32 @@ import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import write_bytes
-from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.parsers.protocol import Learner, ParserKind
-from spacy_incparse.settings import Settings
+from spacy_incparse.parsers.protocol import Learner
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.preparation import Preparation
-from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.training.preparation import Preparation, TrainingTask
 from spacy_incparse.trees.tree import Tree
 
+BEGUN = "begun.bin"  # that there is a run
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
 
 
 def forget(folder: Path) -> None:
     """Remove the state of a run, and its folder if there is nothing else in it."""
-    for name in (LEARNER, PREPARATION):
+    for name in (LEARNER, PREPARATION, BEGUN):
         for path in (folder / name, _unfinished(folder / name)):
             path.unlink(missing_ok=True)
     with suppress(OSError):  # there is none, or there are files that are not ours
         folder.rmdir()
 
 
+def is_begun(folder: Path) -> bool:
+    """Return whether there is the state of a run."""
+    return any((folder / name).exists() for name in (BEGUN, PREPARATION))
+
+
 def fingerprint(trees: Sequence[Tree], settings: dict[str, Any]) -> str:
-    """Give a checksum of trees and settings: a state fits these and no others."""
+    """Return a checksum of trees and settings: a state fits these and no others."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for tree in trees:
         digest.update(repr((tree.arrays.labels, tree.arrays.sizes, tree.arrays.words)).encode("utf8", "surrogatepass"))
@@ -48,27 +51,28 @@ class TrainingState:
     def __init__(self, folder: Path, checksum: str):
         self.folder, self.checksum = folder, checksum
 
-    def start(self, preparation: Preparation) -> None:
-        """Begin a run: forget an older one and keep the preparation."""
+    def begin(self) -> None:
+        """Forget an older run, and note that there is one: killed from now on, it can be resumed."""
+        forget(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / LEARNER).unlink(missing_ok=True)
-        tagger = preparation.tagger and preparation.tagger.to_bytes()
-        content = {"tagger": tagger, "tags": [list(row) for row in preparation.tags]}
-        self._write(PREPARATION, content)
+        self._write(BEGUN, {})
 
-    def load_preparation(
-        self,
-        kind: ParserKind,
-        trees: Sequence[Tree],
-        config: Settings,
-        heads: HeadRules,
-        clusters: Clusters | None,
-    ) -> Preparation:
-        """Give the preparation of the run, the learner as it is before the first pass."""
+    def save_preparation(self, preparation: Preparation) -> None:
+        """Keep what was done before the first pass."""
+        tagger = preparation.tagger and preparation.tagger.to_bytes()
+        self._write(PREPARATION, {"tagger": tagger, "tags": [list(row) for row in preparation.tags]})
+
+    def load_preparation(self, task: TrainingTask) -> Preparation | None:
+        """Return the preparation of the run, with the learner as it is before the first pass; None if it has none yet.
+
+        Raises IncparseError if there is no run, or it is one of another task.
+        """
+        if not (self.folder / PREPARATION).exists():
+            self._read(BEGUN)
+            return None
         content = self._read(PREPARATION)
-        learner = kind.learner(trees, content["tags"], config, heads, clusters)
         tagger = None if content["tagger"] is None else Tagger.from_bytes(content["tagger"])
-        return Preparation(tagger, content["tags"], learner)
+        return Preparation(tagger, content["tags"], task.learner(content["tags"]))
 
     def save_learner(self, learner: Learner, n_passes: int, best: float) -> None:
         """Keep the learner after a pass; an interrupted write leaves the state of the pass before."""
@@ -88,7 +92,7 @@ class TrainingState:
     def _read(self, name: str) -> dict[str, Any]:
         path = self.folder / name
         if not path.exists():
-            raise IncparseError(f"{path} does not exist, so there is no training to resume: start without --resume")
+            raise IncparseError(f"there is no training to resume in {self.folder}: start without --resume")
         try:
             content = srsly.msgpack_loads(path.read_bytes())
             checksum = content["checksum"]

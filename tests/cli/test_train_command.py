@@ -1,6 +1,6 @@
-import importlib
 import itertools
 import json
+import pkgutil
 import re
 import shutil
 from pathlib import Path
@@ -73,7 +73,7 @@ def interrupted(run, write, tmp_path, monkeypatch):
 
     def _interrupted(function, *options, call=1):
         module, _, name = function.rpartition(".")
-        original, calls = getattr(importlib.import_module(module), name), itertools.count(1)
+        original, calls = getattr(pkgutil.resolve_name(module), name), itertools.count(1)
 
         def stop(*args, **kwargs):
             if next(calls) == call:
@@ -92,21 +92,20 @@ def interrupted(run, write, tmp_path, monkeypatch):
 def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.training_loop"
     resume = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 3, "--resume"]
-    nothing = "Interrupted: nothing is kept yet, start the training again\n"
+    begun = "Interrupted: the preparation is not finished, --resume starts it anew\n"
     no_pass = "Interrupted: no pass is finished yet, --resume goes on with the first one\n"
-    passes = "Interrupted: finished passes are kept, --resume goes on behind them\n"
-    assert interrupted(f"{loop}.prepare") == nothing
-    assert run(*resume).exit_code == 1
-    assert interrupted(f"{loop}.learn_pass") == no_pass
+    passes = "Interrupted: finished passes are kept, --resume goes on after them\n"
+    assert interrupted(f"{loop}.TrainingTask.prepare") == begun
+    assert interrupted(f"{loop}.TrainingTask.prepare", "--resume") == begun
     assert interrupted(f"{loop}.learn_pass", "--resume") == no_pass
     assert interrupted(f"{loop}.TagSchedule", "--resume") == no_pass
     assert interrupted(f"{loop}.learn_pass", "--resume", call=2) == passes
     assert interrupted(f"{loop}.learn_pass", "--resume") == passes
-    loading = interrupted("spacy_incparse.training.training_loop.needed_clusters", "--resume")
+    loading = interrupted(f"{loop}.fingerprint", "--resume")
     assert loading == "Interrupted: all is as it was before\n"
     result = run(*resume)
     assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]
-    assert interrupted(f"{loop}.prepare", "--force") == nothing  # what is there is of another training
+    assert interrupted(f"{loop}.TrainingTask.prepare", "--force") == begun  # what was there is of another training
     assert interrupted(f"{loop}.learn_pass", "--force") == no_pass
 
 
@@ -271,3 +270,47 @@ def test_a_generative_model_has_a_temperature_fitted_on_the_dev_trees(run, train
     run("train", train_file, dev_file, tmp_path, "--config", "generative")
     temperature = spacy.load(tmp_path / "model-best").get_pipe("incparse").model.temperature
     assert temperature not in (None, 1.0)
+
+
+def test_a_flag_starts_resumes_or_finds_a_training_finished(run, write, interrupted, tmp_path):
+    trees, out = write("small.mrg", SMALL), tmp_path / "out"
+    loop = "spacy_incparse.training.training_loop"
+    flag, resume = "--resume-or-start", ["--config", SMALL_CONFIG, "--max-epochs", 3, "--resume-or-start"]
+    interrupted(f"{loop}.TrainingTask.prepare", flag)
+    interrupted(f"{loop}.TrainingState.save_preparation", flag)
+    interrupted(f"{loop}.TrainingState.save_learner", flag, call=2)
+    assert run("train", trees, trees, out, *resume).exit_code == 0
+    assert run("train", trees, trees, tmp_path / "whole", *resume).exit_code == 0
+    assert _bytes(out) == _bytes(tmp_path / "whole")
+    shutil.rmtree(out / "state")
+    again = run("train", trees, trees, out, *resume)
+    assert (again.exit_code, again.stdout) == (
+        0,
+        f"The training is finished: the pipeline is in {out / 'model-best'}\n",
+    )
+    other = run("train", trees, trees, tmp_path / "whole", *resume, "--seed", 5)
+    assert (other.exit_code, "other trees or settings" in other.stderr) == (1, True)
+
+
+def test_fine_tuning_goes_on_from_a_pipeline(run, model, write, tmp_path):
+    trees = write("new.mrg", "(S (NP (NN rain)) (ZP (WOW falls) (. .)))\n(ZP (WOW Days) (NP (NN pass)))\n")
+    arguments = ["train", trees, trees, tmp_path / "out", "--from", model, "--max-epochs", 8]
+    assert run(*arguments).exit_code == 0
+    nlp = spacy.load(tmp_path / "out" / "model-best")
+    assert "ZP" in nlp.get_pipe("incparse").labels
+    before = _bytes(tmp_path / "out")
+    assert run(*arguments, "--force").exit_code == 0
+    assert _bytes(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("name", ["en_accurate", "en_generative"])
+def test_kinds_that_cannot_be_fine_tuned_are_refused_with_advice(run, train_file, dev_file, tmp_path, name):
+    result = run("train", train_file, dev_file, tmp_path, "--from", name)
+    assert result.exit_code == 1
+    assert "cannot be fine-tuned: train a new one" in result.stderr
+
+
+def test_nothing_of_the_progress_is_in_piped_output(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path, "--config", "paper", "--max-epochs", 1)
+    assert result.stderr == ""
+    assert "\r" not in result.stdout

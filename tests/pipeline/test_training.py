@@ -97,7 +97,7 @@ def test_tags_of_annotating_components_are_used_under_doc():
 def test_update_before_initialize_is_told():
     nlp = untrained()
     doc = nlp.make_doc("An owl slept.")
-    with pytest.raises(IncparseError, match=r"before nlp\.initialize"):
+    with pytest.raises(IncparseError, match=r"no weights to train: call nlp\.initialize"):
         nlp.get_pipe("incparse").update([Example(doc, doc.copy())])
 
 
@@ -153,3 +153,45 @@ def test_the_vocab_of_a_blank_language_will_do():
     nlp.add_pipe("incparse", config={"training": SMALL})
     train(nlp, 1, limit=20)
     assert nlp.get_pipe("incparse").labels
+
+
+NEW_TREES = "(S (NP (NN rain)) (ZP (VBZ falls) (. .)))\n(ZP (VBZ Days) (NP (NN pass)))\n"
+
+
+def _new_examples(nlp, tmp_path):
+    (tmp_path / "new.mrg").write_text(NEW_TREES, encoding="utf8")
+    return list(TreebankReader(tmp_path / "new.mrg")(nlp))
+
+
+def test_a_loaded_pipeline_is_fine_tuned_by_update(trained, tmp_path):
+    trained.to_disk(tmp_path / "saved")
+    models = []
+    for resumed in (True, False):
+        nlp = spacy.load(tmp_path / "saved")
+        if resumed:
+            nlp.resume_training()
+        examples = _new_examples(nlp, tmp_path)
+        losses = [nlp.update(batch, losses={})["incparse"] for _ in range(8) for batch in (examples[:1], examples[1:])]
+        assert losses[-1] <= losses[0]
+        assert "ZP" in nlp.get_pipe("incparse").labels
+        assert set(trained.get_pipe("incparse").labels) <= set(nlp.get_pipe("incparse").labels)
+        models.append(weights(nlp))
+    assert models[0] == models[1] != weights(trained)
+    restored = untrained()
+    restored.get_pipe("incparse").model.from_bytes(models[0])
+    assert weights(restored) == models[0]
+
+
+def test_initialize_fine_tunes_on_request(trained, tmp_path):
+    trained.to_disk(tmp_path / "saved")
+    nlp = spacy.load(tmp_path / "saved")
+    examples = _new_examples(nlp, tmp_path)
+    nlp.get_pipe("incparse").initialize(lambda: examples, nlp=nlp, fine_tune=True)
+    assert {"ZP", *trained.get_pipe("incparse").labels} <= set(nlp.get_pipe("incparse").labels)
+
+
+@pytest.mark.parametrize("name", ["en_accurate", "en_generative"])
+def test_kinds_that_cannot_be_fine_tuned_say_what_to_do(name, tmp_path):
+    nlp = untrained(model=name, training={}, search={})
+    with pytest.raises(IncparseError, match="cannot be fine-tuned: train a new one"):
+        nlp.update(_new_examples(nlp, tmp_path))

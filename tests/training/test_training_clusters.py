@@ -10,7 +10,7 @@ from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_kind import PERCEPTRON
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
-from spacy_incparse.training.preparation import needed_clusters, prepare
+from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
@@ -33,9 +33,7 @@ def config(**settings):
 
 def learn(n_passes=3, **settings):
     found = config(**settings)
-    prepared = prepare(
-        PERCEPTRON, TREES, found, HeadRules.from_name("en"), needed_clusters(PERCEPTRON.needs(found)), n_folds=2
-    )
+    prepared = TrainingTask(PERCEPTRON, TREES, found, HeadRules.from_name("en"), n_folds=2).prepare()
     for _ in range(n_passes):
         for tree, tags in zip(TREES, prepared.tags, strict=True):
             prepared.learner.update(tree.words, tags, tree)

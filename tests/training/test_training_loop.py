@@ -79,6 +79,21 @@ def test_a_run_killed_before_its_first_pass_ends_is_resumed_too(tmp_path, trees,
     assert run(tmp_path, trees=trees, resume=True)[1] == uninterrupted[1]
 
 
+@pytest.mark.parametrize("place", ["training the tagger", "jackknifing tags"])
+def test_a_run_that_stopped_in_its_preparation_is_resumed_too(tmp_path, trees, uninterrupted, place):
+    def stop(what, done, total):
+        if what == place:
+            raise KeyboardInterrupt
+
+    kept = []
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, trees=trees, progress=stop, on_kept=kept.append)
+    assert kept == [None]
+    with pytest.raises(IncparseError, match="other trees or settings"):
+        run(tmp_path, trees=trees, resume=True, seed=8)
+    assert run(tmp_path, trees=trees, resume=True)[1] == uninterrupted[1]
+
+
 def test_the_best_pass_is_the_first_with_the_highest_f(trees):
     reports, _ = run(trees=trees[:60], dev=trees[60:90])
     best = -1.0
