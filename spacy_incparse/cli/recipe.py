@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_EPOCHS = 10
 _OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
 # Of the component's settings those that a trained pipeline takes over, and those that training decides by itself.
-_OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures")
+_OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
 
 
