@@ -1,5 +1,6 @@
 """The perceptron with early update (Collins & Roark 2004, figures 1 and 4, section 4.2) and its alternatives."""
 
+from libc.math cimport ceil
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint32_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
@@ -28,7 +29,7 @@ cdef class Perceptron:
     def __init__(self, Beam beam, AveragedWeights weights, update="early", double margin=0.0):
         self.beam, self.weights, self.replay = beam, weights, Replay(beam)
         self.rule = UPDATES.index(update)
-        self.margin = <int64_t>(margin * weights.scale)
+        self.margin = <int64_t>ceil(margin * weights.scale)  # scores are whole: a lead of 3 is less than 3.5
 
     def learn(self, Sentence sentence, n_closings, leaves, int n_candidates=0):
         """Search one sentence and update where the gold moves lose. Counts as a step of the average.

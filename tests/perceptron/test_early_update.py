@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse import Tree
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from tests.reference.engine import FEATURE_SETS, Learners
 from tests.reference.perceptron import quantised
@@ -28,6 +29,20 @@ def test_features_of_a_derivation(features, treebank):
         )
         slow = learners.slow.features(learners.slow.sentence(tree.words, tree.tags), gold, True)
         assert sorted(fast) == sorted(slow)
+
+
+def test_a_lead_below_a_fractional_margin_is_too_small():
+    trees = [
+        "(TOP (SBAR (ADJP (FRAG (S (S (CC if)) (NN fog) (RB soon))))))",
+        "(TOP (PP (S (IN dog))))",
+        "(TOP (NP (S (NP (S (NNS the))))) (CC the) (NN the) (CC the))",
+    ]
+    treebank = [Tree.from_string(tree) for tree in trees]
+    learners = Learners(
+        treebank, features="paper", update="full", beam_size=4, gamma=None, triple_min_count=2, margin=3.5, step_decay=0
+    )
+    for tree in treebank[:2]:
+        assert learners.fast_learn(tree)[0] == learners.slow_learn(tree)
 
 
 @pytest.mark.parametrize("update", ["early", "max_violation", "full"])
