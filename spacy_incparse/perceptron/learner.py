@@ -153,14 +153,23 @@ class ParserLearner:
         return self._parser
 
     def state_to_bytes(self) -> bytes:
-        """Give all that training changes."""
-        return srsly.msgpack_dumps([learning.to_dict() for learning in self._models])
+        """Return everything that training changes: of each model the length of its state, and the state."""
+        pieces: list[bytes] = []
+        for learning in self._models:  # one by one, as messages are copied while they are made
+            state = srsly.msgpack_dumps(learning.to_dict())
+            pieces += [len(state).to_bytes(8, "little"), state]
+        return b"".join(pieces)
 
     def state_from_bytes(self, data: bytes) -> None:
         """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
         try:
-            for learning, state in zip(self._models, srsly.msgpack_loads(data), strict=True):
-                learning.from_dict(state)
+            start = 0
+            for learning in self._models:
+                end = start + 8 + int.from_bytes(data[start : start + 8], "little")
+                learning.from_dict(srsly.msgpack_loads(data[start + 8 : end]))
+                start = end
+            if start != len(data):
+                raise ModelError("the training state belongs to another number of models: start the training anew")
         except ModelError:
             raise
         except Exception as error:

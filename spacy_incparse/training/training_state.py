@@ -12,7 +12,7 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import write_bytes
+from spacy_incparse.files import write_bytes, write_file
 from spacy_incparse.parsers.protocol import Learner
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.preparation import Preparation, TrainingTask
@@ -76,15 +76,18 @@ class TrainingState:
 
     def save_learner(self, learner: Learner, n_passes: int, best: float) -> None:
         """Keep the learner after a pass; an interrupted write leaves the state of the pass before."""
-        self._write(LEARNER, {"n_passes": n_passes, "best": best, "learner": learner.state_to_bytes()})
+        head = {"checksum": self.checksum, "n_passes": n_passes, "best": best}
+        # A line with the rest before the learner, since a message with it inside would be one more copy of it.
+        pieces = [f"{srsly.json_dumps(head)}\n".encode(), learner.state_to_bytes()]
+        write_file(self.folder / LEARNER, lambda path: _write_pieces(path, pieces))
 
     def load_learner(self, learner: Learner) -> tuple[int, float]:
         """Set a learner to the last finished pass; give that pass's number and the best F so far, -1 for none."""
         if not (self.folder / LEARNER).exists():
             return 0, -1.0
-        content = self._read(LEARNER)
-        learner.state_from_bytes(content["learner"])
-        return content["n_passes"], content["best"]
+        head = self._read(LEARNER)
+        learner.state_from_bytes(head["rest"])
+        return head["n_passes"], head["best"]
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         write_bytes(self.folder / name, srsly.msgpack_dumps({"checksum": self.checksum, **content}))
@@ -94,7 +97,7 @@ class TrainingState:
         if not path.exists():
             raise IncparseError(f"there is no training to resume in {self.folder}: start without --resume")
         try:
-            content = srsly.msgpack_loads(path.read_bytes())
+            content = _read_content(path)
             checksum = content["checksum"]
         except Exception as error:
             raise ModelError(f"{path} is damaged ({error}): start the training anew") from error
@@ -104,6 +107,20 @@ class TrainingState:
                 f"count too: resume with the same ones, or start anew"
             )
         return content
+
+
+def _write_pieces(path: Path, pieces: Sequence[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(pieces)
+
+
+def _read_content(path: Path) -> dict[str, Any]:
+    """Return what a file of the state says; the bytes after the line in a learner's file are the value of "rest"."""
+    data = path.read_bytes()
+    if path.name != LEARNER:
+        return srsly.msgpack_loads(data)
+    line, _, rest = data.partition(b"\n")
+    return srsly.json_loads(line) | {"rest": rest}
 
 
 def _unfinished(path: Path) -> Path:
