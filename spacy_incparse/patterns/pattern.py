@@ -124,7 +124,7 @@ def compile(
 
 def _checked(tree: Tree) -> Tree:
     if not isinstance(tree, Tree):
-        raise IncparseError(f"patterns are searched for in trees, such as those of doc._.trees, and {tree!r} is none")
+        raise IncparseError(f"patterns are searched in trees, such as those of doc._.trees; {tree!r} is not a tree")
     return tree
 
 
