@@ -41,7 +41,7 @@ class TaggerSettings:
     def __post_init__(self):
         if self.beam_size < 1 or self.scale < 1 or not self.labels:
             raise ConfigError(
-                f"a tagger needs at least 1 tag, and a beam and a scale of at least 1, not {len(self.labels)} tags,  "
+                f"a tagger needs at least 1 tag, and a beam and a scale of at least 1, not {len(self.labels)} tags, "
                 f"beam_size={self.beam_size}, scale={self.scale}"
             )
 
