@@ -48,7 +48,7 @@ def spell_nodes(labels, sizes):
 
 
 def scan_nodes(str nodes not None):
-    """Return the nodes' labels, starts, ends and sizes, as in `TreeArrays`. Raises ValueError if they are no tree."""
+    """Return the nodes' labels, starts, ends and sizes, as in `TreeArrays`. Raises ValueError for any other string."""
     cdef Py_ssize_t position = 0, begin, length = len(nodes)
     cdef Py_ssize_t i, n_words = 0
     cdef vector[Py_ssize_t] starts, ends, sizes, path

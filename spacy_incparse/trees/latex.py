@@ -1,8 +1,8 @@
 r"""LaTeX code that draws a tree with the package forest, or with qtree or tikz-qtree.
 
 Labels and words are put in braces, so that these packages do not interpret their characters. Words in scripts
-other than Latin need lualatex or xelatex and a font that has them; each word is a group of its own, so that one written
-from right to left does not turn its neighbours around.
+other than Latin need lualatex or xelatex and a font that has them; each word is a separate group, so that a
+right-to-left word does not reorder its neighbors.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def plot(
     if style == "bars" and not from_zero:
         raise ConfigError("bars begin at 0, since their length is the value: from_zero=False is for lines")
     if not words:
-        raise IncparseError("there are no words to plot")
+        raise IncparseError("no words to plot")
     series = values if isinstance(values, Mapping) else {"": values}
     figures = {name: _checked(name, column, words) for name, column in series.items()}
     settings = read_options(options)

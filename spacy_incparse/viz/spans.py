@@ -30,7 +30,7 @@ class _Bar:
     border: str
     start: int  # words
     end: int
-    height: int  # levels of phrases in this one
+    height: int  # levels of phrases from this one down
 
     @property
     def label_width(self) -> int:
