@@ -1,4 +1,4 @@
-"""The errors that a user's input can cause; each names the place, the value and what to do."""
+"""Errors caused by a user's input; each names the place, the value and what to do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from unicodedata import combining, east_asian_width
 
 
 class IncparseError(ValueError):
-    """Wrong input from a user: one sentence, no traceback needed."""
+    """An error in the user's input, described in one sentence; no traceback is needed."""
 
 
 class TreebankError(IncparseError):
-    """A treebank file that cannot be read, with the place where reading failed."""
+    """A treebank file that cannot be read, with the place of the error."""
 
     def __init__(self, path: str | Path, line: int, column: int, what: str):
         super().__init__(f"{path}:{line}:{column}: {what}")
@@ -39,7 +39,7 @@ class ConfigError(IncparseError):
 
 
 class PatternError(IncparseError):
-    """A search pattern with a mistake in it, and the column (from 1) where it is."""
+    """A mistake in a search pattern, with its column, counted from 1."""
 
     def __init__(self, pattern: str, column: int, what: str):
         super().__init__(f"the pattern is wrong at column {column}: {what}\n  {_with_caret(pattern, column)}")
@@ -54,7 +54,7 @@ _SHOWN = 60  # characters of a long pattern on either side of the mistake
 
 
 def _with_caret(pattern: str, column: int) -> str:
-    """Return the pattern, or what is around the column, and below it a line with a caret under the column."""
+    """Return the pattern, or the part around the column, and a second line with a caret under the column."""
     before, behind = pattern[: column - 1].translate(_BLANKS), pattern[column - 1 :].translate(_BLANKS)
     if len(before) > _SHOWN:
         before = "..." + before[-_SHOWN:]

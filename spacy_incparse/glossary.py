@@ -1,4 +1,4 @@
-"""What the labels of trees mean: `explain`, and the tables behind it."""
+"""The meaning of tree labels: `explain` and its tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["FUNCTIONS", "OTHER_TAGS", "PHRASES", "ROOTS", "TAGS", "Term", "expla
 
 
 def explain(label: str) -> str | None:
-    """Return what a label of a tree means, or None where it is not known.
+    """Return the meaning of a tree's label, or None if it is unknown.
 
     `label` is a phrase ("SBAR"), a part of speech ("VBZ"), a function tag ("SBJ"), or a whole label of a treebank
-    ("NP-SBJ-1"), of which the parts are explained one by one. What is both a label and a function tag counts as a
-    label; with a hyphen before it ("-PRP") as a function tag. Other terms are looked up in `spacy.explain`'s glossary.
+    ("NP-SBJ-1"), whose parts are explained one by one. A name that is both a label and a function tag is taken as a
+    label, or with a hyphen before it ("-PRP") as a function tag. spaCy's glossary explains other terms.
     """
     meaning = _label(label) or _meaning(FUNCTIONS, label.removeprefix("-"))
     if meaning is not None:
@@ -37,6 +37,6 @@ def _meaning(terms: dict[str, Term], name: str) -> str | None:
 
 
 def _glossary() -> dict[str, str]:
-    from spacy.glossary import GLOSSARY  # read here: `spacy.explain` warns of what it does not know
+    from spacy.glossary import GLOSSARY  # used directly: `spacy.explain` warns about unknown terms
 
     return GLOSSARY

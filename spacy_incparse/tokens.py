@@ -1,13 +1,13 @@
-r"""Treebank spelling of words <-> raw text.
+r"""Conversion between the spelling of words in treebanks and raw text.
 
 Inside the package every word is raw text. Three spellings of a word exist:
 
-* raw: what stands in a text: ``(``, ``"``, ``1/2``;
-* bracket-safe: raw, with only those characters escaped that would break a bracket file (``escape_brackets``);
+* raw: the word as in running text: ``(``, ``"``, ``1/2``;
+* bracket-safe: raw, but with the characters escaped that would break a bracket file (``escape_brackets``);
 * Penn: as in the Penn Treebank: ``-LRB-``, two backquotes, ``1\/2`` (``raw_to_penn``).
 
-``penn_to_raw`` reads both. One backslash guards a raw word that looks like an escape, so that both ways are the
-identity for every word: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table
+``penn_to_raw`` reads both escaped spellings. A backslash protects a raw word that looks like an escape, so that every
+word survives the round trip: raw ``-LRB-`` is written ``-\LRB-``, raw ``\/`` is written ``\\/``. The table
 is in docs/formats.md.
 """
 
@@ -29,7 +29,7 @@ _PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
 _QUOTES = ("``", "''")
 
 
-# Words of a text that stand without a space to their left, to their right, or on both sides.
+# Words written without a space to their left, to their right, or on both sides.
 _CLOSING = frozenset([*",.;:?!%)]}…”»¢°", "...", "?!", "!?", "!!", "??"])
 _OPENING = frozenset([*"([{“«‘¿¡$£€¥#", "US$", "C$", "A$", "HK$"])
 _LINKING_TAGS = frozenset(["HYPH"])
@@ -38,7 +38,7 @@ _SPLIT_WORDS = frozenset(["can not", "gon na", "wan na", "got ta", "gim me", "le
 
 
 def penn_to_raw(word: str, tag: str | None = None) -> str:
-    """Return the raw text of a word as a treebank spells it; `tag` tells an opening single quote from a backquote."""
+    """Return the raw form of a treebank's word; `tag` distinguishes an opening single quote from a backquote."""
     if "-" in word or "\\" in word:
         if _GUARDED_QUOTE.fullmatch(word):
             return word[1:]
@@ -49,7 +49,7 @@ def penn_to_raw(word: str, tag: str | None = None) -> str:
 
 
 def escape_brackets(word: str) -> str:
-    """Return a raw word spelled so that it can stand in a bracket file: only what would break the file is escaped.
+    """Return a raw word in the spelling for bracket files: only characters that would break the file are escaped.
 
     `penn_to_raw` is the inverse for every word.
     """
@@ -59,15 +59,15 @@ def escape_brackets(word: str) -> str:
 
 
 def escape_label(label: str) -> str:
-    """Return a label spelled so that it can stand in a bracket file; the tags -LRB- and -RRB- are as they should be."""
+    """Return a label in the spelling for bracket files; the tags -LRB- and -RRB- need no escape."""
     return label if label.isalnum() else _BREAKS_BRACKETS.sub(_name_of, label)
 
 
 def raw_to_penn(words: Sequence[str], tags: Sequence[str] | None = None) -> list[str]:
     """Return the words of one sentence in Penn spelling.
 
-    A double quote opens or closes by its tag; where there is no tag or another one, by its position: quotes alternate.
-    `penn_to_raw` with the same tags gives the raw words back.
+    The tag of a double quote says whether it opens or closes; without such a tag, quotes alternate.
+    `penn_to_raw` with the same tags restores the raw words.
     """
     tags = [""] * len(words) if tags is None else tags
     opens = quote_directions(words, tags)
@@ -75,7 +75,7 @@ def raw_to_penn(words: Sequence[str], tags: Sequence[str] | None = None) -> list
 
 
 def quote_directions(words: Iterable[str], tags: Iterable[str]) -> list[bool]:
-    """Return for each word whether, if it is a double quote, it opens: by its tag, else unlike the last one."""
+    """Return for each word whether it would open as a double quote: by its tag, or else by alternation."""
     directions, inside = [], False
     for word, tag in zip(words, tags, strict=True):
         is_open = tag == "``" or (tag != "''" and not inside)
@@ -86,7 +86,7 @@ def quote_directions(words: Iterable[str], tags: Iterable[str]) -> list[bool]:
 
 
 def detokenize(words: Sequence[str], tags: Sequence[str] | None = None) -> tuple[str, list[int]]:
-    """Return the text of a sentence with natural spacing, and where in it each word begins (in characters)."""
+    """Return the text of a sentence with natural spacing, and the character offset of each word."""
     offsets, length = [], 0
     pieces = [word + " " * space for word, space in zip(words, spaces_after(words, tags), strict=True)]
     for piece in pieces:
@@ -99,7 +99,7 @@ def detokenize(words: Sequence[str], tags: Sequence[str] | None = None) -> tuple
 def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> list[bool]:
     """Return for each word of a sentence whether a space follows it in natural, English-like text.
 
-    The last word has one, for the next sentence. Quotes go by their tags, without tags by position: they alternate.
+    A space also follows the last word. Quotes open or close by their tags; without tags they alternate.
     """
     tags = [""] * len(words) if tags is None else tags
     sides = _quote_sides(words, tags)
@@ -112,7 +112,7 @@ def spaces_after(words: Sequence[str], tags: Sequence[str] | None = None) -> lis
 
 
 def _quote_sides(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """Return for each word "open", "close" or, where it is no quote, ""."""
+    """Return "open" or "close" for each word that is a quote, and "" for the others."""
     is_single = [word == "'" and tag != "POS" for word, tag in zip(words, tags, strict=True)]
     singles = quote_directions(['"' if single else "" for single in is_single], tags)
     doubles = quote_directions(words, tags)
@@ -125,7 +125,7 @@ def _quote_sides(words: Sequence[str], tags: Sequence[str]) -> list[str]:
 
 
 def _glued(word: str, tag: str, side: str) -> tuple[bool, bool]:
-    """Return whether a word stands without a space to its left and to its right."""
+    """Return whether a word has no space to its left, and whether it has none to its right."""
     if side:
         return side == "close", side == "open"
     if tag in _LINKING_TAGS or word == "/":

@@ -1,4 +1,4 @@
-"""`search`: find what a pattern describes in files with trees."""
+"""The `search` command: find the nodes that match a pattern in files of trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HitFormat(str, Enum):
-    """How hits are shown."""
+    """The output format of hits."""
 
     kwic = "kwic"
     tree = "tree"
@@ -39,9 +39,7 @@ def search_command(
         bool,
         typer.Option("--normalize", help="Remove functions, traces and wrappers from trees of bracket files first."),
     ] = False,
-    raw_labels: Annotated[
-        bool, typer.Option("--raw-labels", help="NP in a pattern is the whole label and does not match NP-SBJ.")
-    ] = False,
+    raw_labels: Annotated[bool, typer.Option("--raw-labels", help="A label such as NP does not match NP-SBJ.")] = False,
     heads: Annotated[
         str, typer.Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ...")
     ] = "en",
@@ -50,7 +48,7 @@ def search_command(
     ] = HitFormat.kwic,
     context: Annotated[
         int | None,
-        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: what fits a line."),
+        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
     ] = None,
     every: Annotated[
         bool, typer.Option("--every", help="One hit for each way to assign the pattern's names to nodes.")
@@ -66,7 +64,7 @@ def search_command(
 ) -> None:
     """Search trees with a Tregex pattern.
 
-    Bracket files may be gzipped, and their trees are searched without normalisation. Patterns do not distinguish words
+    Bracket files may be gzipped, and their trees are searched without normalization. Patterns do not distinguish words
     from labels: NN < pumpkin finds the noun.
 
     \b
@@ -75,7 +73,7 @@ def search_command(
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
       spacy-incparse search "@SBAR < (WHNP << which)" "more/*.mrg.gz" parsed.spacy --count
     """
-    # Imported here, as in the other commands, so that those that search nothing start at once.
+    # Imported here, so that the other commands start faster.
     from spacy_incparse.patterns import compile
 
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
@@ -139,12 +137,12 @@ def _print_hits(
     }
     hits = ((path, match) for path, forest in corpus for match in _hits(pattern, forest, every))
     for path, match in islice(hits, limit):
-        # Not typer.echo, which flushes every line: hits are many.
+        # Not typer.echo, which flushes every line: there may be many hits.
         print(writers[format_](path, match))
 
 
 def _hits(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
-    """Yield the matches, each with its tree's number in the file: there may be trees that are not in the forest."""
+    """Yield the matches, each with its tree's number in the file, since the forest may lack some trees."""
     matches = pattern.search(forest, every=every)
     if forest.places is None:
         return matches

@@ -1,1 +1,1 @@
-"""Scoring trees: EVALB, character space, significance; knows nothing of spaCy."""
+"""Scoring trees: EVALB, character space, significance; independent of spaCy."""

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: of things that are given 0.7, seven in ten should be right."""
+"""Calibration of probabilities: seven in ten predictions with probability 0.7 should be right."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ N_BINS = 10
 
 @dataclass(frozen=True)
 class Calibration:
-    """The expected calibration error (Naeini et al. 2015): the mean gap between probability and share of right ones.
+    """The expected calibration error (Naeini et al. 2015): the mean gap between probability and accuracy.
 
-    Gaps are taken within bins of equal width, and weighted by what is in them.
+    Gaps are computed in bins of equal width and weighted by the size of the bins.
     """
 
     error: float
     mean: float  # of the probabilities
-    right: float  # share of what is right
+    right: float  # share of right predictions
     n: int
-    bins: tuple[tuple[float, float, int], ...]  # of each bin that is not empty: mean, share of right ones, how many
+    bins: tuple[tuple[float, float, int], ...]  # of each non-empty bin: mean, share right, size
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields; JSON-able."""
+        """Return all fields as a JSON-serializable dict."""
         return {"error": self.error, "mean": self.mean, "right": self.right, "n": self.n, "bins": list(self.bins)}
 
 
 def calibration(probabilities: Sequence[float], is_right: Sequence[bool]) -> Calibration | None:
-    """Return how well probabilities from 0 to 1 fit what came true; None where there are none."""
+    """Return how well probabilities from 0 to 1 match the outcomes, or None if there are none."""
     n = len(probabilities)
     if not n:
         return None

@@ -1,7 +1,7 @@
-"""Scoring in character space, where gold and parsed text differ in tokens or sentence bounds.
+"""Scoring in character space, for gold and parsed trees with different tokens or sentence boundaries.
 
-Every bracket is shrunk to the characters that count: those inside gold words that are not deleted. Its ends are then
-counted in such characters, so that with equal tokens and sentences the figures are those of `score_trees`.
+Every bracket is reduced to the characters that count: those inside gold words that are not deleted. Its ends are
+counted in these characters, so that with equal tokens and sentences the scores equal those of `score_trees`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from spacy_incparse.trees.tree import Tree
 
 
 class PlacedTree(NamedTuple):
-    """A sentence's tree with the place of its words in a text, in characters, ends exclusive."""
+    """A sentence's tree with the character offsets of its words in a text, ends exclusive."""
 
     tree: Tree
-    starts: Sequence[int]  # one a word of the tree; a trace has start == end
+    starts: Sequence[int]  # one per word of the tree; a trace has start == end
     ends: Sequence[int]
 
 
 class SpanCounts(NamedTuple):
-    """What `score_spans` counts."""
+    """The counts of `score_spans`."""
 
     brackets: Agreement
     n_crossing: int  # parsed brackets that cross a gold one
@@ -44,14 +44,14 @@ class SpanCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class TextScores:
-    """The result of `score_texts`: EVALB's figures in character space, agreement in tokens and in sentence bounds."""
+    """The result of `score_texts`: EVALB scores in character space, and the agreement of tokens and sentences."""
 
     scores: Scores
     tokens: Agreement
     sentences: Agreement
 
     def to_dict(self) -> dict[str, Any]:
-        """The dict of `scores`, and token_p, token_r, token_f, sent_p, sent_r, sent_f (fractions from 0 to 1)."""
+        """Return the dict of `scores`, and token_p, token_r, token_f, sent_p, sent_r, sent_f (fractions)."""
         result = self.scores.to_dict()
         for name, agreement in (("token", self.tokens), ("sent", self.sentences)):
             result[f"{name}_p"] = agreement.precision
@@ -77,8 +77,8 @@ def score_spans(
 ) -> SpanCounts:
     """Compare (label, start, end) spans in the characters of one text.
 
-    `kept` gives the character ranges that count: those of the gold words that are neither punctuation nor otherwise
-    deleted (white space is in none); None counts all characters. The gold spans must be nested, in pre-order.
+    `kept` has the character ranges that count: those of the gold words that are not deleted, as punctuation is
+    (no range contains white space); None counts all characters. The gold spans must be nested, in pre-order.
     """
     rules = Rules(params)
     n_chars = max((end for _, _, end in (*gold, *parsed)), default=0)
@@ -96,10 +96,10 @@ def score_spans(
 def score_texts(
     gold: Iterable[Sequence[PlacedTree]], parsed: Iterable[Sequence[PlacedTree]], *, params: EvalbParams = COLLINS
 ) -> TextScores:
-    """Compare the parses of texts with gold ones; one sequence of trees a text, its sentences in order.
+    """Compare parsed texts with gold texts; each text is a sequence of trees, one per sentence in order.
 
-    A parsed bracket belongs to the gold sentence in which its first counted character lies. A tag is right where gold
-    and parsed token have the same bounds and the same tag. Raises IncparseError if the numbers of texts differ.
+    A parsed bracket belongs to the gold sentence that contains its first counted character. A tag is right if the
+    gold and the parsed token have the same boundaries and tag. Raises IncparseError if the numbers of texts differ.
     """
     rules = Rules(params)
     rows: list[SentenceScore] = []
@@ -126,7 +126,7 @@ def _score_text(
     parsed_brackets: list[list[Bracket]] = [[] for _ in gold]
     for placed in parsed:
         for bracket in _brackets(placed, position, rules):
-            # Skipped sentences have no counted character, so their neighbour to the right begins at the same place.
+            # Skipped sentences have no counted character, so the next sentence begins at the same place.
             parsed_brackets[bisect_right(first, bracket[1]) - 1].append(bracket)
     crosses = crossing_test([bracket for sentence in gold_brackets for bracket in sentence])
     parsed_tags = {bounds: tag for placed in parsed for bounds, tag in _tagged_words(placed)}

@@ -24,16 +24,16 @@ from spacy_incparse.trees.tree import Tree
 def score_trees(
     gold: Iterable[Tree], parsed: Iterable[Tree], *, params: EvalbParams = COLLINS, as_evalb: bool = False
 ) -> Scores:
-    """Compare two lists of trees, sentence by sentence, as they stand (nothing is normalised).
+    """Compare two lists of trees, sentence by sentence, without normalizing them.
 
-    By default the gold tags are put into the parsed trees first, so that both sides delete the same punctuation and
-    every sentence counts; the tagging accuracy is taken before. Traces (tags both of DELETE_LABEL and of
-    DELETE_LABEL_FOR_LENGTH) may be in one side only, and a root without a label, ROOT or VROOT counts as TOP.
-    With `as_evalb` the result is the program's own: each side deletes by its own tags, sentences that then differ in
-    length or words are in error and left out, and roots are labels like others.
+    By default the gold tags first replace the parsed ones, so that both sides delete the same punctuation and every
+    sentence counts; the tagging accuracy is computed before that. Traces (tags in both DELETE_LABEL and
+    DELETE_LABEL_FOR_LENGTH) may be on one side only, and a root without a label, ROOT or VROOT counts as TOP.
+    With `as_evalb` the result is the same as the program's: each side deletes by its own tags, sentences that then
+    differ in length or words are errors and left out, and root labels get no special treatment.
 
-    Sentences without a word after deletion are skipped in both modes. Raises IncparseError if the numbers of trees
-    differ; in the default mode also if the words do; with `as_evalb` if there are more errors than MAX_ERROR allows.
+    Sentences with no words after deletion are skipped in both modes. Raises IncparseError if the numbers of trees
+    differ; by default also if the words differ; with `as_evalb` if there are more errors than MAX_ERROR allows.
     """
     rules = Rules(params)
     prepare = _prepare_as_evalb if as_evalb else _prepare
@@ -104,7 +104,7 @@ def _prepare(gold_tree: Tree, parsed_tree: Tree, rules: Rules, number: int) -> t
 
 
 def _align(gold_tags: tuple[str, ...], parsed_tags: tuple[str, ...], rules: Rules) -> Iterable[tuple[int, int]] | None:
-    """Pair the word indices of the two sides, without traces where these make the difference."""
+    """Pair the word indices of the two sides, without traces if only one side has them."""
     traces = rules.deleted_tags & rules.not_in_length
     gold_words = [i for i, tag in enumerate(gold_tags) if tag not in traces]
     parsed_words = [i for i, tag in enumerate(parsed_tags) if tag not in traces]

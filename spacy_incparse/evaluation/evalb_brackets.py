@@ -11,14 +11,14 @@ from spacy_incparse.evaluation.params import EvalbParams
 from spacy_incparse.trees.tree import Tree
 
 Bracket = tuple[str, int, int]
-"""Label, start and end (exclusive), counted in the words (or characters) that are left after deletion."""
+"""Label, start and end (exclusive), counted in the words (or characters) left after deletion."""
 
 WRAPPERS = frozenset(["", "ROOT", "VROOT"])
-"""Root labels of published treebanks that stand for TOP."""
+"""Root labels of published treebanks that mean TOP."""
 
 
 class Rules:
-    """The parameters in a form that is quick to apply; one object a scoring run."""
+    """The parameters in a form that is fast to apply; one object per scoring run."""
 
     def __init__(self, params: EvalbParams):
         self.params = params
@@ -30,17 +30,17 @@ class Rules:
         self._bracket_labels: dict[str, str | None] = {}
 
     def same_label(self, a: str, b: str) -> bool:
-        """Whether two labels or tags are equal, EQ_LABEL considered (which is not transitive)."""
+        """Return whether two labels or tags are equal, given EQ_LABEL (which is not transitive)."""
         return a == b or (a, b) in self._equal_labels
 
     def same_word(self, a: str, b: str) -> bool:
-        """Whether two words are equal, EQ_WORD considered."""
+        """Return whether two words are equal, given EQ_WORD."""
         return a == b or (a, b) in self._equal_words
 
     def bracket_label(self, label: str) -> str | None:
-        """A phrase's label without what follows `-` or `=`; None where the parameters delete it.
+        """Return a phrase's label, cut at `-` or `=`, or None if the parameters delete it.
 
-        A label that begins with `-` becomes the empty one: EVALB cuts there, too. Tags of words are never cut.
+        A label that begins with `-` becomes empty, as in EVALB. Tags of words are never cut.
         """
         if label not in self._bracket_labels:
             cut = label.partition("-")[0].partition("=")[0]
@@ -49,15 +49,15 @@ class Rules:
         return self._bracket_labels[label]
 
     def length(self, tags: Iterable[str]) -> int:
-        """Sentence length in words: all but those with a tag of DELETE_LABEL_FOR_LENGTH."""
+        """Return the sentence length in words, except those with a tag in DELETE_LABEL_FOR_LENGTH."""
         return sum(tag not in self.not_in_length for tag in tags)
 
 
 @dataclass(slots=True)
 class DeletedSide:
-    """One tree after its words were deleted: what is left of words and tags, and all its phrases.
+    """One tree after deletion: the words and tags left, and all phrases.
 
-    `brackets` holds every phrase in pre-order, with its label as in the tree, also the empty ones.
+    `brackets` holds every phrase in pre-order, even if it is empty, with its label as in the tree.
     """
 
     words: list[str]
@@ -66,7 +66,7 @@ class DeletedSide:
 
 
 def delete_words(tree: Tree, tags: Sequence[str], deleted_tags: frozenset[str]) -> DeletedSide:
-    """Delete the words of `tree` that have a deleted tag; `tags` need not be the tree's own."""
+    """Delete the words of `tree` that have a deleted tag; `tags` may differ from the tree's tags."""
     kept = [tag not in deleted_tags for tag in tags]
     position = [0, *accumulate(kept)]
     offset = tree.start
@@ -75,7 +75,7 @@ def delete_words(tree: Tree, tags: Sequence[str], deleted_tags: frozenset[str]) 
 
 
 def counted_brackets(brackets: Iterable[Bracket], rules: Rules) -> list[Bracket]:
-    """Return the brackets that count: not empty, label cut and not deleted; the order is kept."""
+    """Return the brackets that count, in order: they are not empty, and their label is cut and not deleted."""
     counted = []
     for label, start, end in brackets:
         cut = rules.bracket_label(label)
@@ -94,8 +94,8 @@ def without_wrapper(brackets: list[Bracket]) -> list[Bracket]:
 def match_brackets(gold: Iterable[Bracket], parsed: Iterable[Bracket], rules: Rules) -> list[tuple[str, str]]:
     """Match each gold bracket with the first free parsed one of equal span and label.
 
-    Spans with the same label are a multiset. Returns the (gold label, parsed label) of the matches, which differ
-    where EQ_LABEL or LABELED 0 made them equal.
+    Spans with the same label are a multiset. Returns the (gold label, parsed label) pairs of the matches; these labels
+    differ if EQ_LABEL or LABELED 0 made them equal.
     """
     free: dict[tuple[int, int], list[str]] = {}
     for label, start, end in parsed:
@@ -122,10 +122,10 @@ def count_crossing(gold: Sequence[Bracket], parsed: Iterable[Bracket]) -> int:
 
 
 def crossing_test(gold: Sequence[Bracket]) -> Callable[[int, int], bool]:
-    """Return a constant-time test whether a span crosses one of the nested `gold` brackets (in pre-order).
+    """Return a constant-time test for whether a span crosses one of the nested `gold` brackets (in pre-order).
 
     A span (i, j) is crossed from the left by a bracket (a, b) with a < i < b < j. Of all brackets with i inside, the
-    innermost has the smallest b, so that one alone has to be looked at; on the right in the same way.
+    innermost has the smallest b, so it is enough to check that one; the right side is symmetric.
     """
     n_positions = 1 + max((end for _, _, end in gold), default=0)
     inner_start, inner_end = [-1] * n_positions, [sys.maxsize] * n_positions  # outside all brackets: no crossing

@@ -1,4 +1,4 @@
-"""Scoring parameters as EVALB's ``.prm`` files state them; COLLINS.prm as data."""
+"""Scoring parameters, as in EVALB's ``.prm`` files; COLLINS.prm as data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from spacy_incparse.errors import IncparseError
 
 @dataclass(frozen=True)
 class EvalbParams:
-    """What is counted and what counts as equal; field names follow the keys of a ``.prm`` file.
+    """What to count and what to treat as equal; field names follow the keys of a ``.prm`` file.
 
-    ``max_error``: with ``as_evalb`` scoring stops once more than ``max_error + 1`` sentences are in error, as the
-    program does; None never stops. ``debug`` is read so that existing files work, and has no effect.
-    ``quote_labels``: tags that EVALB (version of 2006) may put back where the two trees differ in length.
+    ``max_error``: with ``as_evalb`` scoring stops after more than ``max_error + 1`` errors, as in the program; None
+    never stops. ``debug`` is read so that existing files work, and has no effect.
+    ``quote_labels``: tags that EVALB (version of 2006) may restore if the two trees differ in length.
     """
 
     delete_labels: tuple[str, ...] = ()
@@ -35,11 +35,11 @@ COLLINS = EvalbParams(
     delete_labels_for_length=("-NONE-",),
     eq_labels=(("ADVP", "PRT"),),
 )
-"""COLLINS.prm, the parameters that papers on the Penn Treebank report (Collins 1997), without a limit on errors."""
+"""COLLINS.prm, the parameters used in papers on the Penn Treebank (Collins 1997), without a limit on errors."""
 
 
 def read_params(path: str | Path) -> EvalbParams:
-    """Read a ``.prm`` file. Raises IncparseError naming the file and, for a wrong line, the line."""
+    """Read a ``.prm`` file. Raises IncparseError naming the file and, if a line is wrong, the line."""
     try:
         text = Path(path).read_text(encoding="utf8")
     except (OSError, UnicodeDecodeError) as error:
@@ -48,12 +48,12 @@ def read_params(path: str | Path) -> EvalbParams:
 
 
 def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
-    """Parse the text of a ``.prm`` file: a key and its value a line, ``#`` at a line's start opens a comment.
+    """Parse the text of a ``.prm`` file: a key and its value per line; lines that begin with ``#`` are comments.
 
     Keys: DEBUG, MAX_ERROR, CUTOFF_LEN, LABELED, DELETE_LABEL, DELETE_LABEL_FOR_LENGTH, QUOTE_LABEL, EQ_LABEL,
-    EQ_WORD, DISC_ONLY. Keys with one number may come again, the last one holds; the others add up. What a file does
-    not state is as in EVALB itself: nothing deleted, nothing equal, labelled, cut-off 40, at most 10 errors.
-    Raises IncparseError with file and line for an unknown key or a value that the key cannot have.
+    EQ_WORD, DISC_ONLY. Of repeated keys with one number the last counts; the others add up. Missing keys have
+    EVALB's defaults: nothing deleted, nothing equal, labeled, cut-off 40, at most 10 errors.
+    Raises IncparseError with file and line for an unknown key or an invalid value.
     """
     lists: dict[str, list] = {key: [] for key in _LISTS}
     numbers = {"MAX_ERROR": 10, "CUTOFF_LEN": 40, "LABELED": 1, "DEBUG": 0, "DISC_ONLY": 0}
@@ -87,7 +87,7 @@ def _params(lists: dict[str, list], numbers: dict[str, int]) -> EvalbParams:
 
 def _number(key: str, value: str, *, known: dict[str, int]) -> int:
     if key not in known:
-        raise ValueError(f"unknown parameter {key!r}, known are {', '.join(sorted([*known, *_LISTS]))}")
+        raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*known, *_LISTS]))}")
     try:
         number = int(value)
     except ValueError:

@@ -1,7 +1,7 @@
 """EVALB's repair of mistagged quotes (the version of 2006, parameter QUOTE_LABEL).
 
-Where the trees differ in length after deletion, a quote that only one tree deleted, as `'` tagged POS in the one and
-`''` in the other, is put back. This follows the program step by step, also where two quotes stand side by side.
+If the trees differ in length after deletion, a quote that only one tree deleted, such as `'` tagged POS in one and
+`''` in the other, is restored. This follows the program step by step, even for two adjacent quotes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _QUOTES = frozenset(["'", '"', "/"])
 class _Quote:
     word: str
     tag: str
-    position: int  # among the words that are left
+    position: int  # among the remaining words
     n_opened: int  # phrases opened before the word
     open_phrases: list[int]  # numbers of the phrases around the word
 
 
 def restore_quotes(gold: tuple[Tree, DeletedSide], parsed: tuple[Tree, DeletedSide], rules: Rules) -> None:
-    """Put the quotes that only one side deleted back into the sides, in place."""
+    """Restore the quotes that only one side deleted, in place."""
     gold_quotes, parsed_quotes = _quotes(gold[0], rules), _quotes(parsed[0], rules)
     for p, parsed_quote in enumerate(parsed_quotes):
         position = parsed_quote.position
@@ -41,7 +41,7 @@ def restore_quotes(gold: tuple[Tree, DeletedSide], parsed: tuple[Tree, DeletedSi
 
 def _quotes(tree: Tree, rules: Rules) -> list[_Quote]:
     quotes: list[_Quote] = []
-    path: list[tuple[int, int]] = []  # the open phrases, as (number, index behind the subtree)
+    path: list[tuple[int, int]] = []  # the open phrases, as (number, index after the subtree)
     n_opened = position = 0
     for node in tree.preorder():
         while path and path[-1][1] <= node.index:

@@ -1,4 +1,4 @@
-"""The report behind the `score` command: one or two parsers against the same gold trees."""
+"""The report of the `score` command: one or two parsers against the same gold trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """What `score` found; `second` and `bootstrap` are None where they were not asked for."""
+    """The result of `score`; `second` and `bootstrap` are None unless requested."""
 
     first: Scores
     second: Scores | None = None
@@ -25,7 +25,7 @@ class ScoreReport:
     as_evalb: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The dict of the first scores, with that of the second under "second", the comparison under "bootstrap"."""
+        """Return the dict of the first scores, the second's under "second", the comparison under "bootstrap"."""
         result = self.first.to_dict()
         if self.second is not None:
             result["second"] = self.second.to_dict()
@@ -34,7 +34,7 @@ class ScoreReport:
         return result
 
     def format(self) -> str:
-        """Return the report as text: EVALB's summary and the tables, in EVALB mode what the program prints."""
+        """Return the report as text: EVALB's summary and the tables, or in EVALB mode the program's output."""
         if self.second is None:
             return self._format_one(self.first)
         parts = ["##### First", self._format_one(self.first), "##### Second", self._format_one(self.second)]
@@ -56,9 +56,9 @@ def report_scores(
     n_bootstrap: int = 0,
     seed: int = 0,
 ) -> ScoreReport:
-    """Score one parser's trees or two parsers' and, with `n_bootstrap` above 0, compare the two.
+    """Score the trees of one or two parsers and, if `n_bootstrap` is above 0, compare the two.
 
-    Raises IncparseError where `score_trees` does, and if a comparison is asked for without a second parser.
+    Raises IncparseError as `score_trees` does, and if a comparison is requested without a second parser.
     """
     if n_bootstrap and parsed2 is None:
         raise IncparseError("the bootstrap compares two parsers: give a second file of parsed trees")

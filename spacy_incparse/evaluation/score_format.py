@@ -12,24 +12,24 @@ _HEAD = f"""\
 
 
 def format_scores(scores: Figures) -> str:
-    """EVALB's summary of all sentences and of the short ones, then tables by label and by length."""
+    """Return EVALB's summary of all sentences and of the short ones, then tables by label and by length."""
     return "\n\n".join([format_summary(scores), format_labels(scores), format_lengths(scores)])
 
 
 def format_evalb(scores: Figures) -> str:
-    """The whole output of the EVALB program, character by character, but `0.00` where it prints `-nan`."""
+    """Return the output of the EVALB program, exact to the character, except `0.00` where it prints `-nan`."""
     lines = [_sentence_line(number, sentence) for number, sentence in enumerate(scores.per_sentence, start=1)]
     return "\n".join([_HEAD, *lines, _RULE, _total_line(scores.all), "=== Summary ===", "", format_summary(scores)])
 
 
 def format_summary(scores: Figures) -> str:
-    """The two blocks of measures at the end of EVALB's output."""
+    """Return the two blocks of measures at the end of EVALB's output."""
     short = _summary_block(f"len<={scores.params.cutoff_len}", scores.up_to_40)
     return f"{_summary_block('All', scores.all)}\n\n{short}"
 
 
 def format_labels(scores: Figures) -> str:
-    """A line for each label, frequent ones first: recall, precision and F in percent, numbers of brackets."""
+    """Return a line per label, the most frequent first: recall, precision and F in percent, and bracket counts."""
     lines = [f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}"]
     for label, score in scores.per_label.items():
         measures = _percents(score.recall, score.precision, score.f)
@@ -38,7 +38,7 @@ def format_labels(scores: Figures) -> str:
 
 
 def format_lengths(scores: Figures) -> str:
-    """A line for each bin of sentence lengths (in words): recall, precision, F and complete match in percent."""
+    """Return a line per bin of sentence lengths (in words): recall, precision, F and complete match in percent."""
     lines = [f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
     for bin_name, summary in scores.by_length.items():
         measures = _percents(summary.recall, summary.precision, summary.f, summary.exact)

@@ -1,4 +1,4 @@
-"""The scores of a run: figures summed up over all sentences, by length and by label."""
+"""The scores of a run, over all sentences, by length and by label."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BIN, _LAST_BIN = 10, 61
 
 @dataclass
 class LabelCounts:
-    """Brackets by label; a match counts for the gold label and for the parsed one, which EQ_LABEL may tell apart."""
+    """Brackets by label; a match counts for its gold and its parsed label, which may differ under EQ_LABEL."""
 
     gold: Counter[str] = field(default_factory=Counter)
     parsed: Counter[str] = field(default_factory=Counter)
@@ -64,11 +64,11 @@ class LabelCounts:
 
 
 class Scores(Figures):
-    """The result of a scoring run: its figures, as dicts and as text."""
+    """The result of a scoring run, also as a dict and as text."""
 
     @classmethod
     def of(cls, sentences: list[SentenceScore], labels: LabelCounts, params: EvalbParams) -> Scores:
-        """Sum up the sentences."""
+        """Return the scores summed over the sentences."""
         short = (sentence for sentence in sentences if sentence.length <= params.cutoff_len)
         return cls(
             all=Summary.of(sentences),
@@ -80,7 +80,7 @@ class Scores(Figures):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary of all sentences; below it `up_to_40`, `per_label` and `by_length`. JSON-able."""
+        """Return the summary of all sentences, `up_to_40`, `per_label` and `by_length` as a JSON-serializable dict."""
         return {
             **self.all.to_dict(),
             "up_to_40": self.up_to_40.to_dict(),
@@ -89,7 +89,7 @@ class Scores(Figures):
         }
 
     def format(self) -> str:
-        """Return EVALB's summary, then tables by label and by sentence length, as text without a last newline."""
+        """Return EVALB's summary, then tables by label and by sentence length, as text without a trailing newline."""
         return format_scores(self)
 
 

@@ -16,20 +16,20 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The difference in labelled F between two parsers, as fractions; positive where the second is better."""
+    """The difference in labeled F between two parsers, as fractions; positive if the second is better."""
 
     difference: float
-    low: float  # the 95 % interval of the difference
+    low: float  # the 95% interval of the difference
     high: float
     p_value: float  # two-sided
     n_samples: int
 
     def to_dict(self) -> dict[str, float]:
-        """All fields under their names; JSON-able."""
+        """Return all fields as a JSON-serializable dict."""
         return asdict(self)
 
     def format(self) -> str:
-        """Return one line, the difference in points of F (percent)."""
+        """Return the difference in points of F (percent), as one line."""
         points = f"{100 * self.difference:+.2f} (95 %: {100 * self.low:+.2f} to {100 * self.high:+.2f})"
         return f"Difference in F {points}, p = {self.p_value:.4f}, {self.n_samples} samples"
 
@@ -44,17 +44,17 @@ def bootstrap(
     params: EvalbParams = COLLINS,
     as_evalb: bool = False,
 ) -> Bootstrap:
-    """Score the trees of the parsers `a` and `b` against `gold` and compare; see `compare` and `score_trees`."""
+    """Score the trees of parsers `a` and `b` against `gold` and compare them; see `compare` and `score_trees`."""
     gold = list(gold)
     scores_a, scores_b = (score_trees(gold, trees, params=params, as_evalb=as_evalb) for trees in (a, b))
     return compare(scores_a, scores_b, n=n, seed=seed)
 
 
 def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
-    """Compare two runs over the same gold sentences with `n` samples of as many sentences, drawn with repetition.
+    """Compare two runs over the same gold sentences with `n` samples of equal size, drawn with replacement.
 
-    The p-value is the share of samples whose difference is as far from the observed one as that is from 0 (one is
-    added above and below the line, so that it is never 0). Sentences that either run leaves out stay out of both.
+    The p-value is the share of samples whose difference is at least as far from the observed one as that is from 0
+    (with 1 added to both counts, so that it is never 0). Sentences that either run leaves out are left out of both.
     Raises IncparseError if the runs differ in their number of sentences or `n` is below 1.
     """
     counts = _paired_counts(a, b)
@@ -63,14 +63,14 @@ def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
     difference = float(_difference(counts.sum(axis=0)))
     generator = np.random.default_rng(seed)
     samples = np.array([_difference(counts[_draw(generator, len(counts))].sum(axis=0)) for _ in range(n)])
-    # Swapped runs must get the same p-value, so that rounding must not decide in a tie.
+    # Swapped runs must get the same p-value, so rounding must not decide ties.
     n_as_far = int(np.sum(np.abs(samples - difference) >= abs(difference) - 1e-12))
     low, high = np.quantile(samples, [0.025, 0.975])
     return Bootstrap(difference, float(low), float(high), (n_as_far + 1) / (n + 1), n)
 
 
 def _paired_counts(a: Scores, b: Scores) -> np.ndarray:
-    """Return (sentences, 6): matched, gold and parsed brackets of both runs."""
+    """Return an array of shape (sentences, 6): matched, gold and parsed brackets of both runs."""
     if len(a.per_sentence) != len(b.per_sentence):
         sizes = f"{len(a.per_sentence)} and {len(b.per_sentence)} sentences"
         raise IncparseError(f"cannot compare runs over {sizes}: both must be scored against the same gold trees")

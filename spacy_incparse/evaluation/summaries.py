@@ -1,4 +1,4 @@
-"""The figures of a scoring run: counts of a sentence, and measures of all sentences and of each label."""
+"""The scores of a run: counts of each sentence, and measures of all sentences and of each label."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ VALID, ERROR, SKIPPED = 0, 1, 2
 
 
 class SentenceScore(NamedTuple):
-    """The counts of one sentence, as a line of EVALB's output has them; all 0 where the status is not VALID."""
+    """The counts of one sentence, as in a line of EVALB's output; all 0 unless the status is VALID."""
 
-    length: int  # gold words but traces
+    length: int  # gold words without traces
     status: int = VALID
     n_matched: int = 0  # brackets
     n_gold: int = 0
@@ -31,7 +31,7 @@ class SentenceScore(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How far two multisets agree; the measures are fractions from 0 to 1, and 0 where nothing is to be counted."""
+    """The agreement of two multisets; the measures are fractions from 0 to 1, and 0 if there is nothing to count."""
 
     n_matched: int
     n_gold: int
@@ -39,12 +39,12 @@ class Agreement(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Matched of the parsed ones."""
+        """Share of the parsed items that match."""
         return _ratio(self.n_matched, self.n_parsed)
 
     @property
     def recall(self) -> float:
-        """Matched of the gold ones."""
+        """Share of the gold items that match."""
         return _ratio(self.n_matched, self.n_gold)
 
     @property
@@ -70,7 +70,7 @@ class Summary:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceScore]) -> Summary:
-        """Sum up; only the valid sentences enter the measures."""
+        """Return the sums; only valid sentences enter the measures."""
         sentences = list(sentences)
         valid = [sentence for sentence in sentences if sentence.status == VALID]
         return cls(
@@ -92,22 +92,22 @@ class Summary:
 
     @property
     def n_valid(self) -> int:
-        """Sentences that enter the measures."""
+        """Number of sentences that enter the measures."""
         return self.n_sents - self.n_errors - self.n_skipped
 
     @property
     def precision(self) -> float:
-        """Labelled precision."""
+        """Labeled precision."""
         return self.brackets.precision
 
     @property
     def recall(self) -> float:
-        """Labelled recall."""
+        """Labeled recall."""
         return self.brackets.recall
 
     @property
     def f(self) -> float:
-        """Labelled F."""
+        """Labeled F."""
         return self.brackets.f
 
     @property
@@ -117,7 +117,7 @@ class Summary:
 
     @property
     def avg_crossing(self) -> float:
-        """Crossing brackets a sentence."""
+        """Crossing brackets per sentence."""
         return _ratio(self.n_crossing, self.n_valid)
 
     @property
@@ -136,7 +136,7 @@ class Summary:
         return _ratio(self.n_correct_tags, self.n_words)
 
     def to_dict(self) -> dict[str, float]:
-        """All measures and the numbers of sentences and words, under the names that `evaluate` writes."""
+        """Return all measures and the numbers of sentences and words, under the names that `evaluate` writes."""
         return {
             "const_p": self.precision,
             "const_r": self.recall,
@@ -154,7 +154,7 @@ class Summary:
 
 
 class LabelScore(NamedTuple):
-    """The brackets of one label; measures as in Agreement."""
+    """The brackets of one label, with measures as in Agreement."""
 
     n_gold: int
     n_parsed: int
@@ -177,7 +177,7 @@ class LabelScore(NamedTuple):
         return _ratio(2 * self.precision * self.recall, self.precision + self.recall)
 
     def to_dict(self) -> dict[str, float]:
-        """Measures under p, r, f, as spaCy names them by type, and the two numbers of brackets."""
+        """Return the measures as p, r and f, spaCy's names for scores per type, and the two numbers of brackets."""
         return {
             "p": self.precision,
             "r": self.recall,
@@ -189,10 +189,10 @@ class LabelScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Figures:
-    """All figures of a scoring run.
+    """All scores of a run.
 
-    `up_to_40` covers the sentences of at most `params.cutoff_len` words, which is 40 unless a parameter file says
-    otherwise. `by_length` goes by bins of ten words ("1-10", ..., "51-60", "61+"); only bins with sentences are in it.
+    `up_to_40` covers the sentences of at most `params.cutoff_len` words, which is 40 unless a parameter file changes
+    it. `by_length` has bins of ten words ("1-10", ..., "51-60", "61+"), without empty bins.
     """
 
     all: Summary

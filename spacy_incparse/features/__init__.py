@@ -1,1 +1,1 @@
-"""Feature templates as data, and their extraction."""
+"""Feature templates as data, and feature extraction."""

@@ -3,10 +3,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 
-# The templates of one kind, those with more structure fields first. Position fields, which are read once a word, are
+# The templates of one kind, those with more structure fields first. Position fields, which are read once per word, are
 # flattened by template: template t has position_field[position_begin[t]:position_begin[t + 1]]. Structure fields, which
 # are read in each context, are flattened by round: the first fields of all templates, the second fields of those that
-# have two, and so on, so that no loop depends on how many fields one template has. Round k has
+# have two, and so on, so that no loop depends on the number of fields of one template. Round k has
 # structure_field[round_begin[k]:round_begin[k + 1]], which belong to the templates 0, 1, ...
 cdef struct TemplatesC:
     int n
@@ -30,7 +30,7 @@ cdef class Templates:
 
 
 cdef inline void position_sums(const TemplatesC* t, const uint32_t* values, uint64_t* sums) noexcept nogil:
-    """The part of each template's hash that stays the same for all contexts at one word."""
+    """Compute the part of each template's hash that is the same for all contexts at one word."""
     cdef int k, j
     cdef uint64_t h
     for k in range(t.n):
@@ -45,7 +45,7 @@ cdef inline void hash_rows(
 ) noexcept nogil:
     """rows[k] = (sums[k] + sum_j coefficient_j * value_j) >> shift, the multilinear hash of Dietzfelbinger (1996).
 
-    hashes: scratch memory, one place a template.
+    hashes: scratch memory, one element per template.
     """
     cdef int k, j, begin
     for k in range(t.n):

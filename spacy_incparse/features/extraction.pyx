@@ -1,10 +1,10 @@
-"""Feature extraction, generated from template tables: see extraction.pxd for what the search calls."""
+"""Feature extraction, generated from template tables; the search calls the functions in extraction.pxd."""
 
 from spacy_incparse.features.templates import KindTable
 
 
 cdef class Templates:
-    """The compiled templates of one kind, in an order of their own: a weight belongs to a hash, not to a place."""
+    """The compiled templates of one kind; their order is free, since weights belong to hashes, not positions."""
 
     def __init__(self, table: KindTable):
         order = sorted(range(len(table.biases)), key=lambda k: -len(table.structure[k]))
@@ -29,7 +29,7 @@ cdef class Templates:
         self.c.reads_tag = self.reads_tag.data()
 
     def _add_rounds(self, templates):
-        """Lay the structure fields out by round; templates with more of them come first."""
+        """Lay out the structure fields by round; templates with more fields come first."""
         self.round_begin.push_back(0)
         for number in range(max(map(len, templates), default=0)):
             for field, coefficient in [pairs[number] for pairs in templates if number < len(pairs)]:

@@ -1,4 +1,4 @@
-"""What a template may look at: the fields of a node's left context and of the words around the position.
+"""The fields that templates can use: parts of a node's left context, and the words around the position.
 
 Notation of Collins & Roark (2004), section 3.2: L_ij is the label i levels above the node that is about to be built
 and j nodes to the left, so L10 is its parent and L01 its left sibling.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Field:
-    """One value of a context; `look_ahead` counts the words it needs beyond the one that is about to be absorbed.
+    """One value of a context; `look_ahead` counts the words it needs beyond the one about to be absorbed.
 
-    `look_ahead` is -1 where the word about to be absorbed is not looked at, None where all words must be known.
+    `look_ahead` is -1 if the word about to be absorbed is not used, None if all words must be known.
     `needs_span`: the value depends on where constituents begin, so only closing templates may use it.
     """
 
@@ -25,13 +25,13 @@ class Field:
 
 # The compiled extraction numbers the fields in this order (derivations/left_context.pxd); a test compares the two.
 STRUCTURE_FIELDS = (
-    Field("L10", "label of the parent: the constituent that the node is built in, or that is closed"),
+    Field("L10", "label of the parent: the constituent in which the node is built, or that is closed"),
     Field("L20", "label of the parent's parent"),
     Field("L30", "label three levels up"),
     Field("L40", "label four levels up"),
     Field("L01", "label of the left sibling: the last child built so far"),
     Field("L02", "label of the child before that"),
-    Field("L03", "label of the third last child"),
+    Field("L03", "label of the third-to-last child"),
     Field("L11", "left sibling of the parent"),
     Field("L12", "the sibling before that"),
     Field("L21", "left sibling of the parent's parent"),
@@ -46,7 +46,7 @@ STRUCTURE_FIELDS = (
     Field("G", "lexical head, so far, of the parent's parent: the governor"),
     Field("GP", "its tag"),
     Field("CONJ", "after a conjunction: label and first tag of the conjunct before it"),
-    Field("AFTERP", "if the left sibling comes right after punctuation: whether the next word is punctuation", 0),
+    Field("AFTERP", "if the left sibling directly follows punctuation: whether the next word is punctuation", 0),
     Field("CLK", "cluster of the parent's lexical head so far"),
     Field("CLB", "its group: a short prefix of the cluster's path"),
     Field("CCK", "cluster of the c-commanding lexical head"),
@@ -85,13 +85,13 @@ POSITION_FIELDS = (
     Field("T1", "tag of the word after it", 1),
     Field("T2", "tag of the second word after it", 2),
     Field("T3", "tag of the third word after it", 3),
-    Field("C0", "shape and suffix of the look-ahead word where it is rare", 0),
-    Field("C-1", "shape and suffix of the last absorbed word where it is rare"),
-    Field("C1", "shape and suffix of the word after the look-ahead where it is rare", 1),
+    Field("C0", "shape and suffix of the look-ahead word if it is rare", 0),
+    Field("C-1", "shape and suffix of the last absorbed word if it is rare"),
+    Field("C1", "shape and suffix of the word after the look-ahead if it is rare", 1),
     Field("QUESTION", "whether the sentence ends in a question mark", None),
     Field("PUNCT1", "if the look-ahead is punctuation or a conjunction: the tag of the word after it", 1),
-    Field("T0", "the tagger's choice for the look-ahead word, where LKP may be another of its tags", 0),
-    Field("TR", "how LKP stands to the tagger's choice: 0 the only tag, else first or other, and how far apart", 0),
+    Field("T0", "the tagger's choice for the look-ahead word; LKP may be another of its tags", 0),
+    Field("TR", "LKP relative to the tagger's choice: 0 the only tag, else first or other, and the distance", 0),
     Field("K0", "cluster of the look-ahead word", 0),
     Field("K-1", "cluster of the last absorbed word"),
     Field("K1", "cluster of the word after the look-ahead", 1),

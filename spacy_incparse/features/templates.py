@@ -1,6 +1,6 @@
-"""Feature templates as data: named sets, sets of a user's own, and their compilation to tables for the extraction.
+"""Feature templates as data: named sets, user-defined sets, and their compilation to tables for the extraction.
 
-A template is a conjunction of fields (features/fields.py). There are four kinds, by what they score:
+A template is a conjunction of fields (features/fields.py). Four kinds score different things:
 
 - ``node``: each outcome of a context: a nonterminal, a POS node, or the end of the constituent;
 - ``word``: the word under its POS node (its label is LK, its POS is LKP, L10 the POS node's parent);
@@ -17,9 +17,9 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.fields import CHILD_FIELDS, FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
 
 KINDS = ("node", "word", "chain", "close")
-TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, each some field names with spaces between
+TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, which are field names separated by spaces
 
-# Table 2 of Collins & Roark (2004), read as docs/paper_to_code.md says. F0-F10 fire at nodes. At words the paper
+# Table 2 of Collins & Roark (2004), as explained in docs/paper_to_code.md. F0-F10 fire at nodes. At words the paper
 # counts levels from the word: its L00 is LK, L10 is LKP, L20 is L10 here, L11 is L01 and L30 is L20; F0 of a word,
 # which is the same in all analyses, is left out.
 PAPER: TemplateSet = {
@@ -129,13 +129,13 @@ CLOSINGS: TemplateSet = {
     )
 }
 
-# What the tagger's score is worth: LKP may be any of the tags that it leaves open.
+# Trust in the tagger's score: LKP may be any of the tags that it leaves open.
 TAG_RANKS: TemplateSet = {"word": ("TR", "TR LKP", "TR LKP T0", "TR LKP L10", "TR LKP T-1")}
 
 RARE_WORDS: TemplateSet = {"node": ("L10 L01 C0", "L10 LKP C1"), "word": ("L10 LKP C0", "L10 L01 LKP C0")}
 
 
-# What is known of a word by its cluster; joins a named set where there are clusters.
+# Word clusters; added to a named set if the parser has clusters.
 CLUSTERS: TemplateSet = {
     "node": (
         "L10 K0",
@@ -165,7 +165,7 @@ CLUSTERS: TemplateSet = {
 
 
 def combine(*sets: TemplateSet) -> dict[str, tuple[str, ...]]:
-    """Give the union of template sets, kind by kind, in order and without doubles."""
+    """Return the union of template sets by kind, in order and without duplicates."""
     return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in KINDS}
 
 
@@ -186,26 +186,26 @@ class Template:
 
     @property
     def look_ahead(self) -> int | None:
-        """How many words beyond the one about to be absorbed are looked at; None: all, to the sentence's end."""
+        """Number of words used beyond the one about to be absorbed; None: all, to the end of the sentence."""
         reach = [FIELDS[name].look_ahead for name in self.fields]
-        # Every kind but a closing scores an outcome that depends on the word about to be absorbed.
+        # Every kind except "close" scores an outcome that depends on the word about to be absorbed.
         least = -1 if self.kind == "close" else 0
         return None if None in reach else max([least, *(r for r in reach if r is not None)])
 
 
 def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Template, ...]:
-    """Give the checked templates of a named set or of a user's own, kinds in the order of `KINDS`.
+    """Return the checked templates of a named or user-defined set, with kinds in the order of `KINDS`.
 
-    With `clusters` a named set has CLUSTERS as well. Raises ConfigError for an unknown set, kind or field, and for a
-    field that the kind cannot see.
+    With `clusters` a named set includes CLUSTERS. Raises ConfigError for an unknown set, kind or field, and for a
+    field that the kind cannot use.
     """
     if isinstance(features, str):
         if features not in NAMED_SETS:
-            raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
+            raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
         features = combine(NAMED_SETS[features], CLUSTERS) if clusters else NAMED_SETS[features]
     for kind in features:
         if kind not in KINDS:
-            raise ConfigError(f"there is no kind of template {kind!r}: choose among {', '.join(KINDS)}")
+            raise ConfigError(f"unknown kind of template {kind!r}: choose from {', '.join(KINDS)}")
     templates = tuple(_parse(kind, text) for kind in KINDS for text in features.get(kind, ()))
     if not any(template.kind == "node" for template in templates):
         raise ConfigError("a feature set needs at least one template of the kind 'node'")
@@ -213,7 +213,7 @@ def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Tem
 
 
 def look_ahead(templates: Sequence[Template]) -> int | None:
-    """Give the farthest look-ahead of all templates in words; None where one needs the whole sentence."""
+    """Return the largest look-ahead of all templates in words, or None if one needs the whole sentence."""
     reach = [template.look_ahead for template in templates]
     return None if None in reach else max(r for r in reach if r is not None)
 
@@ -224,7 +224,7 @@ def _parse(kind: str, text: str) -> Template:
         raise ConfigError(f"a template of the kind {kind!r} is empty: name at least one field")
     for name in names:
         if name not in FIELDS:
-            raise ConfigError(f"there is no field {name!r} (in the {kind} template {text!r}): see features/fields.py")
+            raise ConfigError(f"unknown field {name!r} (in the {kind} template {text!r}): see features/fields.py")
         if FIELDS[name].needs_span and kind != "close":
             raise ConfigError(
                 f"the field {name} (in the {kind} template {text!r}) belongs to templates of kind 'close'"
@@ -237,8 +237,8 @@ class KindTable:
     """The templates of one kind as flat integers for the compiled extraction.
 
     A row's hash is ``bias + sum(coefficient * value)`` over its fields, modulo 2**64 (multilinear hashing,
-    Dietzfelbinger 1996); the sum over position fields is made once a word. `reads_tag`: LKP is in the conjunction, so
-    that the one outcome SHIFT stands for the POS node; else the POS node's own symbol is the outcome.
+    Dietzfelbinger 1996); the sum over position fields is computed once per word. `reads_tag`: LKP is in the
+    conjunction, so the outcome of a POS node is SHIFT; otherwise it is the POS node's symbol.
     """
 
     biases: tuple[int, ...]
@@ -248,7 +248,7 @@ class KindTable:
 
 
 def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
-    """Number the fields of all templates of a kind and draw their hash coefficients, the same ones at any time."""
+    """Return the table of a kind: its templates' numbered fields, with deterministic hash coefficients."""
     structure_number = {field.name: k for k, field in enumerate(STRUCTURE_FIELDS)}
     position_number = {field.name: k for k, field in enumerate(POSITION_FIELDS)}
     chosen = [template for template in templates if template.kind == kind]
@@ -281,7 +281,7 @@ def reads_any(templates: Sequence[Template], names: Sequence[str]) -> bool:
 
 
 def _draw(key: str) -> int:
-    """Give a 64-bit number that looks random but belongs to the key: SplitMix64's finaliser over FNV-1a."""
+    """Return a pseudo-random 64-bit number for the key: SplitMix64's finalizer over FNV-1a."""
     mask = (1 << 64) - 1
     h = 0xCBF29CE484222325
     for byte in key.encode():

@@ -1,1 +1,1 @@
-"""Words as the numbers that features read."""
+"""Numbering of words for feature extraction."""

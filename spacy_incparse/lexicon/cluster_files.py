@@ -1,4 +1,4 @@
-"""Where word clusters come from: the tables of spaCy's lookups package, or a file in Percy Liang's format."""
+"""Reading word clusters from spaCy's lookups package or from a file in Percy Liang's format."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ _GZIP = b"\x1f\x8b"
 
 
 def read_clusters(source: str | Path, *, max_words: int = MAX_WORDS) -> Clusters:
-    """Read the clusters of the `max_words` most frequent words that have one.
+    """Return the clusters of the `max_words` most frequent words that have one.
 
     `source` is the code of a language ("en", "de", "es") for spaCy's lookups package, or the path of a file, plain or
     gzipped, with lines "path TAB word TAB count" as Liang's `wcluster` writes them ("./en" is a file, not a language).
-    Of a word that stands there twice the more frequent use counts. Raises ConfigError where there is no such source,
-    IncparseError naming file, line and value for a malformed one.
+    If a word occurs twice, the more frequent entry counts. Raises ConfigError if the source does not exist,
+    IncparseError naming file, line and value if it is malformed.
     """
     if max_words < 1:
-        raise ConfigError(f"the clusters of {max_words} words are asked for: keep those of 1 or more")
+        raise ConfigError(f"max_words is {max_words}: keep the clusters of at least 1 word")
     is_language = isinstance(source, str) and _LANGUAGE.fullmatch(source)
     words = _from_package(str(source)) if is_language else _from_file(Path(source))
     return Clusters.from_paths(islice(words, max_words))
 
 
 def as_clusters(source: Clusters | str | Path | None) -> Clusters | None:
-    """Read what is not read yet: clusters and None stay what they are."""
+    """Return clusters, reading them from a source if needed; None stays None."""
     return source if source is None or isinstance(source, Clusters) else read_clusters(source)
 
 
 def _from_package(lang: str) -> Iterator[tuple[str, str]]:
-    """Yield words and paths, the most frequent first: the order of the package's tables.
+    """Yield words and paths, the most frequent first, as in the package's tables.
 
-    A path is the id's bits from the lowest up. Zeros at its end are lost, so all get the length of the longest; id 0
-    stands for no cluster.
+    A path consists of the id's bits from the lowest up. Zeros at its end are lost, so all paths are padded to the
+    longest; id 0 means no cluster.
     """
     tables = {entry.name: entry for entry in entry_points(group=_GROUP)}
     if not tables:
-        raise ConfigError(f'clusters "{lang}" are in another package: pip install "spacy-incparse[clusters]"')
+        raise ConfigError(f'clusters "{lang}" need another package: pip install "spacy-incparse[clusters]"')
     table = tables[lang].load().get(_TABLE) if lang in tables else None
     if table is None:
         have = sorted(name for name in tables if _TABLE in tables[name].load())
-        raise ConfigError(f'the lookups package has no clusters of the language "{lang}", only of {", ".join(have)}')
+        raise ConfigError(f'the lookups package has no clusters for the language "{lang}", only for {", ".join(have)}')
     ids: dict[str, int] = _read_table(Path(table))
     length = max(ids.values(), default=0).bit_length()
     paths = {number: f"{number:b}"[::-1].ljust(length, "0") for number in set(ids.values())}
@@ -66,10 +66,10 @@ def _read_table(path: Path) -> dict[str, int]:
 
 
 def _from_file(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield words and paths, the most frequent first, equally frequent ones in the order of the file."""
+    """Yield words and paths, the most frequent first, ties in the order of the file."""
     lines = [_parse(path, number, line) for number, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
     if not lines:
-        raise IncparseError(f"{path}: there is no cluster in it")
+        raise IncparseError(f"{path}: the file has no clusters")
     lines.sort(key=lambda line: -line[2])
     return ((word, bits) for bits, word, _ in lines)
 

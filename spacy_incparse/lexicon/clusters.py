@@ -13,15 +13,15 @@ import numpy as np
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip
 
-MAX_WORDS = 100_000  # kept of a source, the most frequent ones: a third of a megabyte in a model
-_PLANES = 4  # bytes of a checksum or of a cluster's number
+MAX_WORDS = 100_000  # the most frequent words of a source to keep: a third of a megabyte in a model
+_PLANES = 4  # bytes of a checksum or a cluster number
 
 
 class Clusters:
-    """Words with their paths, strings of "0" and "1": clusters with a long prefix in common are much alike.
+    """Words with their paths, strings of "0" and "1": clusters that share a long prefix are similar.
 
-    Words are known by 32-bit checksums alone, which makes the table small: of a million words that are not among its
-    100,000, some 20 get the cluster of another one. `checksums` are rising; `places` say which of `paths` a word has.
+    Words are stored only as 32-bit checksums, to keep the table small: of a million words that are not among its
+    100,000, about 20 get another word's cluster. `checksums` are sorted; `places` are the words' indices in `paths`.
     """
 
     def __init__(self, checksums: array, places: array, paths: tuple[str, ...]):
@@ -29,7 +29,7 @@ class Clusters:
 
     @classmethod
     def from_paths(cls, words: Iterable[tuple[str, str]]) -> Clusters:
-        """Make a table from (word, path) pairs; where words share a checksum or are equal, the first one counts."""
+        """Return the table of (word, path) pairs; of words that are equal or share a checksum, the first counts."""
         found: dict[int, str] = {}
         for word, path in words:
             found.setdefault(_checksum(word), path)
@@ -48,7 +48,7 @@ class Clusters:
         return hash((len(self.checksums), self.paths))
 
     def path(self, word: str) -> str:
-        """The path of a word, else of its lower-case form, else ""."""
+        """Return the path of a word, or else of its lowercase form, or else ""."""
         return self._find(word) or self._find(word.lower())
 
     def _find(self, word: str) -> str:
@@ -59,18 +59,18 @@ class Clusters:
         return ""
 
     def to_bytes(self) -> bytes:
-        """The whole table, compressed: some 3.5 bytes a word; the same table gives the same bytes."""
+        """Return the table as compressed bytes, about 3.5 per word; equal tables have equal bytes."""
         gaps = np.diff(np.array(self.checksums, "<u4"), prepend=np.uint32(0))
         head = " ".join([str(len(self)), *self.paths]).encode("ascii")
         return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(np.array(self.places, "<u4")), 9)
 
     def checksum(self) -> str:
-        """Of the whole table: tables that are not equal have another one."""
+        """Return a checksum of the whole table, to tell tables apart."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Clusters:
-        """Undo `to_bytes`. Raises ModelError for anything else."""
+        """Return the table in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         try:
             head, _, rest = unzip(data, "the word clusters of the model are").partition(b"\n")
             length, *paths = head.decode("ascii").split()
@@ -96,7 +96,7 @@ def _array(numbers: np.ndarray) -> array:
 
 
 def _to_planes(numbers: np.ndarray) -> bytes:
-    """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
+    """Return all low bytes, then all second bytes, ...: high bytes are nearly constant and compress well."""
     return np.ascontiguousarray(numbers, "<u4").view("uint8").reshape(-1, _PLANES).T.tobytes()
 
 

@@ -1,4 +1,4 @@
-# Asking for memory ahead of its use, where tables are too large for the processor's caches.
+# Prefetching memory, for tables that are too large for the processor's caches.
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)

@@ -1,4 +1,4 @@
-"""Words as numbers: known words by themselves, rare ones by a class of shape and suffix."""
+"""Numbering words: known words individually, rare ones by a class of shape and suffix."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from spacy_incparse.lexicon.clusters import Clusters
 
-GROUP_LENGTH = 6  # bits of a cluster's path that make its group
-CACHE_SIZE = 200_000  # words remembered with their numbers
+GROUP_LENGTH = 6  # bits of a cluster's path that form its group
+CACHE_SIZE = 200_000  # words cached with their numbers
 
 
 class Lexicon:
     """The words of a training treebank with their counts.
 
-    Words seen at least `known_min_count` times are known; the others look alike where shape and suffix are the same.
-    Words seen less than `common_min_count` times are rare: only these have a class besides. Words of `clusters` have a
+    Words seen at least `known_min_count` times are known; others share a number if their shape and suffix are equal.
+    Words seen less than `common_min_count` times are rare: only these also have a class. Words in `clusters` have a
     cluster and a group of clusters.
     """
 
@@ -38,7 +38,7 @@ class Lexicon:
 
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]], **settings: Any) -> Lexicon:
-        """Count the words of sentences."""
+        """Return the lexicon of the words in sentences."""
         return cls(Counter(word for sentence in sentences for word in sentence), **settings)
 
     def extended(self, sentences: Iterable[Sequence[str]]) -> Lexicon:
@@ -57,7 +57,7 @@ class Lexicon:
         )
 
     def encode(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Give each word's number and its class's number (0 for common words); both are 32-bit."""
+        """Return the number of each word and of its class (0 for common words); both are 32-bit."""
         numbers = self._numbers
         try:
             pairs = [numbers[word] for word in words]
@@ -66,7 +66,7 @@ class Lexicon:
         return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
     def encode_clusters(self, words: Sequence[str]) -> tuple[list[int], list[int]] | None:
-        """Give the numbers of each word's cluster and of its group, 32-bit, 0 for none; None without clusters."""
+        """Return the 32-bit numbers of each word's cluster and its group (0 if it has none); None without clusters."""
         if not self.clusters:
             return None
         numbers = self._cluster_numbers
@@ -95,7 +95,7 @@ class Lexicon:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the lexicon in a form fit for JSON or msgpack, without clusters, counts capped at what matters."""
+        """Return the lexicon as a dict for JSON or msgpack, without clusters and with capped counts."""
         cap = max(self.known_min_count, self.common_min_count)
         return {
             "known_min_count": self.known_min_count,
@@ -106,7 +106,7 @@ class Lexicon:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> Lexicon:
-        """Undo `to_dict`."""
+        """Return the lexicon in a dict from `to_dict`."""
         return cls(
             dict(zip(data["words"], data["counts"], strict=True)),
             known_min_count=data["known_min_count"],
@@ -116,7 +116,7 @@ class Lexicon:
 
 
 def word_class_of(word: str) -> str:
-    """Give the class of an unknown word: its shape with runs shortened, and its last three letters in lower case."""
+    """Return the class of an unknown word: its shape with runs shortened, and its last three letters in lowercase."""
     shape: list[str] = []
     for character in word[:40]:
         kind = _kind(character)
@@ -139,5 +139,5 @@ def _number_path(path: str) -> tuple[int, int]:
 
 
 def _checksum(text: str) -> int:
-    # Surrogates that came out of broken input cannot be encoded otherwise.
+    # Surrogates from broken input cannot be encoded otherwise.
     return zlib.crc32(text.encode("utf8", "surrogatepass")) or 1

@@ -1,4 +1,4 @@
-"""Search in trees with patterns that mean what they mean in Tregex."""
+"""Tree search with patterns that have the same meaning as in Tregex."""
 
 from spacy_incparse.errors import PatternError
 from spacy_incparse.patterns.pattern import Match, Pattern, compile

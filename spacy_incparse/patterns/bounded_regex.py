@@ -1,4 +1,4 @@
-"""Regular expressions that cannot hang: Python's `re` where its backtracking is bounded, an automaton elsewhere."""
+"""Regular expressions that cannot hang: Python's `re` if its backtracking is bounded, or else an automaton."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spacy_incparse.patterns.regex_automaton import Automaton, UnsupportedError
 from spacy_incparse.patterns.regex_cost import cost_of
 from spacy_incparse.patterns.regex_syntax import parsed
 
-_CHEAP = 10_000_000  # steps on one text up to which `re` is asked
-_BEARABLE = 10 * _CHEAP  # and where there is no automaton
+_CHEAP = 10_000_000  # the most steps on one text for which `re` is used
+_BEARABLE = 10 * _CHEAP  # the same without an automaton
 
 
 class BoundedRegex:
-    """A regular expression that is searched in labels and words.
+    """A regular expression to search in labels and words.
 
-    Raises re.error for one that is wrong, UnboundedError for one that may take for ever.
+    Raises re.error if it is invalid, UnboundedError if it may run forever.
     """
 
     def __init__(self, text: str, *, ignores_case: bool = False):
@@ -34,7 +34,7 @@ class BoundedRegex:
 
     @property
     def can_capture(self) -> bool:
-        """Whether `group` may be asked for: automata do not know what a group has found."""
+        """Whether `groups` can be used: automata do not record the matches of groups."""
         return self._cost is not None
 
     def search(self, text: str) -> bool:
@@ -44,11 +44,11 @@ class BoundedRegex:
         return self._match(text) is not None
 
     def test_for(self, texts: Sequence[str]) -> Callable[[str], object]:
-        """Return a function that does for these texts what `search` does, but faster if they are short."""
+        """Return a function that is equivalent to `search` on these texts, but faster if they are short."""
         return self._regex.search if max(map(len, texts), default=0) <= self._cheap_length else self.search
 
     def groups(self, number: int, texts: Sequence[str]) -> list[str | None]:
-        """Return what a group has found in each text; None where the expression or the group does not match."""
+        """Return the match of a group in each text, or None if the expression or the group does not match."""
         is_short = max(map(len, texts), default=0) <= self._bearable_length
         search = self._regex.search if is_short else self._match
         return [match.group(number) if (match := search(text)) else None for text in texts]
@@ -64,23 +64,23 @@ class BoundedRegex:
     def _match(self, text: str) -> re.Match[str] | None:
         if len(text) > self._bearable_length:
             raise IncparseError(
-                f"the regular expression /{self.text}/ may take for ever on {text[:40]!r}, which has {len(text):,} "
+                f"the regular expression /{self.text}/ may run forever on {text[:40]!r}, which has {len(text):,} "
                 f"characters: write it with fewer repetitions"
             )
         return self._regex.search(text)
 
 
 class UnboundedError(ValueError):
-    """A regular expression that may take for ever, and of which no automaton can be made."""
+    """A regular expression that may run forever, and that has no equivalent automaton."""
 
     def __init__(self, obstacle: str):
         super().__init__(
-            f"the regular expression may take for ever: something that is repeated can match in several ways, as in "
-            f"(a+)+, and is used with {obstacle}; write it without one of the two"
+            f"the regular expression may run forever: a repeated part can match in several ways, as in "
+            f"(a+)+, and it is used with {obstacle}; remove one of the two"
         )
 
 
 @lru_cache(maxsize=500)
 def bounded_regex(text: str, ignores_case: bool = False) -> BoundedRegex:
-    """Return a regular expression, made once."""
+    """Return a cached regular expression."""
     return BoundedRegex(text, ignores_case=ignores_case)

@@ -1,4 +1,4 @@
-# A pattern in the form in which it is matched.
+# A pattern in the form used for matching.
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -9,13 +9,13 @@ from spacy_incparse.patterns.sets cimport InstructionC, SetsC
 from spacy_incparse.patterns.tables cimport Tables
 
 
-# Matches of a tree: the nodes, and for each of them those that have names, -1 where a name has none.
+# Matches in a tree: the nodes, and for each the nodes that have names, -1 for names without a node.
 cdef struct MatchesC:
     vector[int32_t] nodes
     vector[int32_t] bound
 
 
-# What is needed while trees are matched, and kept from one to the next.
+# The workspace for matching, reused from tree to tree.
 cdef struct WorkC:
     const uint64_t* label_masks
     const uint64_t* word_masks
@@ -28,10 +28,10 @@ cdef class Matcher:
     cdef object tests, captures, heads
     cdef vector[InstructionC] sets, code
     cdef int32_t result, n_names
-    cdef uint64_t required     # bits of masks that a tree needs to have a match at all
+    cdef uint64_t required     # bits that a tree's masks must have for any match
     cdef bint has_references, raw_labels
     cdef int32_t n_registers, n_slots, n_variables
-    cdef Tables own            # for trees that come alone
+    cdef Tables own            # for trees outside forests
     cdef Tables last           # for the symbols of the last forest
     cdef Tables tables_for(self, Symbols symbols)
     cdef void prepare(self, Tables tables, WorkC* work)

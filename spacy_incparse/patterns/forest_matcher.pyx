@@ -12,14 +12,14 @@ from spacy_incparse.patterns.sets cimport InstructionC, make_sets, read_masks, s
 from spacy_incparse.patterns.tables cimport Tables
 
 cdef enum:
-    MANY_SYMBOLS = 1 << 20   # of trees that came alone: then the tables begin anew, since texts have no end
+    MANY_SYMBOLS = 1 << 20   # from trees outside forests: then the tables are cleared, as texts have no end
 
 
 cdef class Matcher:
     """The compiled form of a `Program`.
 
-    tests: the `LabelTests` of its descriptions. heads: the `HeadRules`, where the program asks for heads.
-    Nodes of results are numbers: twice the index of a tree's node, or, for a word, that of its POS node and one.
+    tests: the `LabelTests` of its descriptions. heads: the `HeadRules`, if the program uses heads.
+    Nodes in results are numbers: twice the index of a tree's node, or for a word, that of its POS node plus one.
     """
 
     def __init__(self, program, tests, heads, *, bint raw_labels):
@@ -55,7 +55,7 @@ cdef class Matcher:
         return n_matches
 
     def count_trees(self, trees):
-        """Return the number of nodes that match in trees that are in no forest."""
+        """Return the number of nodes that match in trees outside forests."""
         cdef WorkC work
         cdef TreeC tree
         cdef NodesC nodes
@@ -69,7 +69,7 @@ cdef class Matcher:
     def find(self, Forest forest, size_t first, size_t behind, bint every):
         """Return (number of the tree, nodes, for each the nodes that have names) for trees from `first` on.
 
-        Trees without matches are left out; so are the names where the pattern has none.
+        Trees without matches are left out, and so are the names if the pattern has none.
         """
         cdef WorkC work
         cdef TreeC tree
@@ -94,7 +94,7 @@ cdef class Matcher:
         return found
 
     def find_in_trees(self, list trees, bint every):
-        """Return what `find` does, for trees that are in no forest."""
+        """Return the same as `find`, for trees outside forests."""
         cdef WorkC work
         cdef TreeC tree
         cdef NodesC nodes
@@ -109,7 +109,7 @@ cdef class Matcher:
         return found
 
     cdef Tables tables_for(self, Symbols symbols):
-        """Give the tables for these symbols, with all labels and words that they have."""
+        """Return the tables for these symbols, with all their labels and words."""
         cdef Tables tables = self.last
         is_busy = tables is not None and tables.n_searches and not tables.is_complete()
         if tables is None or tables.symbols is not symbols or is_busy:
@@ -118,7 +118,7 @@ cdef class Matcher:
         return tables
 
     cdef void prepare(self, Tables tables, WorkC* work):
-        """Point to what the tables have; they must not grow while it is used."""
+        """Set pointers into the tables, which must not grow while these are used."""
         work.label_masks = tables.label_masks.data()
         work.word_masks = tables.word_masks.data()
         work.machine.code = &self.code
@@ -141,7 +141,7 @@ cdef class Matcher:
         return 0
 
     cdef int match_tree(self, const TreeC* tree, WorkC* work, bint every) except -1 nogil:
-        """Collect the matches; with `every` a node comes once for each solution."""
+        """Collect the matches; with `every` a node occurs once for each solution."""
         cdef int32_t k
         cdef bint found
         work.matches.nodes.clear()
@@ -171,11 +171,11 @@ cdef class Matcher:
         if self.heads is not None:
             heads.resize(nodes.sizes.size())
             tables.find_heads(nodes, 0, nodes.sizes.size(), heads.data())
-        # From here on until the tree has been matched no Python runs, in which another thread might let tables grow.
+        # From here until the tree has been matched, no Python code runs, so no other thread can let the tables grow.
         try:
             tables.update()
         except IncparseError:
-            self.own = None   # a word that cannot be looked at must not be met again with the next tree
+            self.own = None   # a word whose test fails must not recur with the next tree
             raise
         self.prepare(tables, work)
         _look_at(nodes, heads.data(), 0, nodes.sizes.size(), tree)
@@ -184,7 +184,7 @@ cdef class Matcher:
     cdef int _find_heads(
         self, Forest forest, Tables tables, size_t first, size_t behind, vector[int32_t]* heads
     ) except -1:
-        """Find the heads in these trees of a forest, if the pattern asks for heads."""
+        """Find the heads in these trees of a forest, if the pattern uses heads."""
         cdef size_t k
         if self.heads is None:
             return 0
@@ -194,7 +194,7 @@ cdef class Matcher:
         return 0
 
     cdef int _report(self, size_t number, const TreeC* tree, WorkC* work, list found) except -1:
-        """Turn nodes with words among them into nodes of a Tree."""
+        """Convert nodes that include words to nodes of a Tree."""
         cdef vector[int32_t] codes
         cdef int32_t k, node, n = 0
         cdef size_t match

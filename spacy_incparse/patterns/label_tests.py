@@ -1,4 +1,4 @@
-"""Which labels and words fit the descriptions of a pattern: a bit mask for each, with a bit for each description."""
+"""Tests of labels and words against the descriptions of a pattern: bit masks with a bit for each description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Test = Callable[[str], object]
 
 
 class LabelTests:
-    """The descriptions of one pattern, tried on many labels or words at once.
+    """The descriptions of one pattern, tested on many labels or words at once.
 
     A literal fits a label with or without its functions; with `raw_labels` only the whole label. Words have none.
     timeout: seconds that regular expressions may take for the labels or words of one call; None: no limit.
@@ -24,11 +24,11 @@ class LabelTests:
         self._raw_labels, self._timeout = raw_labels, timeout
         atoms = [atom for description in self.descriptions for atom in description.atoms]
         literals = sorted({atom.text for atom in atoms})
-        # Where all is written out, a word's mask is one of these, or that of a word that no description mentions.
+        # If all descriptions are literals, a word's mask is one of these, or that of any word not mentioned.
         self.known_words = dict(zip(literals, self._word_masks(literals), strict=True))
         unknown = next(text for k in range(len(literals) + 1) if (text := str(k)) not in self.known_words)
         is_open = any(atom.is_regex or atom.ignores_case for atom in atoms)
-        self.other_words = None if is_open else self._word_masks([unknown])[0]  # None: each word has to be looked at
+        self.other_words = None if is_open else self._word_masks([unknown])[0]  # None: each word must be tested
 
     def label_masks(self, labels: Sequence[str]) -> list[int]:
         """Return the mask of each label."""
@@ -45,7 +45,7 @@ class LabelTests:
         return _masks(len(words), [_fitting(description, words, deadline) for description in self.descriptions])
 
     def captured(self, description: Description, group: int, texts: Sequence[str], *, words: bool) -> list[str | None]:
-        """Return what a group of the description's last regular expression has found in each label or word."""
+        """Return the match of a group of the description's last regular expression in each label or word."""
         atom = description.atoms[-1]
         regex = bounded_regex(atom.text, atom.ignores_case)
         plain = texts if words or not description.by_category else [bare_label(text) for text in texts]
@@ -73,7 +73,7 @@ class LabelTests:
 
 
 def _masks(n_texts: int, fitting: Sequence[Iterable[object]]) -> list[int]:
-    """Return the masks of texts from whether they fit each description."""
+    """Return the masks of texts, given which texts fit each description."""
     masks = [0] * n_texts
     for bit, found in enumerate(fitting):
         if bit == 0:
@@ -85,7 +85,7 @@ def _masks(n_texts: int, fitting: Sequence[Iterable[object]]) -> list[int]:
 
 
 def _fitting(description: Description, texts: Sequence[str], deadline: Deadline | None) -> Iterable[object]:
-    """Return for each text whether it fits as it stands."""
+    """Return for each text whether it fits unchanged."""
     if not description.atoms:
         return [not description.is_negated] * len(texts)
     found: Iterable[object] = map(_test(description.atoms[0], texts, deadline), texts)

@@ -1,4 +1,4 @@
-"""From the text of a pattern to its tokens."""
+"""The lexer: splits a pattern into tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Token:
 
     @property
     def column(self) -> int:
-        """Where it begins, counted from 1."""
+        """The column where the token begins, counted from 1."""
         return self.start + 1
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Token:
 
 
 def tokenize(pattern: str) -> list[Token]:
-    """Return the tokens of a pattern and one for its end. Raises PatternError at what is none."""
+    """Return the tokens of a pattern and one for its end. Raises PatternError for anything else."""
     tokens: list[Token] = []
     position = 0
     while position < len(pattern):
@@ -48,14 +48,14 @@ def tokenize(pattern: str) -> list[Token]:
 
 
 def _any_of(symbols: list[str]) -> str:
-    """Return a regular expression for the longest of these that fits."""
+    """Return a regular expression for the longest matching symbol."""
     return "|".join(re.escape(symbol) for symbol in sorted(symbols, key=len, reverse=True))
 
 
 _RELATIONS = [*SYMBOLS, SAME_OR_CHILD, LEAF_BELOW, CHILDREN]
 _RELATIONS += [symbol.replace("$", "%") for symbol in _RELATIONS if "$" in symbol]
 _SPECIAL = r"\s()\[\]{}/|@!#%&=?><~.,$:;" + '"'
-# A label such as PRP$ may be written as it is where no node comes next: `NP$ VP` is the relation `$`.
+# A label such as PRP$ needs no quotes unless a node follows: in `NP$ VP`, `$` is the relation.
 _DOLLAR = r"\$(?=[=|)\]&;}]|\s*$|\s+(?:[)\]|&;}<>.,$:?%\[]|!\s*[<>.,$:%\[(!?]))"
 _TOKEN = re.compile(
     rf"\s+"

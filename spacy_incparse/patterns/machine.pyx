@@ -1,7 +1,7 @@
 """Runs the instructions of program.py that look for nodes: a machine with a stack of choices.
 
-It tries nodes in pre-order, so that the first solution is the first one from the left at each choice. The nodes that it
-tries for a register are those of a set: without references it never fails.
+It tries nodes in pre-order, so that the first solution has the leftmost node at each choice. The nodes that it tries
+for a register are those of a set: without references it never fails.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -11,11 +11,11 @@ from spacy_incparse.patterns.relations cimport GoalC, TreeC, find_sources
 from spacy_incparse.patterns.sets cimport InstructionC, SetsC, set_of
 
 cdef enum:
-    STEPS_TO_SIGNALS = 1 << 20   # how often an interrupt is looked for: some patterns take exponential time
+    STEPS_TO_SIGNALS = 1 << 20   # steps between checks for interrupts: some patterns take exponential time
 
 
 cdef int search(MachineC* machine, SetsC* sets, const TreeC* tree, int32_t root, bint again) except -1 nogil:
-    """Find the first solution with the root, or, with `again`, the next one: 1, or 0 where there is none.
+    """Find the first solution at the root, or with `again` the next one; return 1 if found, else 0.
 
     The solution is in `machine.bound`.
     """
@@ -46,7 +46,7 @@ cdef void _start(MachineC* machine, const TreeC* tree, int32_t root) noexcept no
 
 
 cdef bint _run(MachineC* machine, SetsC* sets, const TreeC* tree, int32_t* next_one) noexcept nogil:
-    """Run an instruction and move on; False where it fails."""
+    """Run an instruction and advance; return False if it fails."""
     cdef const InstructionC* instruction = &machine.code[0][next_one[0]]
     cdef const int32_t* given = &instruction.arguments[0]
     cdef int operation = instruction.operation
@@ -85,7 +85,7 @@ cdef bint _run(MachineC* machine, SetsC* sets, const TreeC* tree, int32_t* next_
 
 
 cdef int32_t _backtrack(MachineC* machine, const TreeC* tree) noexcept nogil:
-    """Go back to the last choice and decide otherwise; return the instruction to go on with, -1 where there is none."""
+    """Go back to the last choice and try its next option; return the next instruction, or -1 if no choice is left."""
     cdef ChoiceC choice
     while not machine.choices.empty():
         choice = machine.choices.back()
@@ -106,7 +106,7 @@ cdef void _push(MachineC* machine, int32_t target, int32_t register, int32_t nod
 
 
 cdef void _find_candidates(MachineC* machine, SetsC* sets, const TreeC* tree, const int32_t* given) noexcept nogil:
-    """Find the nodes B that are related to a known A: those from which the inverse step leads to A."""
+    """Find the nodes B related to a known A: those from which the inverse step leads to A."""
     cdef uint8_t* candidates = machine.candidates.data() + <size_t>given[0] * tree.n
     cdef const uint8_t* among = set_of(sets, tree.n, given[5])
     cdef GoalC goal
@@ -121,7 +121,7 @@ cdef void _find_candidates(MachineC* machine, SetsC* sets, const TreeC* tree, co
 
 
 cdef bint _choose(MachineC* machine, const TreeC* tree, int32_t register, int32_t target, int32_t first) noexcept nogil:
-    """Put the first candidate from a node on into a register; False where there is none."""
+    """Put the first candidate from a node on into a register; return False if there is none."""
     cdef const uint8_t* candidates = machine.candidates.data() + <size_t>register * tree.n
     cdef int32_t k
     for k in range(first, tree.n):
@@ -158,7 +158,7 @@ cdef bint _are_alike(const MachineC* machine, const TreeC* tree, int32_t first, 
 cdef bint _capture(
     MachineC* machine, const TreeC* tree, int32_t place, int32_t node, int32_t number
 ) noexcept nogil:
-    """Give the variable what the regular expression has captured at the node, or compare it with that."""
+    """Assign the regular expression's capture at the node to the variable, or compare it with the variable's value."""
     cdef int32_t symbol = tree.symbols[node], value
     if symbol & 1:
         value = machine.word_captures[0][number][symbol >> 1]

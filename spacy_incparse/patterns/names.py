@@ -1,4 +1,4 @@
-"""Which names a pattern may use where: declared once, before they are referred to, and not under a negation."""
+"""Scope of names in a pattern: each is declared once, before references to it, and not under a negation."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from spacy_incparse.patterns.lexer import Token
 
 
 class Names:
-    """The names that are known while a pattern is read from left to right.
+    """The names in scope while a pattern is read from left to right.
 
-    Alternatives do not know each other's names, so that the same name may stand in several of them; what follows
-    behind them knows all.
+    Alternatives do not see each other's names, so several of them may declare the same name; the rest of the pattern
+    sees them all.
     """
 
     def __init__(self, pattern: str):
         self._pattern = pattern
         self._known: set[str] = set()
-        self._groups: list[tuple[set[str], set[str]]] = []  # before the alternatives, and in those that are read
+        self._groups: list[tuple[set[str], set[str]]] = []  # before the alternatives, and in those read so far
         self._n_negations = 0
 
     def declare(self, name: Token) -> None:
         """Give a name to a node."""
         if self._n_negations:
-            raise self._error(name, f"the name {name} is under a '!': what must not be there cannot be found")
+            raise self._error(name, f"the name {name} is under a '!': a node that must not exist cannot be found")
         if name.text in self._known:
             raise self._error(name, f"the name {name} is given twice; ={name.text} alone refers to the same node")
         self._known.add(name.text)
@@ -37,14 +37,14 @@ class Names:
 
     @contextmanager
     def negation(self) -> Iterator[None]:
-        """Within this, nothing can get a name."""
+        """Forbid names within this context."""
         self._n_negations += 1
         yield
         self._n_negations -= 1
 
     @contextmanager
     def alternatives(self) -> Iterator[None]:
-        """Around alternatives, each of which begins with `alternative`."""
+        """Enclose alternatives, each of which begins with `alternative`."""
         self._groups.append((set(self._known), set()))
         yield
         self._known |= self._groups.pop()[1]

@@ -1,4 +1,4 @@
-"""Patterns over trees with Tregex's meaning, compiled once and matched on arrays; docs/search.md is their reference."""
+"""Tree patterns with the meaning of Tregex, compiled once and matched on arrays; docs/search.md is the reference."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-_TREES_AT_ONCE = 500  # so that the first matches come at once
+_TREES_AT_ONCE = 500  # few, so that the first matches come immediately
 
 
 class Match(NamedTuple):
-    """A node that matches, and the nodes that the pattern has names for.
+    """A node that matches, and the nodes that the pattern names.
 
-    Words have no nodes of their own in a Tree: where a word matches, `node` is its POS node and `is_word` is set.
-    Likewise `groups` has the POS node of a word. `number` is that of the tree in a forest or in the trees given.
+    Words are not nodes of a Tree: if a word matches, `node` is its POS node and `is_word` is set. Likewise `groups` has
+    the POS node of a word. `number` is the number of the tree in the forest or the given trees.
     """
 
     node: Tree
@@ -39,7 +39,7 @@ _new_match = tuple.__new__
 
 
 class Pattern:
-    """A compiled pattern; made by `compile`. Can be pickled."""
+    """A compiled pattern, returned by `compile`. It can be pickled."""
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class Pattern:
     def search(self, trees: Tree | Forest | Iterable[Tree], *, every: bool = False) -> Iterator[Match]:
         """Yield the nodes that match, tree by tree in pre-order.
 
-        A node comes once, with the first nodes from the left that fit the pattern's names; with `every` it comes once
-        for each way to give the names to nodes. A given node is taken as a root: nothing above it is seen.
+        A node is yielded once, with the leftmost nodes for the pattern's names; with `every`, once for each way to
+        assign the names to nodes. A given node is treated as a root: the nodes above it are ignored.
         """
         if isinstance(trees, Forest):
             return self._search_forest(trees, every)
@@ -90,9 +90,9 @@ class Pattern:
             first += len(group)
 
     def _matches(self, tree: Tree, number: int, nodes: list[int], named: list[tuple[int, ...]]) -> Iterator[Match]:
-        """Turn what the matcher has found in a tree into matches, those that are the same into one."""
+        """Convert the matcher's results in a tree to matches, without duplicates."""
         at, first = tree._at, tree.index
-        # Match(...) would take three times as long, and there may be many.
+        # Match(...) takes three times as long, and matches may be many.
         if not self.names:
             for k in dict.fromkeys(nodes):
                 yield _new_match(Match, (at(first + (k >> 1)), {}, k & 1 == 1, number))
@@ -114,17 +114,17 @@ def compile(
 ) -> Pattern:
     """Return a compiled pattern. Raises PatternError with the column of a mistake.
 
-    raw_labels: a bare label such as NP matches whole labels only; by default it matches NP-SBJ as well.
+    raw_labels: a bare label such as NP matches whole labels only; by default it also matches NP-SBJ.
     heads: the rules for the relations with `#`: "en", "any", or `HeadRules`.
     timeout: seconds that regular expressions may take for the words of a file, of a Forest, or of a group of trees;
-        after that IncparseError is raised. None: no limit, which can be long, but not for ever.
+        after that IncparseError is raised. None: no limit; the search may take long, but always ends.
     """
     return Pattern(pattern, raw_labels=raw_labels, heads=heads, timeout=timeout)
 
 
 def _checked(tree: Tree) -> Tree:
     if not isinstance(tree, Tree):
-        raise IncparseError(f"patterns are searched for in trees, such as those of doc._.trees, and {tree!r} is none")
+        raise IncparseError(f"patterns are searched in trees, such as those of doc._.trees; {tree!r} is not a tree")
     return tree
 
 

@@ -1,4 +1,4 @@
-"""From tokens to syntax: recursive descent, one method a rule of the grammar.
+"""The parser of patterns: recursive descent, one method per grammar rule.
 
 pattern      alternative ("|" alternative)*
 alternative  node [any]                     "(" alternative ")" [any]
@@ -54,14 +54,14 @@ from spacy_incparse.patterns.syntax import (
     Step,
 )
 
-MAX_DEPTH = 50  # of brackets in one another: parsing recurses
+MAX_DEPTH = 50  # of nested brackets, since parsing recurses
 _RELATIONS = (RELATION, NTH, CHAIN)
 _ANY_LEAF = Description(is_leaf=True)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def parse_pattern(pattern: str) -> tuple[Node, ...]:
-    """Return the alternatives of a pattern, mostly one. Raises PatternError with the column of the mistake."""
+    """Return the alternatives of a pattern, usually one. Raises PatternError with the column of the mistake."""
     return _Parser(pattern).parse()
 
 
@@ -153,11 +153,11 @@ class _Parser:
             bounded_regex(atom.text, atom.ignores_case)
         except re.error as error:
             column += error.pos or 0
-            raise PatternError(self._pattern, column, f"the regular expression is wrong: {error.msg}") from None
+            raise PatternError(self._pattern, column, f"invalid regular expression: {error.msg}") from None
         except UnboundedError as error:
             raise PatternError(self._pattern, column, str(error)) from None
         except RecursionError:
-            raise PatternError(self._pattern, column, "too many groups in one another") from None
+            raise PatternError(self._pattern, column, "too many nested groups") from None
 
     def _captures(self, atom: Atom | None) -> Iterator[tuple[int, str]]:
         while token := self._take("#"):
@@ -173,7 +173,7 @@ class _Parser:
             self._advance()
             yield int(number.text), self._name().text
 
-    # What must stand around them
+    # Constraints on the nodes around them
 
     def _any(self) -> Constraint:
         with self._names.alternatives():
@@ -236,13 +236,13 @@ class _Parser:
     def _chain(self) -> Description:
         closing = {"(": ")", "[": "]"}.get(self._next.kind)
         if closing is None:
-            raise self._error(f"expected '('{self._behind()}, with what may stand in between, found {self._next}")
+            raise self._error(f"expected '('{self._behind()}, with the nodes allowed in between, found {self._next}")
         with self._brackets(closing):
             return self._description(self._take("!") is not None)
 
     def _children(self) -> Constraint:
         if self._next.kind != "{":
-            raise self._error(f"expected '{{' and the children behind '<...', found {self._next}")
+            raise self._error(f"expected '{{' and the children after '<...', found {self._next}")
         with self._brackets("}"):
             children = [self._target()]
             while self._take(";"):
@@ -265,12 +265,12 @@ class _Parser:
         return self._advance() if self._next.kind == kind else None
 
     def _next_is_joined(self, kind: str) -> bool:
-        """Whether this token comes next, with no blank on either side of it."""
+        """Return whether this token comes next, with no blank on either side of it."""
         before, token = self._tokens[self._position - 1], self._next
         return token.kind == kind and before.end == token.start and self._tokens[self._position + 1].start == token.end
 
     def _begins_constraint(self, offset: int = 0) -> bool:
-        """Whether what comes next is no node but says what must stand around one."""
+        """Return whether a constraint comes next, not a node."""
         position = self._position + offset
         while self._tokens[position].kind in ("!", "?", "[", "("):
             position += 1
@@ -289,12 +289,12 @@ class _Parser:
     def _deeper(self) -> Iterator[None]:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._error(f"more than {MAX_DEPTH} brackets in one another")
+            raise self._error(f"more than {MAX_DEPTH} nested brackets")
         yield
         self._depth -= 1
 
     def _behind(self) -> str:
-        return f" behind {self._tokens[self._position - 1]}" if self._position else ""
+        return f" after {self._tokens[self._position - 1]}" if self._position else ""
 
     def _error(self, what: str) -> PatternError:
         return PatternError(self._pattern, self._next.column, what)
@@ -305,7 +305,7 @@ def _joined(kind: type[And] | type[Or], parts: tuple[Constraint, ...]) -> Constr
 
 
 def _leaf_below(target: Node) -> Constraint:
-    """Return `<< target`, where the target is a word."""
+    """Return `<< target` with a word as target."""
     is_word = Relation(Step.SELF, Node(_ANY_LEAF))
     constraint = is_word if target.constraint is None else And((is_word, target.constraint))
     return Relation(Step.CHILD, Node(target.test, target.name, constraint), chain=ANYTHING)

@@ -1,4 +1,4 @@
-"""From syntax to what the compiled matcher runs: sets of nodes first, then a search for the nodes with names."""
+"""Compiling patterns for the matcher: first sets of nodes, then a search for nodes with names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from spacy_incparse.patterns.syntax import (
 
 @dataclass(frozen=True)
 class Program:
-    """What the compiled matcher runs. Instructions are an operation with up to six numbers."""
+    """A program of the compiled matcher. An instruction is an operation with up to six numbers."""
 
     tests: tuple[Description, ...]  # by bit
-    sets: tuple[Instruction, ...]  # the i-th makes set i
-    result: int  # the set of nodes that match, or, with references, that may
-    code: tuple[Instruction, ...]  # empty where nothing has a name
+    sets: tuple[Instruction, ...]  # instruction i builds set i
+    result: int  # the set of nodes that match, or with references, that may match
+    code: tuple[Instruction, ...]  # empty if nothing has a name
     names: tuple[str, ...]
     n_registers: int
     n_slots: int
@@ -36,11 +36,11 @@ class Program:
     n_variables: int
     has_references: bool
     uses_heads: bool
-    required: int  # a tree that lacks a bit of this in all of its masks has no match
+    required: int  # a tree has no match if one of these bits is in none of its masks
 
 
 def compile_program(alternatives: tuple[Node, ...]) -> Program:
-    """Return the program of a pattern's alternatives. Raises ValueError where it has too many descriptions."""
+    """Return the program of a pattern's alternatives. Raises ValueError if it has too many descriptions."""
     sets = SetCompiler()
     result = sets.union([sets.node(node, True) for node in alternatives])
     required = (1 << MAX_TESTS) - 1
@@ -66,7 +66,7 @@ def compile_program(alternatives: tuple[Node, ...]) -> Program:
 
 
 def _required(node: Node) -> Iterator[Description]:
-    """Yield the descriptions that some node has to fit for this one to match."""
+    """Yield the descriptions that some node must fit if this one matches."""
     pending: list[Node | Constraint | None] = [node]
     while pending:
         part = pending.pop()

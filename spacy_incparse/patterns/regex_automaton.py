@@ -1,8 +1,7 @@
-"""Regular expressions as automata, which read a text once, whatever the expression: for those that backtrack for ever.
+"""Regular expressions as automata, for those that may backtrack forever: an automaton reads a text only once.
 
-An automaton is in many states at once, one for each way in which the text so far can be read. Which sets of states
-follow each other is kept, so that most characters cost a look into a dict. It tells whether something is found, and not
-where.
+An automaton is in several states at once, one for each way to read the text so far. Transitions between sets of states
+are cached, so that most characters cost one dict lookup. It finds out whether the expression matches, but not where.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ States = frozenset[int]
 
 
 class UnsupportedError(Exception):
-    """An expression that no automaton is made of, and what it is in it."""
+    """A part of an expression that automata do not support."""
 
 
 class Automaton:
-    """Finds out whether a parsed regular expression matches somewhere in a text. Raises UnsupportedError."""
+    """Tests whether a parsed regular expression matches somewhere in a text. May raise UnsupportedError."""
 
     def __init__(self, expression: Any):
         self._expression = expression
-        self._next: list[tuple[int, ...]] = [()]  # state -> those that follow it
-        self._tests: list[re.Pattern[str] | None] = [None]  # state -> what has to be there, None: nothing
-        self._reads = [False]  # state -> whether it takes a character
-        self._places: list[int] = []  # the states that test a place: ^, $, \b
+        self._next: list[tuple[int, ...]] = [()]  # state -> next states
+        self._tests: list[re.Pattern[str] | None] = [None]  # state -> test that must succeed, None: no test
+        self._reads = [False]  # state -> whether it consumes a character
+        self._places: list[int] = []  # the states that test a position: ^, $, \b
         self._start = self._sequence(expression, _FOUND)
         self._closures: dict[tuple[States, tuple[bool, ...]], States] = {}
         self._moves: dict[tuple[States, str], States] = {}
@@ -55,7 +54,7 @@ class Automaton:
         return False
 
     def _closure(self, states: States, holds: tuple[bool, ...]) -> States:
-        """Return the states, and a new beginning, with all that is reached from them at the same place."""
+        """Return the states and the start state, with all states reached from them at the same position."""
         known = self._closures.get((states, holds))
         if known is None:
             failed = {state for state, is_true in zip(self._places, holds, strict=True) if not is_true}
@@ -86,7 +85,7 @@ class Automaton:
             known = self._moves[states, character] = frozenset(following)
         return known
 
-    # Building, from the end of the expression to its beginning: each part gets the state that follows it.
+    # Construction from the end of the expression to its beginning: each part gets the state that follows it.
 
     def _sequence(self, items: Iterable[Item], after: int) -> int:
         for item in reversed(list(items)):
@@ -122,7 +121,7 @@ class Automaton:
 
     def _state(self, *following: int, test: re.Pattern[str] | None = None, reads: bool = False) -> int:
         if len(self._next) >= MAX_STATES:
-            raise UnsupportedError("so many repetitions")
+            raise UnsupportedError("this many repetitions")
         self._next.append(following)
         self._tests.append(test)
         self._reads.append(reads)

@@ -1,7 +1,7 @@
-"""How much work a backtracking matcher may have with a regular expression, read off its syntax.
+"""An upper bound of a backtracking matcher's work, computed from the syntax of a regular expression.
 
-`(a+)+` tries every way to cut a run of `a` into pieces: 2^n of them for n characters. That needs a repetition whose
-body can match in several ways. Without one, the work is a power of the length: one degree for each repetition.
+`(a+)+` tries every way to split a run of `a`: 2^n of them for n characters. This takes a repetition whose body can
+match in several ways. Otherwise the work is polynomial in the length: one degree for each repetition.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _ASSERTIONS = {op.ASSERT, op.ASSERT_NOT}
 
 
 class Cost(NamedTuple):
-    """An upper bound of the steps: ways * length ** (degree + inner + 1), as a match may begin anywhere."""
+    """An upper bound of the steps: ways * length ** (degree + inner + 1), since a match may begin anywhere."""
 
     ways: int = 1  # alternatives to choose from
     degree: int = 0  # repetitions, each of which may end anywhere
-    inner: int = 0  # repetitions within what is tried once wherever it stands, such as a look-ahead
+    inner: int = 0  # repetitions in parts that are tried once per position, such as a look-ahead
 
     def longest(self, steps: int) -> int:
-        """Return how long a text may be that takes at most so many steps; below 0 if there is none."""
+        """Return the maximal length of a text that takes at most `steps` steps; below 0 if there is none."""
         return int((steps / self.ways) ** (1 / (self.degree + self.inner + 1))) if self.ways <= steps else -1
 
 
 def cost_of(items: Iterable[Item]) -> Cost | None:
-    """Return what a sequence of items costs; None if the work may grow exponentially."""
+    """Return the cost of a sequence of items, or None if it may be exponential."""
     ways, degree, inner = 1, 0, 0
     for item in items:
         cost = _item_cost(*item)
@@ -59,7 +59,7 @@ def _item_cost(kind: Any, parts: Any) -> Cost | None:
 
 
 def _inner_cost(items: Iterable[Item]) -> Cost | None:
-    """Return the cost of what is matched once, and never in another way."""
+    """Return the cost of items that are matched once, without trying other ways."""
     cost = cost_of(items)
     return None if cost is None else Cost(inner=cost.degree + cost.inner)
 

@@ -1,4 +1,4 @@
-"""Python's own parser of regular expressions, from where each version of Python has it."""
+"""Python's own parser of regular expressions, imported from its location in each Python version."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ else:
 
 __all__ = ["Item", "compiled_item", "op", "parsed"]
 
-Item = tuple[Any, Any]  # what stands in a regular expression: its kind, one of `op`, and its parts
+Item = tuple[Any, Any]  # an item of a regular expression: its kind, one of `op`, and its parts
 
 
 def parsed(text: str, flags: int) -> Any:
-    """Return a regular expression as the sequence of its items. Raises re.error as `re.compile` does."""
+    """Return the items of a regular expression. Raises re.error as `re.compile` does."""
     return parser.parse(text, flags)
 
 
 def compiled_item(expression: Any, item: Item) -> re.Pattern[str]:
-    """Return one item of a parsed expression as an expression of its own, with the flags of the whole."""
+    """Return one item of a parsed expression as a separate expression with the same flags."""
     return compiler.compile(parser.SubPattern(expression.state, [item]), expression.state.flags)

@@ -1,4 +1,4 @@
-# Relations between the nodes of a tree, as sets: from the set of all B to the set of all A that have one.
+# Relations between the nodes of a tree, on sets: from the set of all B to the set of all A related to one of them.
 from libc.stdint cimport int32_t, uint8_t
 from libcpp.vector cimport vector
 
@@ -21,7 +21,7 @@ cdef enum:               # the numbers of syntax.Step
     PREVIOUS = 14
 
 
-# A tree as it is matched: see forest.pxd. heads[k] is the head child of node k; NULL where no relation asks for it.
+# A tree to be matched: see forest.pxd. heads[k] is the head child of node k; NULL if no relation needs it.
 cdef struct TreeC:
     int32_t n
     const int32_t* symbols
@@ -30,13 +30,13 @@ cdef struct TreeC:
     const int32_t* heads
 
 
-# The nodes B and, where a step is repeated, the nodes that may lie in between. A set is one byte a node, 0 or 1.
+# The nodes B and, for repeated steps, the nodes allowed in between. A set has one byte per node, 0 or 1.
 cdef struct GoalC:
     const uint8_t* target
-    const uint8_t* chain   # all 0 where the step is not repeated
+    const uint8_t* chain   # all 0 if the step is not repeated
 
 
-# sources := { A : some B in `target` is reached from A by the step, or by several that pass through `chain` only }
+# sources := { A : some B in `target` is reached from A by the step, or by several steps through `chain` only }
 cdef void find_sources(
     const TreeC* tree, int step, int number, GoalC goal, uint8_t* sources, vector[int32_t]* scratch
 ) noexcept nogil

@@ -1,8 +1,8 @@
-"""Each relation in one pass over a tree, whatever its depth.
+"""Each relation is computed in one pass over a tree, whatever its depth.
 
-A step leads from A to B, and a repeated one over nodes in between: so A is a source if for some M that one step leads
-to, M is a target, or M may lie in between and is a source itself. A step leads either only down and to the right in
-pre-order, or only up and to the left: passing over the nodes from the other end, M is always known before A.
+A step leads from A to B; a repeated step may pass through nodes in between. So A is a source if one step leads to some
+M that is a target, or that is allowed in between and is a source itself. A step leads either only down and to the right
+in pre-order, or only up and to the left: in a pass from the other end, M is always known before A.
 """
 
 from libc.stdint cimport int32_t, uint8_t
@@ -39,12 +39,12 @@ cdef void find_sources(
 
 
 cdef inline uint8_t _leads_on(GoalC goal, const uint8_t* sources, int32_t node) noexcept nogil:
-    """Whether it is enough to reach this node."""
+    """Return whether reaching this node is enough."""
     return goal.target[node] | (goal.chain[node] & sources[node])
 
 
 cdef inline bint _is_sister(const TreeC* tree, int32_t behind, int32_t node) noexcept nogil:
-    """Whether the node behind a node's subtree is its sister."""
+    """Return whether the node after a node's subtree is its sister."""
     cdef int32_t parent = tree.parents[node]
     return parent >= 0 and behind < parent + tree.sizes[parent]
 
@@ -61,7 +61,7 @@ cdef void _sister(
     const TreeC* tree, const uint8_t* target, uint8_t* sources, vector[int32_t]* scratch
 ) noexcept nogil:
     cdef int32_t k
-    scratch.assign(tree.n, 0)     # how many children of each node are targets
+    scratch.assign(tree.n, 0)     # number of children of each node that are targets
     for k in range(1, tree.n):
         scratch[0][tree.parents[k]] += target[k]
     for k in range(1, tree.n):
@@ -97,9 +97,9 @@ cdef void _previous_sister(const TreeC* tree, GoalC goal, uint8_t* sources) noex
 
 
 cdef void _next(const TreeC* tree, GoalC goal, uint8_t* sources, vector[int32_t]* scratch) noexcept nogil:
-    """B may be the node that comes next in pre-order, its first child, the first child of that, and so on."""
+    """B can be the node that follows A's subtree in pre-order, its first child, the first child of that, and so on."""
     cdef int32_t k, behind
-    scratch.assign(tree.n + 1, 0)     # whether any of these is good enough, by the highest
+    scratch.assign(tree.n + 1, 0)     # whether any of these is enough, by the highest
     for k in range(tree.n - 1, -1, -1):
         behind = k + tree.sizes[k]
         sources[k] = scratch[0][behind]
@@ -107,13 +107,13 @@ cdef void _next(const TreeC* tree, GoalC goal, uint8_t* sources, vector[int32_t]
 
 
 cdef void _previous(const TreeC* tree, GoalC goal, uint8_t* sources, vector[int32_t]* scratch) noexcept nogil:
-    """B may be any node that ends where A begins."""
+    """B can be any node that ends where A begins."""
     cdef int32_t k
     cdef int32_t* starts
     cdef int32_t* ends
     scratch.assign(2 * tree.n + 1, 0)
-    starts = scratch.data()           # the highest node that begins where node k does
-    ends = starts + tree.n            # whether any node that ends before node k is good enough
+    starts = scratch.data()           # the highest node that begins at the same place as node k
+    ends = starts + tree.n            # whether any node that ends before node k is enough
     for k in range(tree.n):
         starts[k] = starts[k - 1] if tree.parents[k] == k - 1 and k else k
         sources[k] = ends[starts[k]]

@@ -1,7 +1,7 @@
-"""From syntax to a search with backtracking, for what sets cannot tell.
+"""Compiling patterns to a search with backtracking, for questions that sets cannot answer.
 
-That is which nodes get the names of a pattern, and, where it refers to names, which nodes fit together: there the sets
-are only too large.
+The search finds which nodes get the names of a pattern, and if it refers to names, which nodes fit together: in that
+case the sets are upper bounds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spacy_incparse.patterns.syntax import (
 
 
 class SearchCompiler:
-    """Makes the search for named nodes. Whatever has no name in it is left to the sets."""
+    """Builds the search for named nodes. Parts without names are left to the sets."""
 
     def __init__(self, sets: SetCompiler):
         self.instructions: list[Instruction] = []
@@ -45,7 +45,7 @@ class SearchCompiler:
         }
 
     def alternatives(self, nodes: tuple[Node, ...]) -> None:
-        """Write the whole search; register 0 is the node that is looked at."""
+        """Write the whole search; register 0 is the node being tested."""
         self._either([(self._sets.node(node, True), partial(self._node, node, 0)) for node in nodes], 0)
         self._emit(Op.ACCEPT)
 
@@ -116,7 +116,7 @@ class SearchCompiler:
         self._set_target(start)
 
     def _set_target(self, position: int) -> None:
-        """Let a jump lead to what is written next."""
+        """Let a jump lead to the next instruction written."""
         operation, _, *rest = self.instructions[position]
         self.instructions[position] = padded(operation, len(self.instructions), *rest)
 

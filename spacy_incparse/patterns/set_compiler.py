@@ -1,7 +1,7 @@
-"""From syntax to sets: the nodes at which each part of a pattern holds.
+"""Compiling patterns to sets: the nodes at which each part of a pattern holds.
 
-The sets follow from one another in one pass over the tree each, so that the time is proportional to the size of the
-pattern times that of the tree (as Gottlob, Koch & Pichler 2005, "Efficient Algorithms for Processing XPath Queries",
+Each set is computed from others in one pass over the tree, so that the time is proportional to the product of the
+sizes of pattern and tree (as Gottlob, Koch & Pichler 2005, "Efficient Algorithms for Processing XPath Queries",
 show for a similar language).
 """
 
@@ -15,10 +15,10 @@ from spacy_incparse.patterns.syntax import And, Constraint, Description, Maybe, 
 
 
 class SetCompiler:
-    """Makes the instructions for sets, equal ones once.
+    """Builds the instructions for sets, without duplicates.
 
-    With `upper` a set holds all nodes where a part may be true, otherwise only such where it is: they differ where
-    there are references.
+    With `upper` a set contains all nodes where a part may hold, otherwise only nodes where it does: these differ only
+    for parts with references.
     """
 
     def __init__(self) -> None:
@@ -34,22 +34,22 @@ class SetCompiler:
         }
 
     def node(self, node: Node, upper: bool) -> int:
-        """Return the set of nodes that fit with all that must stand around them."""
+        """Return the set of nodes that fit together with their constraints."""
         test = self._test(node.test, upper)
         return test if node.constraint is None else self._both(test, self.constraint(node.constraint, upper))
 
     def constraint(self, part: Constraint, upper: bool) -> int:
-        """Return the set of nodes around which it holds."""
+        """Return the set of nodes that satisfy a constraint."""
         return self._by_type[type(part)](part, upper)
 
     def description(self, description: Description) -> int:
-        """Return the set of nodes that are described."""
+        """Return the set of nodes that fit a description."""
         if not (description.atoms or description.is_leaf):
             return self.fill(not description.is_negated)
         return self._make(SetOp.TEST, self.bit(description))
 
     def bit(self, description: Description) -> int:
-        """Return which bit of a mask tells whether a label fits."""
+        """Return the bit of a mask that tells whether a label fits."""
         plain = Description(description.atoms, description.is_negated, description.by_category, description.is_leaf)
         bit = self.tests.setdefault(plain, len(self.tests))
         if bit >= MAX_TESTS:
@@ -57,11 +57,11 @@ class SetCompiler:
         return bit
 
     def fill(self, value: bool) -> int:
-        """Return the set of all nodes, or of none."""
+        """Return the set of all nodes, or the empty set."""
         return self._make(SetOp.FILL, int(value))
 
     def union(self, sets: list[int]) -> int:
-        """Return the set of what is in any of them."""
+        """Return the union of the sets."""
         first, *others = sets
         for other in others:
             first = self._make(SetOp.OR, first, other)

@@ -1,4 +1,4 @@
-# The sets of nodes at which the parts of a pattern hold, in one tree. A set is one byte a node, 0 or 1.
+# The sets of nodes at which the parts of a pattern hold, in one tree. A set has one byte per node, 0 or 1.
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -20,14 +20,14 @@ cdef struct InstructionC:
 
 
 cdef struct SetsC:
-    vector[uint64_t] masks   # of each node: which descriptions fit its label or word
+    vector[uint64_t] masks   # per node: which descriptions fit its label or word
     vector[uint8_t] sets     # the empty set, then those of the program
     vector[uint8_t] single   # a set for a single node
     vector[int32_t] scratch
 
 
 cdef inline uint8_t* set_of(SetsC* sets, int32_t n_nodes, int32_t number) noexcept nogil:
-    # Set -1, which stands for "no set", is the empty one.
+    # Set -1 means "no set" and is the empty set.
     return sets.sets.data() + <size_t>(number + 1) * n_nodes
 
 

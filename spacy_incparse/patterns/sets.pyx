@@ -1,4 +1,4 @@
-"""Runs the instructions of program.py that make sets of nodes from one another."""
+"""Runs the instructions of program.py that compute sets of nodes."""
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.string cimport memset
@@ -10,7 +10,7 @@ from spacy_incparse.patterns.relations cimport GoalC, TreeC, find_sources
 cdef uint64_t read_masks(
     const TreeC* tree, const uint64_t* label_masks, const uint64_t* word_masks, vector[uint64_t]* masks
 ) noexcept nogil:
-    """Look up the mask of each node; return what any of them has."""
+    """Look up the mask of each node; return the union of all masks."""
     cdef int32_t k, symbol
     cdef uint64_t mask, together = 0
     masks.resize(tree.n)
@@ -23,7 +23,7 @@ cdef uint64_t read_masks(
 
 
 cdef void make_sets(const vector[InstructionC]* instructions, const TreeC* tree, SetsC* sets) noexcept nogil:
-    """Make all sets in turn; `sets.masks` has been read."""
+    """Compute all sets in order; `sets.masks` is already filled."""
     cdef size_t k
     sets.sets.resize((instructions.size() + 1) * tree.n)
     memset(sets.sets.data(), 0, tree.n)

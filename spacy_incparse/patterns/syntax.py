@@ -1,4 +1,4 @@
-"""What a pattern says, as a tree of its own: nodes, what they are called, and what must stand around them."""
+"""The syntax tree of a pattern: nodes, their names, and constraints on the nodes around them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import IntEnum
 class Step(IntEnum):
     """One step from a node A to a node B: B is A's child, its parent, its first child, and so on.
 
-    Each is followed by its inverse, or is its own. The numbers are those of the compiled matcher (relations.pxd).
+    Each step is followed by its inverse, or is its own. The numbers are those of the compiled matcher (relations.pxd).
     """
 
     SELF = 0
@@ -39,7 +39,7 @@ class Step(IntEnum):
 
 @dataclass(frozen=True)
 class Atom:
-    """A label or word as it is written, or a regular expression that is searched in it."""
+    """A literal label or word, or a regular expression to search in it."""
 
     text: str
     is_regex: bool = False
@@ -48,7 +48,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Description:
-    """Which nodes are meant, by their labels: all that fit one of the atoms; with none, all nodes."""
+    """A description of nodes by their labels: those that fit one of the atoms; without atoms, all nodes."""
 
     atoms: tuple[Atom, ...] = ()
     is_negated: bool = False
@@ -59,7 +59,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Reference:
-    """The node that was named before (`=name`), or any node with the same label (`~name`)."""
+    """A node named earlier (`=name`), or any node with its label (`~name`)."""
 
     name: str
     by_label: bool = False
@@ -68,7 +68,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the pattern: what it is, the name it gets, and what must hold around it."""
+    """A node of the pattern: its description, its name, and its constraints."""
 
     test: Description | Reference
     name: str | None = None
@@ -77,10 +77,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Relation:
-    """A node `target` can be reached by the step.
+    """The step leads to a node `target`.
 
     number: the N of NTH_CHILD and NTH_CHILD_OF; negative from the right.
-    chain: by one or more steps, where all nodes in between fit this description; None: by exactly one.
+    chain: one or more steps, with all nodes in between fitting this description; None: exactly one step.
     """
 
     step: Step
@@ -91,28 +91,28 @@ class Relation:
 
 @dataclass(frozen=True)
 class And:
-    """All of them hold."""
+    """All parts hold."""
 
     parts: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True)
 class Or:
-    """One of them holds."""
+    """At least one part holds."""
 
     parts: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True)
 class Not:
-    """It does not hold."""
+    """The part does not hold."""
 
     part: Constraint
 
 
 @dataclass(frozen=True)
 class Maybe:
-    """It may hold, and gives names to nodes where it does."""
+    """The part is optional; if it holds, its nodes get their names."""
 
     part: Constraint
 
@@ -123,7 +123,7 @@ ANYTHING = Description()
 
 
 def parts_of(part: Node | Constraint) -> Iterator[Node | Constraint]:
-    """Yield a part of a pattern and all that is in it."""
+    """Yield a part of a pattern and all parts inside it."""
     pending: list[Node | Constraint] = [part]
     while pending:
         part = pending.pop()
@@ -137,19 +137,19 @@ def parts_of(part: Node | Constraint) -> Iterator[Node | Constraint]:
 
 
 def has_names(part: Node | Constraint) -> bool:
-    """Whether some node in it gets a name."""
+    """Return whether any node in the part gets a name."""
     return any(isinstance(inner, Node) and inner.name is not None for inner in parts_of(part))
 
 
 def has_references(part: Node | Constraint) -> bool:
-    """Whether something in it depends on other nodes that were found: by `=name`, `~name` or a variable."""
+    """Return whether the part depends on other nodes that were found, by `=name`, `~name` or a variable."""
     return any(
         isinstance(inner, Node) and (isinstance(inner.test, Reference) or bool(inner.test.captures))
         for inner in parts_of(part)
     )
 
 
-# How relations are written -> step, its number, whether it is repeated. `$` may also be written `%`.
+# Symbol of a relation -> step, its number, whether it is repeated. `$` may also be written `%`.
 SYMBOLS: dict[str, tuple[Step, int, bool]] = {
     "<": (Step.CHILD, 0, False),
     "<<": (Step.CHILD, 0, True),
@@ -191,6 +191,6 @@ SYMBOLS: dict[str, tuple[Step, int, bool]] = {
     "==": (Step.SELF, 0, False),
     ":": (Step.ANY, 0, False),
 }
-# Relations with a description of what may stand in between, as in `VP <+(VP) NP`.
+# Relations with a description of the nodes in between, as in `VP <+(VP) NP`.
 CHAINS: dict[str, Step] = {"<+": Step.CHILD, ">+": Step.PARENT, ".+": Step.NEXT, ",+": Step.PREVIOUS}
 SAME_OR_CHILD, LEAF_BELOW, CHILDREN = "<=", "<<<", "<..."

@@ -1,4 +1,4 @@
-"""Masks, captures and head ranks by symbol: computed once for each label and word, in Python, and then looked up."""
+"""Masks, captures and head ranks by symbol: computed once per label and word, in Python, and then looked up."""
 
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
@@ -9,7 +9,7 @@ from spacy_incparse.trees.forest cimport NodesC, Symbols
 cdef class Tables:
     """The tables of one pattern for one set of symbols.
 
-    tests: `LabelTests`. captures: (description, group) of each capture. heads: `HeadRules`, or None where not needed.
+    tests: `LabelTests`. captures: (description, group) of each capture. heads: `HeadRules`, or None if not needed.
     """
 
     def __init__(self, Symbols symbols, tests, captures, heads):
@@ -20,13 +20,13 @@ cdef class Tables:
         self.word_captures.resize(len(captures))
 
     cdef bint is_complete(self):
-        """Whether all labels and words of the symbols are in the tables."""
+        """Return whether the tables have all labels and words of the symbols."""
         cdef size_t n_labels = len(self.symbols.labels), n_words = len(self.symbols.words)
         return self.label_masks.size() == n_labels and self.word_masks.size() == n_words
 
     cdef int update(self) except -1:
-        """Take in the labels and words that have come since the last time."""
-        # While Python runs, another thread may do the same: whoever comes first fills the tables.
+        """Add the labels and words that are new since the last call."""
+        # While Python code runs, another thread may do the same: the first one fills the tables.
         cdef size_t n_known
         while self.label_masks.size() < <size_t>len(self.symbols.labels):
             n_known = self.label_masks.size()
@@ -49,7 +49,7 @@ cdef class Tables:
         return 0
 
     cdef int _add_known_words(self, size_t n_known, size_t n_words) except -1:
-        """Take in words of which only those that the pattern writes out matter."""
+        """Add new words; only those that the pattern spells out matter."""
         cdef uint64_t mask = self.other_words
         self.word_masks.resize(n_words, mask)
         for text, its_mask in self.known_words.items():

@@ -1,4 +1,4 @@
-# What training and decoding share: the model's structs and the table of word types.
+# The base of training and decoding, with the model's structs and the table of word types.
 from libc.stdint cimport int32_t, uint32_t
 from libcpp.vector cimport vector
 

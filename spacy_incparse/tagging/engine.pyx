@@ -1,4 +1,4 @@
-"""What training and decoding share: templates compiled to structs, words turned into type ids."""
+"""The base of training and decoding, which compiles templates to structs and converts words to type ids."""
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
@@ -16,7 +16,7 @@ cdef Py_ssize_t MAX_LENGTH = _MAX_LENGTH
 cdef class Engine:
     """Templates, weights and word types of one tagger.
 
-    `templates` are parsed templates; `field_ids` maps a field's name to its place in what `read_fields(word)` gives.
+    `templates` are parsed templates; `field_ids` maps a field's name to its index in `read_fields(word)`.
     """
 
     def __init__(self, *, int n_tags, templates, dict field_ids, read_fields, dict only_tags, boundaries,
@@ -70,7 +70,7 @@ cdef class Engine:
         return found
 
     cdef int add_sentence(self, list words, vector[int32_t]& types) except -1:
-        """Append the words' types, between boundaries."""
+        """Append the types of the words, between boundary types."""
         for _ in range(WINDOW):
             types.push_back(0)
         for word in words:
@@ -86,5 +86,5 @@ cdef class Engine:
 
 
 cdef uint64_t _multiplier(int template, int place):
-    """A fixed random odd number for each place of each template."""
+    """Return a fixed pseudo-random odd number for each place of each template."""
     return mix64(<uint64_t>(64 * template + place + 1)) | 1

@@ -1,4 +1,4 @@
-"""Tags for a training corpus by taggers that did not see it, so that a parser learns from the errors it will meet."""
+"""Tagging a training corpus with taggers that did not see it, so that a parser learns from realistic errors."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def jackknife_tags(
     progress: Callable[[int, int], None] | None = None,
     **train_settings: Any,
 ) -> list[Tagging]:
-    """Tag each fold with a tagger trained on the others; the same input gives the same tags.
+    """Tag each fold with a tagger trained on the others; the result is deterministic.
 
-    With n_tags above 1 a word may have several: see `Tagger.candidate_tags`. Folds are stretches of the corpus, since a
-    document's words would help to tag the rest of it. `progress` is called with the number of folds done and of all.
-    Fewer sentences than folds: every sentence is a fold. ConfigError for
-    fewer than two folds, or a single sentence.
+    With n_tags above 1 a word may have several: see `Tagger.candidate_tags`. Folds are contiguous, since otherwise a
+    document's words would help to tag the rest of it. `progress` is called with the number of finished folds and of
+    all folds. With fewer sentences than folds, every sentence is a fold. Raises ConfigError for fewer than two folds
+    or sentences.
     """
     n_folds = min(n_folds, len(sentences))
     if n_folds < 2:
-        raise ConfigError(f"jackknifing needs two folds or more and as many sentences; here are {n_folds}")
+        raise ConfigError(f"jackknifing needs at least two folds and two sentences, not {n_folds}")
     clusters = as_clusters(clusters)
     bounds = [len(sentences) * fold // n_folds for fold in range(n_folds + 1)]
     tagged: list[Tagging] = []

@@ -1,4 +1,4 @@
-"""Tagging with finished weights: what a word type scores by itself is summed once and kept."""
+"""Tagging with final weights: scores that depend only on a word type are summed once and cached."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
@@ -21,14 +21,14 @@ cdef enum:
 
 
 cdef class Decoder(Engine):
-    """Finished weights and the types seen so far, of which at most `max_types` are remembered."""
+    """Final weights and the types seen so far, of which at most `max_types` are cached."""
 
-    # For each type N_PLACES rows of scores: what it adds to the tags of the word WINDOW places to its right, ..., of
-    # itself, ..., of the word WINDOW places to its left.
+    # For each type N_PLACES rows of scores: what it adds to the tags of the word WINDOW places to its right, ..., to
+    # its own, ..., to those of the word WINDOW places to its left.
     cdef vector[int32_t] type_scores
     cdef vector[int32_t] types
     cdef vector[int32_t] tags
-    cdef vector[int64_t] substitutes  # by tag: the sequence's score with this tag in the place of one word's
+    cdef vector[int64_t] substitutes  # by tag: the sequence's score with this tag for one word
     cdef Py_ssize_t max_types
 
     def __init__(self, *, Py_ssize_t max_types, **engine_settings):
@@ -36,7 +36,7 @@ cdef class Decoder(Engine):
         self.max_types = max_types
 
     def set_weights(self, bytes keys, bytes lengths, bytes tags, bytes weights):
-        """Fill the table; the bytes of arrays as `Trainer.averaged_weights` gives them."""
+        """Fill the table from the bytes of arrays as returned by `Trainer.averaged_weights`."""
         cdef SlotC slot
         cdef Py_ssize_t i, n_keys = len(keys) // sizeof(uint32_t), n_cells = len(tags) // sizeof(int32_t)
         cdef const uint32_t* key_of = <const uint32_t*><const char*>keys
@@ -55,22 +55,22 @@ cdef class Decoder(Engine):
         self._add_type_scores()
 
     def tag(self, list words, list names):
-        """The tags of a sentence, taken from `names` by id."""
+        """Return the tags of a sentence, taken from `names` by id."""
         self._decode(words)
         return [names[tag] for tag in self.tags]
 
     def substitution_scores(self, list words):
-        """(tag ids, a list of scores a word): how the sequence scores with only this word's tag replaced.
+        """Return tag ids and a list of scores per word: the sequence's score with only this word's tag replaced.
 
-        The sum of the scores that the tag takes part in: its own and those of the next two words.
+        A score is the sum of the scores that depend on the tag: its own and those of the next two words.
         """
         self._decode(words, all_scores=True)
         return list(self.tags), [self._substitute(i, <int32_t>len(words)) for i in range(len(words))]
 
     def lattice(self, list words, list names, int32_t n_tags, int64_t margin):
-        """The tags of a sentence: a name where only one comes into question, else [(name, how far behind the best)].
+        """Return the tags of a sentence: a name if a word has only one candidate, else [(name, gap to the best)].
 
-        Of each word up to n_tags tags that score at most `margin` less than the best, which comes first.
+        A word has up to n_tags candidates, which score at most `margin` less than the best; the best comes first.
         """
         cdef int32_t i, n_words = len(words)
         self._decode(words)
@@ -89,7 +89,7 @@ cdef class Decoder(Engine):
         found = []
         for tag in range(self.model.n_tags):
             if tag != best and self.substitutes[tag] >= least:
-                # Where the beam erred another tag may score above the one chosen: then it is level.
+                # If the beam erred, another tag may score above the chosen one: then its gap is 0.
                 found.append((max(self.substitutes[best] - self.substitutes[tag], 0), tag))
         if not found or n_tags < 2:
             return names[best]
@@ -143,7 +143,7 @@ cdef class Decoder(Engine):
         return 0
 
     cdef int _add_type_scores(self) except -1:
-        """Sum the scores of the types that came since the last call."""
+        """Sum the scores of the types added since the last call."""
         cdef size_t row_size = self.model.n_tags
         cdef size_t n_types = self.model.only_tags.size()
         cdef size_t done = self.type_scores.size() // (row_size * N_PLACES)
@@ -169,7 +169,7 @@ cdef class Decoder(Engine):
             )
 
     cdef void _add_static_scores(self, int32_t i) noexcept nogil:
-        """What the words around word i say about its tag."""
+        """Add the scores of word i's tags that depend on the words around it."""
         cdef const int32_t* types = self.types.data() + WINDOW + i
         cdef int32_t* scores = self.search.static_scores.data() + i * self.model.n_tags
         cdef const int32_t* row

@@ -6,7 +6,7 @@ from spacy_incparse.tagging.tagger_model cimport ModelC
 
 
 cdef enum:
-    ANY_TAG = -2  # each tag in turn; -1 is what is before the sentence
+    ANY_TAG = -2  # each tag in turn; -1 means before the sentence
 
 
 # A hypothesis: the best way to reach this tag after `previous_tag`; no feature reads further back.
@@ -17,14 +17,14 @@ cdef struct NodeC:
     int32_t back  # the node of the word before
 
 
-# Work space, reused from sentence to sentence. Rows of `nodes` are one word each, best hypothesis first.
+# Workspace, reused from sentence to sentence. Rows of `nodes` are one word each, best hypothesis first.
 cdef struct SearchC:
     vector[NodeC] nodes
     vector[int32_t] n_nodes
-    vector[int32_t] static_scores  # a row a word: what does not depend on tags before
-    vector[uint64_t] parts  # word parts of the history templates at the present word
-    vector[uint32_t] keys  # contexts of all hypotheses before the present word, a row a hypothesis; or a row a tag
-    vector[int32_t] bigram_scores  # a row a hypothesis
+    vector[int32_t] static_scores  # a row per word: scores that do not depend on earlier tags
+    vector[uint64_t] parts  # word parts of the history templates at the current word
+    vector[uint32_t] keys  # contexts of all hypotheses before the current word, a row per hypothesis or per tag
+    vector[int32_t] bigram_scores  # a row per hypothesis
     vector[int32_t] scores
 
 

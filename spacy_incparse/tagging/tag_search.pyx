@@ -7,7 +7,7 @@ from spacy_incparse.tagging.tagger_weights cimport add_all_scores, prefetch_slot
 
 
 cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -1 nogil:
-    """Make room for a sentence and set its static scores to 0."""
+    """Allocate memory for a sentence and set its static scores to 0."""
     search.n_nodes.resize(n_words)
     search.nodes.resize(n_words * model.beam_size)
     search.static_scores.assign(n_words * model.n_tags, 0)
@@ -18,7 +18,7 @@ cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -
 
 
 cdef int search_tags(const ModelC* model, SearchC* search, const int32_t* types, int32_t n_words) except -1 nogil:
-    """Fill the beam of each word; `types` points to the first word, its static scores are in place."""
+    """Fill the beam of each word; `types` points to the first word, and the static scores have been computed."""
     cdef int32_t i
     for i in range(n_words):
         search.n_nodes[i] = 0
@@ -49,7 +49,7 @@ cdef void _extend(const ModelC* model, SearchC* search, const int32_t* types, in
 
 cdef void _extend_by_one_tag(const ModelC* model, SearchC* search, const int32_t* types, int32_t i,
                              int32_t tag) noexcept nogil:
-    """The word's tag is known: only the history tells hypotheses apart, and one hypothesis needs no score at all."""
+    """Extend by the known tag of a word: only the history distinguishes hypotheses; a single one needs no score."""
     cdef NodeC start
     cdef const NodeC* before = _nodes_before(model, search, i, &start)
     cdef int32_t n_before = search.n_nodes[i - 1] if i else 1
@@ -71,7 +71,7 @@ cdef const NodeC* _nodes_before(const ModelC* model, const SearchC* search, int3
 
 
 cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) noexcept nogil:
-    """Hash the words around the present one for all history templates."""
+    """Hash the words around the current one for all history templates."""
     cdef size_t k, n_bigrams = model.bigram_templates.size()
     for k in range(n_bigrams):
         search.parts[k] = word_part(model, &model.bigram_templates[k], types)
@@ -80,7 +80,7 @@ cdef void set_parts(const ModelC* model, SearchC* search, const int32_t* types) 
 
 
 cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* before, int32_t n_before) noexcept nogil:
-    """Fill `keys`, and ask for the memory of all before any is read."""
+    """Fill `keys`, and prefetch all slots before any is read."""
     cdef int32_t node
     cdef size_t k, n_keys = search.parts.size()
     for node in range(n_before):
@@ -93,13 +93,13 @@ cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* bef
 
 cdef void _hash_history(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
                         uint32_t* keys) noexcept nogil:
-    """The contexts of the history templates at the word that `set_parts` saw last, those of bigrams first."""
+    """Compute the keys of the history templates at the word last given to `set_parts`, bigrams first."""
     _hash_range(model, search, 0, tag, tag2, keys)
 
 
 cdef void _hash_range(const ModelC* model, const SearchC* search, size_t first, int32_t tag, int32_t tag2,
                       uint32_t* keys) noexcept nogil:
-    """The contexts of the history templates from the first one on."""
+    """Compute the keys of the history templates from number `first` on."""
     cdef size_t k, n_bigrams = model.bigram_templates.size()
     for k in range(first, n_bigrams):
         keys[k - first] = history_key(&model.bigram_templates[k], search.parts[k], tag, -1)
@@ -110,7 +110,7 @@ cdef void _hash_range(const ModelC* model, const SearchC* search, size_t first, 
 
 
 cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const NodeC* before, int32_t node) noexcept nogil:
-    """The scores given the last tag alone; shared with an earlier hypothesis that ends in the same tag."""
+    """Return the scores given only the last tag; hypotheses that end in the same tag share them."""
     cdef int32_t earlier, tag
     for earlier in range(node):
         if before[earlier].tag == before[node].tag:
@@ -131,14 +131,14 @@ cdef void _add_trigram_scores(const ModelC* model, const SearchC* search, int32_
 
 cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                              int32_t* scores) noexcept nogil:
-    """Add what the history says of all tags of the word that `set_parts` saw last."""
+    """Add the history's scores for all tags of the word last given to `set_parts`."""
     _hash_history(model, search, tag, tag2, search.keys.data())
     add_all_scores(&model.weights, search.keys.data(), search.parts.size(), scores)
 
 
 cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil:
-    """What the history says of one tag of the word that `set_parts` saw last."""
+    """Return the history's score for one tag of the word last given to `set_parts`."""
     _hash_history(model, search, tag, tag2, search.keys.data())
     return _sum_of(model, search.keys.data(), search.parts.size(), given)
 
@@ -153,9 +153,9 @@ cdef inline int64_t _sum_of(const ModelC* model, const uint32_t* keys, size_t n,
 
 cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2, int32_t given,
                             int64_t* scores) noexcept nogil:
-    """Add by tag what `history_score` is with it in the place of ANY_TAG.
+    """Add to each tag's score the `history_score` with that tag in place of ANY_TAG.
 
-    Where that is the tag before the last, bigrams do not read it: they add the same to all tags, once computed.
+    If that is the tag before the last, bigrams do not read it: they are computed once for all tags.
     """
     cdef size_t k, n_bigrams = model.bigram_templates.size(), n_keys = search.parts.size()
     cdef size_t first = n_bigrams if tag2 == ANY_TAG else 0, n = n_keys - first
@@ -175,7 +175,7 @@ cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, i
 
 
 cdef inline void _offer(const ModelC* model, SearchC* search, int32_t i, NodeC new) noexcept nogil:
-    """Keep the best hypothesis for each pair of last tags, and of these the best, in order of `_is_better`."""
+    """Keep the best hypothesis for each pair of last tags, and the best of these, in the order of `_is_better`."""
     cdef NodeC* nodes = search.nodes.data() + i * model.beam_size
     cdef int32_t n_nodes = search.n_nodes[i]
     if n_nodes == model.beam_size and not _is_better(new, nodes[n_nodes - 1]):
@@ -206,7 +206,7 @@ cdef inline bint _is_better(NodeC left, NodeC right) noexcept nogil:
 
 cdef void best_tags(const ModelC* model, const SearchC* search, int32_t n_words, int32_t node,
                     int32_t* tags) noexcept nogil:
-    """The tags of the first `n_words` words on the way to a node of the last of them."""
+    """Return the tags of the first `n_words` words on the path to a node of the last word."""
     cdef int32_t i
     for i in range(n_words - 1, -1, -1):
         tags[i] = search.nodes[i * model.beam_size + node].tag

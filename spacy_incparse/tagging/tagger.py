@@ -20,17 +20,17 @@ from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TEMPLATES
 from spacy_incparse.tagging.tagger_trainer import Trainer
 from spacy_incparse.tagging.tagger_words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
 
-SCALE = 8  # weights are kept as whole numbers of 1/SCALE; what is below 1/(2 * SCALE) vanishes
+SCALE = 8  # weights are stored as multiples of 1/SCALE; those below 1/(2 * SCALE) become 0
 MAX_WEIGHT = 2**15 - 1
-CACHE_BYTES = 1 << 24  # for scores of word types already met
+CACHE_BYTES = 1 << 24  # for scores of word types seen so far
 FILE_NAME = "tagger.bin"
 
-Progress = Callable[[int, float], None]  # called with the pass, from 1, and the share of words right during it
+Progress = Callable[[int, float], None]  # called with the pass, from 1, and the share of words tagged right in it
 
 
 @dataclass(frozen=True)
 class TaggerSettings:
-    """What a tagger is made of, apart from its weights."""
+    """The parts of a tagger other than its weights."""
 
     labels: tuple[str, ...]
     templates: tuple[str, ...]
@@ -41,7 +41,7 @@ class TaggerSettings:
     def __post_init__(self):
         if self.beam_size < 1 or self.scale < 1 or not self.labels:
             raise ConfigError(
-                f"a tagger needs tags, a beam and a scale of 1 or more; these are {len(self.labels)} tags, "
+                f"a tagger needs at least 1 tag, and a beam and a scale of at least 1, not {len(self.labels)} tags, "
                 f"beam_size={self.beam_size}, scale={self.scale}"
             )
 
@@ -51,7 +51,7 @@ Tagging = list[str | list[tuple[str, float]]]
 
 
 class Tagger:
-    """Tags for raw words, from `train`, `from_bytes` or `from_disk`. Immutable but a cache; threads may share it."""
+    """A tagger for raw words, from `train`, `from_bytes` or `from_disk`. Immutable except for a cache; thread-safe."""
 
     def __init__(self, settings: TaggerSettings, weights: SparseWeights, clusters: Clusters | None = None):
         check_weights(weights, len(settings.labels))
@@ -63,7 +63,7 @@ class Tagger:
         )
         self._decoder.set_weights(*weights.to_arguments())
         self._names = list(self.labels)
-        self._turn = threading.Lock()  # the decoder's work space serves one sentence at a time
+        self._turn = threading.Lock()  # the decoder's workspace holds one sentence at a time
 
     @classmethod
     def train(
@@ -82,17 +82,17 @@ class Tagger:
         only_min_share: float = 0.995,
         progress: Progress | None = None,
     ) -> Tagger:
-        """Learn from raw words and their tags; the same input and seed give the same tagger, to the bit.
+        """Train a tagger on raw words and their tags; the same input and seed give the same tagger, to the bit.
 
-        IncparseError when there is nothing to learn from or words and tags do not pair up.
+        Raises IncparseError if there is nothing to learn from or the numbers of words and tags differ.
 
         n_epochs: number of passes over the sentences.
         seed: for the order of the sentences in each pass.
-        beam_size: how many tag sequences to keep after a word, at most, also when tagging.
+        beam_size: the most tag sequences to keep after a word, in training and tagging.
         margin: by how much (in updates) the right tag must win.
-        templates: features, see tagging/tagger_templates.py; None: TEMPLATES, with clusters CLUSTER_TEMPLATES as well.
-        clusters: word clusters, stored with the tagger: a language or a file, see `read_clusters`; None: no clusters.
-        class_min_count: words seen at least this often show their possible tags to their neighbours.
+        templates: features, see tagging/tagger_templates.py; None: TEMPLATES, and with clusters CLUSTER_TEMPLATES too.
+        clusters: word clusters to store with the tagger: a language or a file, see `read_clusters`; None: no clusters.
+        class_min_count: the possible tags of words seen at least this often are features of their neighbors.
         only_min_count, only_min_share: words seen at least this often, and with one tag in at least this share, always
             get this tag.
         progress: is called after each pass.
@@ -120,25 +120,25 @@ class Tagger:
 
     @cached_property
     def look_ahead(self) -> int:
-        """How many words behind a word it looks at."""
+        """Number of words that the tagger uses after each word."""
         return max(0, *(atom.offset for text in self.settings.templates for atom in parse_template(text)))
 
     def tag(self, words: Sequence[str]) -> list[str]:
-        """One tag a word; no words, no tags."""
+        """Return one tag per word; none for an empty sentence."""
         return self.tag_batch([words])[0]
 
     def tag_batch(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """One list of tags a sentence."""
+        """Return one list of tags per sentence."""
         with self._turn:
             return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
 
     def candidate_tags(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> list[Tagging]:
-        """One row a sentence, with an entry a word: its tag, or the tags that come into question for it.
+        """Return one row per sentence with an entry per word: its tag, or its candidate tags.
 
-        These are up to `n_tags` pairs (tag, gap), the best one first; a gap is how much less the sequence scores with
+        Candidates are up to `n_tags` pairs (tag, gap), the best first; a gap is how much less the sequence scores with
         this tag (see `k_best`), at most `margin`.
         """
-        if n_tags == 1:  # the scores of all others need not be known
+        if n_tags == 1:  # the other tags' scores are not needed
             return [[*row] for row in self.tag_batch(sentences)]
         scale = self.settings.scale
         with self._turn:
@@ -152,27 +152,27 @@ class Tagger:
         ]
 
     def k_best(self, words: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
-        """For each word up to k (tag, score), best first; the first is the one that `tag` gives.
+        """Return for each word up to k pairs (tag, score), the best first; the first tag is the one from `tag`.
 
-        A score is that of the best tag sequence with only this word's tag replaced, up to a constant for the word, in
-        units of averaged weights: differences say how much worse the sequence would be.
+        A score is that of the best tag sequence with only this word's tag replaced, up to a constant per word, in
+        units of averaged weights: differences tell how much worse the sequence would be.
         """
         with self._turn:
             best, scores = self._decoder.substitution_scores(orient_quotes(words))
         return [self._rank(tag, row, k) for tag, row in zip(best, scores, strict=True)]
 
     def _rank(self, best: int, scores: list[int], k: int) -> list[tuple[str, float]]:
-        # Another tag can score above the one chosen when the dictionary chose or the beam erred: then it is level.
+        # If the dictionary chose or the beam erred, another tag can score above the chosen one: then they are equal.
         ranked = sorted(range(len(scores)), key=lambda tag: (tag != best, -scores[tag], tag))[:k]
         return [(self.labels[tag], min(scores[tag], scores[best]) / self.settings.scale) for tag in ranked]
 
     def to_bytes(self) -> bytes:
-        """The whole tagger; the same tagger gives the same bytes."""
+        """Return the whole tagger as bytes; the same tagger has the same bytes."""
         return pack(asdict(self.settings), self.weights, self.clusters.to_bytes() if self.clusters else None)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tagger:
-        """Inverse of `to_bytes`; ModelError for anything else."""
+        """Return the tagger in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         stored, weights, clusters = unpack(data)
         try:
             check_texts(stored["labels"], "tags")
@@ -187,17 +187,17 @@ class Tagger:
             )
             return cls(settings, weights, None if clusters is None else Clusters.from_bytes(clusters))
         except (KeyError, TypeError, AttributeError, ConfigError) as error:
-            raise ModelError(f"the tagger's settings are not complete ({error!r}): train it anew") from error
+            raise ModelError(f"the tagger's settings are not complete ({error!r}): train it again") from error
 
     def to_disk(self, path: str | Path) -> None:
-        """Write the tagger into a folder, made when it is missing."""
+        """Write the tagger to a folder, creating it if needed."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / FILE_NAME, self.to_bytes())
 
     @classmethod
     def from_disk(cls, path: str | Path) -> Tagger:
-        """Inverse of `to_disk`; ModelError naming the file when it is missing or not a tagger."""
+        """Return the tagger in a folder. Raises ModelError naming the file if it is missing or not a tagger."""
         file = Path(path) / FILE_NAME
         try:
             return cls.from_bytes(file.read_bytes())
@@ -245,6 +245,6 @@ def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, pr
 
 
 def _quantise(trainer: Trainer) -> SparseWeights:
-    """Averaged weights in whole numbers of 1/SCALE, held within int16."""
+    """Return the averaged weights as multiples of 1/SCALE, clipped to int16."""
     keys, lengths, tags, values = trainer.averaged_weights(SCALE)
     return SparseWeights(keys, lengths, tags, values.clip(-MAX_WEIGHT, MAX_WEIGHT))

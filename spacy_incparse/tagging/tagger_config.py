@@ -1,4 +1,4 @@
-"""Which settings the tagger's training has, and what they may be."""
+"""The settings of the tagger's training, and checks of their values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_strings
 from spacy_incparse.tagging.tagger_templates import parse_template
 
-MOST_HYPOTHESES = 10_000  # the search has room for so many at every word
+MOST_HYPOTHESES = 10_000  # the search has room for this many at every word
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise ConfigError for what is no setting of `Tagger.train`, and for a value that it cannot have."""
+    """Raise ConfigError for an unknown setting of `Tagger.train` or an invalid value."""
     for name in settings:
         if name not in SETTINGS:
-            raise ConfigError(f"there is no setting {name!r} of the tagger: it has {', '.join(SETTINGS)}")
+            raise ConfigError(f"the tagger has no setting {name!r}: choose from {', '.join(SETTINGS)}")
     for name, value in settings.items():
         if name in _WHOLE:
             check_number(f"the tagger's {name}", value, *_WHOLE[name])
@@ -31,7 +31,7 @@ def _check_templates(templates: Any) -> None:
     if templates is None:
         return
     if not is_list_of_strings(templates):
-        raise ConfigError(f"the tagger's templates is {templates!r}: it must be a list of templates, or None")
+        raise ConfigError(f"the tagger's templates are {templates!r}: they must be a list of templates, or None")
     for text in templates:
         parse_template(text)
 
@@ -39,11 +39,11 @@ def _check_templates(templates: Any) -> None:
 def _check_clusters(clusters: Any) -> None:
     if not (clusters is None or isinstance(clusters, Clusters | str | Path)):
         raise ConfigError(
-            f"the tagger's clusters is {clusters!r}: it must be a language's code or the path of a file, or None"
+            f"the tagger's clusters is {clusters!r}: it must be a language code, the path of a file, or None"
         )
 
 
-# The least and the most of each whole number.
+# The minimum and maximum of each whole number.
 _WHOLE = {
     "n_epochs": (1, MOST), "seed": (0, MOST_SEED), "beam_size": (1, MOST_HYPOTHESES), "margin": (0, MOST),
     "class_min_count": (0, MOST), "only_min_count": (0, MOST),

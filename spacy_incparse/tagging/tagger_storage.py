@@ -17,12 +17,12 @@ from spacy_incparse.files import unzip
 
 MAGIC = b"incparse-tagger\x01"  # the last byte is the version of the format
 _DIGEST_SIZE = 16
-_RETRAIN = "copy the file again or train the tagger anew"
+_RETRAIN = "copy the file again or retrain the tagger"
 
 
 @dataclass(frozen=True)
 class SparseWeights:
-    """Contexts sorted by key, each with `lengths[c]` cells: rising tag ids and whole-number weights, none of them 0."""
+    """Contexts sorted by key, each with `lengths[c]` cells: ascending tag ids and nonzero integer weights."""
 
     keys: np.ndarray  # uint32
     lengths: np.ndarray  # int32
@@ -35,10 +35,10 @@ class SparseWeights:
 
 
 def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | None = None) -> bytes:
-    """The model as bytes; the same model gives the same bytes."""
+    """Return the model as bytes; the same model has the same bytes."""
     gaps = np.diff(weights.keys, prepend=np.uint32(0))
     message = {
-        "settings": json.dumps(settings),  # ASCII, so that any word can be written, lone surrogates too
+        "settings": json.dumps(settings),  # ASCII, so that any word can be written, even lone surrogates
         "gaps": _to_planes(gaps, "<u4"),
         "lengths": _to_planes(weights.lengths, "<u2"),
         "tags": _to_planes(weights.tags, "<u2"),
@@ -46,17 +46,17 @@ def pack(settings: Mapping[str, Any], weights: SparseWeights, clusters: bytes | 
     }
     if clusters is not None:
         message["clusters"] = clusters
-    body = zlib.compress(srsly.msgpack_dumps(message), 6)  # 9 takes ten times as long for 1 %
+    body = zlib.compress(srsly.msgpack_dumps(message), 6)  # 9 takes ten times as long for 1%
     return MAGIC + _digest(body) + body
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
-    """Inverse of `pack`; ModelError where the bytes are not a whole tagger of this format."""
+    """Return the parts in bytes from `pack`. Raises ModelError if they are not a complete tagger of this format."""
     if data[: len(MAGIC) - 1] != MAGIC[:-1]:
-        raise ModelError(f"these {len(data)} bytes are not a tagger: the first ones are not those of a tagger file")
+        raise ModelError(f"these {len(data)} bytes are not a tagger: they do not begin like a tagger file")
     if data[: len(MAGIC)] != MAGIC:
         version = data[len(MAGIC) - 1] if len(data) >= len(MAGIC) else "missing"
-        raise ModelError(f"the tagger's format version is {version}, this program reads {MAGIC[-1]}: train it anew")
+        raise ModelError(f"the tagger has format version {version}, but this program reads {MAGIC[-1]}: train it again")
     digest, body = data[len(MAGIC) : len(MAGIC) + _DIGEST_SIZE], data[len(MAGIC) + _DIGEST_SIZE :]
     if digest != _digest(body):
         raise ModelError(f"the tagger's {len(data)} bytes are damaged (checksum differs): {_RETRAIN}")
@@ -65,11 +65,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | None]:
     except ModelError:
         raise
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"the tagger's bytes do not hold what they should ({error!r}): {_RETRAIN}") from error
+        raise ModelError(f"the tagger's bytes do not have the expected content ({error!r}): {_RETRAIN}") from error
 
 
 def check_weights(weights: SparseWeights, n_tags: int) -> None:
-    """ModelError when arrays disagree, so that no look-up can leave them."""
+    """Raise ModelError if the arrays are inconsistent, so that no lookup can leave them."""
     n_cells = len(weights.tags)
     if len(weights.keys) != len(weights.lengths) or weights.lengths.sum() != n_cells or len(weights.values) != n_cells:
         raise ModelError(f"the tagger's weights do not fit together: {len(weights.keys)} contexts, {n_cells} cells")
@@ -95,7 +95,7 @@ def _digest(body: bytes) -> bytes:
 
 
 def _to_planes(numbers: np.ndarray, dtype: str) -> bytes:
-    """All low bytes, then all second bytes, ...: high bytes are nearly constant and compress to nothing."""
+    """Return all low bytes, then all second bytes, ...: high bytes are nearly constant and compress well."""
     octets = np.ascontiguousarray(numbers, dtype=dtype).view("uint8")
     return octets.reshape(-1, np.dtype(dtype).itemsize).T.tobytes()
 

@@ -1,4 +1,4 @@
-"""The tagger's features, declared as data: each template is a conjunction of atoms like `suffix3[0]` or `tag[-1]`."""
+"""The tagger's features as data: each template is a conjunction of atoms like `suffix3[0]` or `tag[-1]`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.tagging.tagger_words import CLUSTER_PREFIXES, FIELDS
 
-WINDOW = 2  # how far an atom may look to either side
+WINDOW = 2  # the largest offset of an atom to either side
 MAX_ATOMS = 8
-TAG = "tag"  # the one atom that is not a property of a word: a tag given before
+TAG = "tag"  # the only atom that is not a property of a word: a previous tag
 
-# Collins (2002), after Ratnaparkhi (1996): the word, its affixes and shape, the words around it, one and two tags
-# before. Beyond them: what is known of neighbours (ambiguity class, suffix, shape), conjunctions with the tag before.
+# Collins (2002), after Ratnaparkhi (1996): the word, its affixes and shape, the words around it, one or two previous
+# tags. Additional: properties of neighbors (ambiguity class, suffix, shape), conjunctions with the previous tag.
 TEMPLATES = (
     "word[0]",
     "lower[0]",
@@ -62,8 +62,8 @@ TEMPLATES = (
     "tag[-1] lower[-1]",
 )
 
-# What the classes of a word and its neighbours say, where there are word clusters (after Koo et al. 2008): the prefixes
-# of a path are coarse classes, all of it is a fine one.
+# The classes of a word and its neighbors, for taggers with word clusters (after Koo et al. 2008): the prefixes of a
+# path are coarse classes, the whole path is a fine one.
 CLUSTER_TEMPLATES = (
     *(f"{name}[{offset}]" for name in CLUSTER_PREFIXES for offset in (0, -1, 1)),
     *(f"tag[-1] {name}[0]" for name in CLUSTER_PREFIXES),
@@ -80,14 +80,14 @@ _ATOM = re.compile(r"(\w+)\[([+-]?\d)\]")
 
 @dataclass(frozen=True)
 class Atom:
-    """A field of the word so many places to the right (`offset` > 0) or left, or the tag given there."""
+    """A field of the word `offset` places to the right (`offset` > 0) or left, or that word's tag."""
 
     field: str
     offset: int
 
 
 def parse_template(text: str) -> tuple[Atom, ...]:
-    """Read a template such as `"tag[-1] suffix3[0]"`; ConfigError for an atom that does not exist."""
+    """Return the atoms of a template such as `"tag[-1] suffix3[0]"`. Raises ConfigError for an unknown atom."""
     atoms = tuple(_parse_atom(part, text) for part in text.split())
     if not 1 <= len(atoms) <= MAX_ATOMS:
         raise ConfigError(f"tagger template {text!r} has {len(atoms)} atoms; write between 1 and {MAX_ATOMS}")

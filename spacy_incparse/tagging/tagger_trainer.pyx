@@ -13,7 +13,7 @@ import numpy
 
 
 cdef class Trainer(Engine):
-    """A corpus and the weights that learn from it; the right tag must win by more than `margin`, in updates."""
+    """A corpus and the weights trained on it; the right tag must win by more than `margin`, in updates."""
 
     cdef int32_t margin
     cdef vector[int32_t] types
@@ -25,12 +25,12 @@ cdef class Trainer(Engine):
     cdef int64_t n_steps
 
     def __init__(self, *, int margin, **engine_settings):
-        Engine.__init__(self, **(engine_settings | {"only_tags": {}}))  # frequent words are learnt from, too
+        Engine.__init__(self, **(engine_settings | {"only_tags": {}}))  # frequent words are training examples, too
         self.margin = margin
 
     @property
     def n_words(self):
-        """The size of the corpus."""
+        """Number of words in the corpus."""
         return <Py_ssize_t>self.gold.size()
 
     def add_example(self, list words, list tag_ids):
@@ -42,7 +42,7 @@ cdef class Trainer(Engine):
             self.gold.push_back(tag)
 
     def train_epoch(self, vector[int32_t] order):
-        """Learn from the sentences in this order; returns the number of words whose tag was wrong at the time."""
+        """Train on the sentences in this order; return the number of words whose tag was wrong at the time."""
         cdef int64_t n_wrong = 0
         cdef int32_t sentence, end
         with nogil:
@@ -87,9 +87,10 @@ cdef class Trainer(Engine):
         add_all_scores(&self.model.weights, self.keys.data(), self.keys.size(), scores)
 
     cdef int32_t _update_length(self, const int32_t* types, const int32_t* gold, int32_t n_words) except -1 nogil:
-        """The prefix on which the best hypothesis beats the right tags by most (max-violation; Huang et al. 2012).
+        """Return the prefix length with the largest violation (max-violation; Huang et al. 2012).
 
-        Of equal ones the longest. 0, no update, when the best hypothesis wins only because the right tags were pruned.
+        A violation is the margin by which the best hypothesis beats the right tags; ties go to the longest prefix. The
+        length is 0 (no update) if the best hypothesis wins only because the right tags were pruned.
         """
         cdef int64_t violation, largest = 0, score = 0
         cdef int32_t i, length = 0
@@ -108,7 +109,7 @@ cdef class Trainer(Engine):
 
     cdef int _update(self, const int32_t* types, const int32_t* gold, const int32_t* guess,
                      int32_t n_words) except -1 nogil:
-        """+1 for what the right tags fire, -1 for what the guess fires; where both fire the same, nothing changes."""
+        """Add 1 to the weights that the right tags fire and -1 to those the guess fires; common weights stay."""
         cdef int32_t i
         cdef bint same_history = True, same
         for i in range(n_words):
@@ -151,10 +152,10 @@ cdef class Trainer(Engine):
         update_weight(&self.model.weights, key, tags[i], change, self.n_steps)
 
     def averaged_weights(self, int scale):
-        """(keys, lengths, tags, weights): the contexts by key, each with so many cells, by tag; weights times `scale`.
+        """Return (keys, lengths, tags, weights): contexts by key, each with its cells by tag; weights times `scale`.
 
-        The mean over all steps, rounded half away from 0; what rounds to 0 is left out. All are whole numbers,
-        so that every platform gives the same.
+        A weight is the mean over all steps, with halves rounded away from 0; weights of 0 are left out. All are whole
+        numbers, so that every platform has the same result.
         """
         cdef vector[SlotC] slots
         cdef size_t i
@@ -196,7 +197,7 @@ cdef inline bint _is_before(const SlotC& left, const SlotC& right) noexcept nogi
 
 
 cdef inline int32_t _divide(int64_t number, int64_t by) noexcept nogil:
-    """Rounded to the nearest whole number, halves away from 0."""
+    """Return the quotient rounded to the nearest whole number, halves away from 0."""
     if number < 0:
         return -_divide(-number, by)
     return <int32_t>((2 * number + by) // (2 * by))

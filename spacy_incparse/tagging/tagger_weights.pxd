@@ -1,9 +1,9 @@
-# Sparse weights of (context, tag) pairs, header-only so that every compiled module inlines the look-up.
+# Sparse weights of (context, tag) pairs, header-only so that every compiled module inlines the lookup.
 #
 # A context is a 32-bit key. An open-addressed table (linear probing, at most half full) maps it to a run of cells in
-# one shared pool; a cell holds a tag that has a weight in this context. Contexts without a weight take no room: they
-# end at an empty slot. In training a run grows by moving to the end of the pool with twice the room, and `totals`,
-# parallel to the pool, holds what lazy averaging needs. In decoding runs are packed and `totals` is empty.
+# one shared pool; a cell holds a tag that has a weight in this context. Contexts without a weight use no memory:
+# they end at an empty slot. In training a run grows by moving to the end of the pool with twice the capacity, and
+# `totals`, parallel to the pool, holds the data for lazy averaging. In decoding runs are packed and `totals` is empty.
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
@@ -38,7 +38,7 @@ cdef struct WeightsC:
 
 
 cdef inline size_t find_slot(const WeightsC* weights, uint32_t key) noexcept nogil:
-    """The slot that holds the key, or the free slot where it belongs."""
+    """Return the slot of the key, or the free slot where it belongs."""
     cdef size_t mask = weights.slots.size() - 1
     cdef size_t slot = key & mask
     while weights.slots[slot].key != 0 and weights.slots[slot].key != key:
@@ -47,7 +47,7 @@ cdef inline size_t find_slot(const WeightsC* weights, uint32_t key) noexcept nog
 
 
 cdef inline void add_scores(const WeightsC* weights, uint32_t key, int32_t* scores) noexcept nogil:
-    """Add the context's weights to a row of scores, one a tag."""
+    """Add the context's weights to a row of scores, one per tag."""
     add_cells(weights, &weights.slots[find_slot(weights, key)], scores)
 
 
@@ -61,7 +61,7 @@ cdef inline void add_cells(const WeightsC* weights, const SlotC* slot, int32_t* 
 cdef inline void add_all_scores(
     const WeightsC* weights, const uint32_t* keys, size_t n, int32_t* scores
 ) noexcept nogil:
-    """Add the weights of n contexts to a row of scores; all memory is asked for first, as waiting for it costs most."""
+    """Add the weights of n contexts to a row of scores; all memory is prefetched, since waiting for it costs most."""
     cdef size_t[AT_ONCE] slots
     cdef size_t k, n_here
     while n:
@@ -82,7 +82,7 @@ cdef inline void prefetch_slot(const WeightsC* weights, uint32_t key) noexcept n
 
 
 cdef inline int32_t score_of(const WeightsC* weights, uint32_t key, int32_t tag) noexcept nogil:
-    """The context's weight for one tag; 0 when it has none."""
+    """Return the context's weight for one tag, or 0 if it has none."""
     cdef const SlotC* slot = &weights.slots[find_slot(weights, key)]
     cdef const CellC* cell = weights.cells.data() + slot.start
     cdef int32_t i
@@ -93,7 +93,7 @@ cdef inline int32_t score_of(const WeightsC* weights, uint32_t key, int32_t tag)
 
 
 cdef inline int reserve_slots(WeightsC* weights, size_t n_contexts) except -1 nogil:
-    """Make the table large enough for so many contexts, moving those it has."""
+    """Make the table large enough for `n_contexts`, moving existing contexts."""
     cdef size_t n_slots = 1024
     while n_slots < 2 * n_contexts:
         n_slots *= 2
@@ -111,7 +111,7 @@ cdef inline int reserve_slots(WeightsC* weights, size_t n_contexts) except -1 no
 
 
 cdef inline SlotC* open_slot(WeightsC* weights, uint32_t key) except NULL nogil:
-    """The context's slot, made when the context is new."""
+    """Return the context's slot, adding it if the context is new."""
     cdef size_t slot = find_slot(weights, key)
     if weights.slots[slot].key == 0:
         weights.n_contexts += 1
@@ -122,7 +122,7 @@ cdef inline SlotC* open_slot(WeightsC* weights, uint32_t key) except NULL nogil:
 
 
 cdef inline int append_cell(WeightsC* weights, SlotC* slot, int32_t tag, int64_t step) except -1 nogil:
-    """Give the context a cell of weight 0 for one more tag; a full run moves to the end of the pool."""
+    """Add a cell of weight 0 for one more tag to the context; a full run moves to the end of the pool."""
     cdef int32_t i, room
     cdef size_t start
     if slot.n_cells == slot.room:

@@ -1,4 +1,4 @@
-"""What the tagger reads off a word by itself: affixes, shape, and what training saw of it."""
+"""The tagger's features of single words: affixes, shape, and statistics of the training data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from spacy_incparse.lexicon.clusters import Clusters
 AFFIX_FIELDS = tuple(f"prefix{n}" for n in range(1, 5)) + tuple(f"suffix{n}" for n in range(1, 6))
 CLUSTER_PREFIXES = {"cluster4": 4, "cluster6": 6, "cluster10": 10, "cluster": None}  # None: the whole path
 FIELDS = ("word", "lower", *AFFIX_FIELDS, "shape", "kind", "known", "folded", "edge", *CLUSTER_PREFIXES)
-MAX_LENGTH = 100  # of a longer word only the two ends are looked at
+MAX_LENGTH = 100  # of a longer word only the two ends are used
 _QUOTES = {'"', "``", "''", "“", "”", "„"}
 
 
 @dataclass(frozen=True)
 class TagDictionary:
-    """What training saw of frequent words: their tags, and the only tag of those that are (nearly) unambiguous."""
+    """The tags of frequent words in training, and the only tag of those that are (nearly) unambiguous."""
 
     classes: dict[str, str] = field(default_factory=dict)  # word -> its tags, most frequent first, joined by "|"
     only_tags: dict[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class TagDictionary:
         only_min_count: int = 20,
         only_min_share: float = 0.995,
     ) -> TagDictionary:
-        """Count the tags of each word; words below the minimum counts (occurrences) are left out."""
+        """Return the dictionary of a corpus; words with fewer occurrences than the minimum counts are left out."""
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for words, word_tags in zip(sentences, tags, strict=True):
             for word, tag in zip(orient_quotes(words), word_tags, strict=True):
@@ -50,7 +50,7 @@ class TagDictionary:
 
 
 def orient_quotes(words: Sequence[str]) -> list[str]:
-    """Give straight double quotes the direction that their order in the sentence implies: every second one closes."""
+    """Return the words with straight double quotes replaced by opening and closing ones: every second one closes."""
     if '"' not in words:
         return list(words)
     oriented, n_quotes = [], 0
@@ -63,12 +63,12 @@ def orient_quotes(words: Sequence[str]) -> list[str]:
 
 
 def shorten(word: str) -> str:
-    """The word as the tagger keeps it; of a very long one the two ends, so that no memory grows with its length."""
+    """Return the word, or the two ends of a very long word, so that memory does not grow with its length."""
     return word if len(word) <= MAX_LENGTH else word[: MAX_LENGTH // 2] + word[-MAX_LENGTH // 2 :]
 
 
 def word_fields(word: str, dictionary: TagDictionary, clusters: Clusters | None = None) -> tuple[str, ...]:
-    """The values of FIELDS for a word; those that depend on nothing but the word, the dictionary and the clusters."""
+    """Return the values of FIELDS for a word, given the dictionary and the clusters."""
     lower = '"' if word in _QUOTES else word.lower()
     prefixes = [lower[:n] if len(lower) >= n else "" for n in range(1, 5)]
     suffixes = [lower[-n:] if len(lower) >= n else "" for n in range(1, 6)]
@@ -82,12 +82,12 @@ def word_fields(word: str, dictionary: TagDictionary, clusters: Clusters | None 
 
 
 def boundary_fields() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The values of FIELDS before and after a sentence; the one inside, `edge`, tells them from every word."""
+    """Return the values of FIELDS before and after a sentence; they differ from those of every word."""
     return ("<before>",) * len(FIELDS), ("<after>",) * len(FIELDS)
 
 
 def word_shape(word: str) -> str:
-    """The word with runs of capitals, other letters and digits written as one X, x and d: "Mid-1990s" is "Xx-dx"."""
+    """Return the word with runs of capitals, other letters and digits as one X, x or d: "Xx-dx" for "Mid-1990s"."""
     shape = ""
     for letter in word:
         symbol = "d" if letter.isdigit() else "X" if letter.isupper() else "x" if letter.isalpha() else letter
@@ -97,7 +97,7 @@ def word_shape(word: str) -> str:
 
 
 def word_kind(word: str) -> str:
-    """One letter for each property that Ratnaparkhi (1996) asks of a rare word: digit, hyphen, capitals."""
+    """Return a letter for each property of rare words in Ratnaparkhi (1996): digit, hyphen, capitals."""
     kind = "d" if any(letter.isdigit() for letter in word) else ""
     kind += "-" if "-" in word else ""
     if word[:1].isupper():

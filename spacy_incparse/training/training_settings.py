@@ -69,7 +69,7 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 
 def _check_features(features: Any) -> None:
     if isinstance(features, str) and features not in feature_names():
-        raise ConfigError(f"there is no feature set {features!r}: choose one of {', '.join(feature_names())}")
+        raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(feature_names())}")
 
 
 def feature_names() -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Binary branching, and back: between a phrase and its third, fourth, ... child stand nodes that name their children.
+"""Binarization and its inverse: a phrase with more than two children gets added nodes whose labels name their children.
 
-Labels of the nodes put in are those of Chomsky normal form as treebank tools write it: `NP|<JJ-NN>` is the part of an
-NP that holds JJ and NN. With `horizontal=h` a label names h of the children only, the nearest to the one split off, so
-that rules are shared (horizontal markovisation, Klein & Manning 2003, section 2).
+The added nodes have the labels that treebank tools use for Chomsky normal form: `NP|<JJ-NN>` is the part of an NP that
+contains JJ and NN. With `horizontal=h` a label names only the h children nearest to the one split off, so that rules
+are shared (horizontal markovization, Klein & Manning 2003, section 2).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spacy_incparse.trees.edits import compress_nodes
 MARKER = "|"
 DIRECTIONS = ("right", "left")
 
-_Node = tuple[int, int, str]  # first node, one behind the last, label
+_Node = tuple[int, int, str]  # first node, one after the last, label
 
 
 def binarize(
@@ -26,15 +26,15 @@ def binarize(
 ) -> TreeArrays:
     """Return a tree in which no node has more than two children.
 
-    direction: "right": the first child is split off, the rest is right-branching; "left": the last one is.
-    marker: stands between a phrase's label and the children's in the labels of the nodes put in.
-    horizontal: how many children such a label names at most; None: all.
+    direction: "right" splits off the first child and branches to the right; "left" splits off the last child.
+    marker: separates the phrase's label from its children's in the labels of added nodes.
+    horizontal: the most children that such a label names; None: all.
 
-    Raises ValueError where a label of the tree looks like those put in, so that `unbinarize` would take it out.
+    Raises ValueError if a label of the tree looks like an added one, since `unbinarize` would remove it.
     """
     _check(arrays, direction, marker)
     nodes: list[_Node] = []  # in pre-order
-    waiting: dict[int, list[_Node]] = {}  # first node -> nodes put in above it, the outermost first
+    waiting: dict[int, list[_Node]] = {}  # first node -> nodes added above it, the outermost first
     for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
         nodes += waiting.pop(i, ())
         nodes.append((i, i + size, label))
@@ -44,7 +44,7 @@ def binarize(
 
 
 def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
-    """Return the tree that `binarize` was given, with this marker."""
+    """Return the tree as it was before `binarize` with the same marker."""
     labels, sizes = arrays.labels, arrays.sizes
     is_put_in = _put_in_pattern(marker)
     kept = [size == 1 or not is_put_in.search(label) for label, size in zip(labels, sizes, strict=True)]
@@ -53,7 +53,7 @@ def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
 
 
 def _put_in(arrays: TreeArrays, node: int, direction: str, marker: str, horizontal: int | None) -> Iterator[_Node]:
-    """Yield the nodes that go between a node and its children, those above others first."""
+    """Yield the nodes to add between a node and its children, from the top down."""
     children = list(walks.children(arrays, node))
     n, label = len(children), arrays.labels[node]
     for n_split_off in range(1, n - 1):

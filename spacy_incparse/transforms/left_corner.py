@@ -1,13 +1,13 @@
 """Flattened selective left-corner transform and its inverse (Collins & Roark 2004, section 3.1 and figure 3).
 
-Only left-recursive productions ``A -> A gamma`` are transformed. A run of them becomes one flat node: the innermost
-``A``'s own children first, then a slash node ``A/A`` for each step, from the inside out, holding what followed the
-recursive child::
+Only left-recursive productions ``A -> A gamma`` are transformed. A run of them becomes one flat node: first the
+children of the innermost ``A``, then, from the inside out, a slash node ``A/A`` per step with the siblings that
+followed the recursive child::
 
     (NP (NP (NP DT NN) PP) SBAR)   <->   (NP DT NN (NP/NP PP) (NP/NP SBAR))
 
-So no chain of left children repeats a label on itself, and a phrase that turns out to be longer than it seemed can be
-extended after the fact, which is what a parser that reads from left to right needs.
+Thus no chain of left children repeats a label directly, and a phrase that turns out to be longer can be extended
+later, as a left-to-right parser requires.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from spacy_incparse.trees.tree import Tree, TreeArrays
 
 
 def transform(tree: Tree) -> Tree:
-    """Give the flattened selective left-corner form of a normalised tree; time is linear in its nodes.
+    """Return the flattened selective left-corner form of a normalized tree, in time linear in its nodes.
 
-    Raises IncparseError where a phrase label of the source already has the form ``A/A``.
+    Raises IncparseError if a phrase label of the source already has the form ``A/A``.
     """
     what = slash_problem(tree)
     if what is not None:
@@ -31,11 +31,11 @@ def transform(tree: Tree) -> Tree:
 
 
 def restore(tree: Tree) -> Tree:
-    """Undo `transform`: ``restore(transform(tree)) == tree`` for every normalised tree; time is linear in its nodes.
+    """Undo `transform`: ``restore(transform(tree)) == tree`` for every normalized tree; time is linear in its nodes.
 
-    Any other tree with slash nodes, as a parser may build it, becomes a normalised tree too. A slash node that is no
-    step of its parent (its label does not belong to the parent, or it is the first child) leaves its children in its
-    place; what follows a step as an ordinary child joins that step; X over nothing but X becomes one X.
+    Any other tree with slash nodes, such as a parser may build, also becomes a normalized tree. A slash node that is
+    not a step of its parent (its label does not match the parent, or it is the first child) is replaced by its
+    children; ordinary children that follow a step join that step; a unary X over X becomes one X.
     """
     if slash_base(tree.label) is not None:
         raise ValueError(f"the root of a transformed tree cannot be the slash node {tree.label!r}")
@@ -43,34 +43,34 @@ def restore(tree: Tree) -> Tree:
 
 
 def slash_label(label: str) -> str:
-    """Give the label of the nodes that extend `label`: ``NP`` gives ``NP/NP``."""
+    """Return the label of the nodes that extend `label`: ``NP/NP`` for ``NP``."""
     return f"{label}/{label}"
 
 
 @cache
 def slash_base(label: str) -> str | None:
-    """Give the label that a slash label extends (``NP/NP`` gives ``NP``), None for any other label."""
+    """Return the label that a slash label extends (``NP`` for ``NP/NP``), or None for any other label."""
     base, slash, extended = label[: len(label) // 2], label[len(label) // 2 :][:1], label[len(label) // 2 + 1 :]
     return base if base and slash == "/" and base == extended else None
 
 
 def slash_problem(tree: Tree) -> str | None:
-    """Say why a tree cannot be transformed: a phrase label of the form ``A/A``; None where it can."""
+    """Return why a tree cannot be transformed (a phrase label has the form ``A/A``), or None if it can."""
     for label, size in zip(tree.arrays.labels, tree.arrays.sizes, strict=True):
         if size > 1 and slash_base(label) is not None:
             return (
-                f"the phrase label {label!r} has the form A/A, which the left-corner transform keeps for itself: "
+                f"the phrase label {label!r} has the form A/A, which the left-corner transform reserves: "
                 f"rename it in the treebank"
             )
     return None
 
 
-# A piece of work for `_rebuild`: the index of a node to write, the label of a phrase to open, or None to close one.
+# A step of `_rebuild`: the index of a node to write, the label of a phrase to open, or None to close one.
 _Piece = int | str | None
 
 
 def _rebuild(tree: Tree, rewrite) -> Tree:
-    """Write a tree anew, each phrase as the pieces that `rewrite(arrays, node)` names, without recursion."""
+    """Rebuild a tree without recursion, replacing each phrase by the pieces that `rewrite(arrays, node)` returns."""
     arrays, builder = tree.arrays, TreeBuilder()
     labels, starts, sizes, words = arrays.labels, arrays.starts, arrays.sizes, arrays.words
     pending: list[_Piece] = [tree.index]
@@ -88,7 +88,7 @@ def _rebuild(tree: Tree, rewrite) -> Tree:
 
 
 def _transformed(arrays: TreeArrays, node: int) -> list[_Piece]:
-    """Open the phrase, its innermost repetition's children, then the steps from the inside out (figure 3 c)."""
+    """Return the phrase, the children of its innermost repetition, then the steps from the inside out (figure 3 c)."""
     label, steps = arrays.labels[node], []
     while _is_left_recursive(arrays, node):
         steps.append(_children(arrays, node)[1:])
@@ -106,7 +106,7 @@ def _is_left_recursive(arrays: TreeArrays, node: int) -> bool:
 
 
 def _restored(arrays: TreeArrays, node: int) -> list[_Piece]:
-    """Fold the steps of a phrase from the left: each one puts all before it into a phrase of the same label."""
+    """Fold the steps of a phrase from the left: each step puts everything before it into a phrase of the same label."""
     label, children = arrays.labels[node], _children(arrays, node)
     if slash_base(label) is not None:
         return list(children)
@@ -129,7 +129,7 @@ def _children(arrays: TreeArrays, node: int) -> list[int]:
 
 
 def _merge_doubled(tree: Tree) -> Tree:
-    """Make one X of X over nothing but X; only trees that no transform gave contain such a thing."""
+    """Merge each unary X over X into one X; these occur only in trees that `transform` did not build."""
     arrays = tree.arrays
     if not any(_is_doubled(arrays, node) for node in range(len(arrays.labels))):
         return tree

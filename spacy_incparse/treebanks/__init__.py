@@ -1,1 +1,1 @@
-"""Treebank files: readers, normalization, formats."""
+"""Treebank files: reading, normalization, formats."""

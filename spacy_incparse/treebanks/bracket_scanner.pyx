@@ -1,7 +1,7 @@
-"""Brackets straight into a forest: the fast way of treebanks/bracket_texts.py, for text without mistakes.
+"""Reading brackets directly into a forest: the fast counterpart of treebanks/bracket_texts.py, for well-formed text.
 
-One scan over the bytes, with no Tree and no string for what has been seen before. Whatever the scan does not expect it
-leaves to the reader, which knows what to say of it.
+One scan over the bytes builds no Tree objects and decodes each distinct spelling once. Text that the scan does not
+expect is left to the other reader, which has a message for each mistake.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -20,7 +20,7 @@ cdef enum:
     ATOM, BLANK, OPEN, CLOSE, END   # kinds of characters
 
 
-# Where in the text the scan is.
+# The position of the scan in the text.
 cdef struct TextC:
     const unsigned char* text
     Py_ssize_t place
@@ -28,23 +28,23 @@ cdef struct TextC:
 
 
 cdef class BracketReader:
-    """Reads texts into forests with these symbols; remembers how labels and words are spelled."""
+    """Reads texts into forests with these symbols; caches the spelling of labels and words."""
 
     cdef readonly Symbols symbols
     cdef dict labels, words   # bytes -> symbol
-    cdef object tag           # of the word that is being read
+    cdef object tag           # of the current word
 
     def __init__(self, Symbols symbols):
         self.symbols = symbols
         self.labels, self.words = {}, {}
 
     def read(self, bytes text, Forest forest):
-        """Add all trees of a text in UTF-8; return where the first one ends.
+        """Add all trees of a UTF-8 text and return the end of the first one.
 
-        -1 where there is none or something else: then the forest is as it was before.
+        Return -1 and leave the forest unchanged if the text has no trees or anything unexpected.
         """
         if forest.symbols is not self.symbols:
-            raise ValueError("the forest has other symbols than its reader")
+            raise ValueError("the forest and its reader have different symbols")
         cdef TextC at
         cdef size_t n_trees = forest.firsts.size() - 1, n_nodes = forest.nodes.sizes.size()
         cdef Py_ssize_t first_end = -1
@@ -68,7 +68,7 @@ cdef class BracketReader:
         cdef size_t begin = forest.nodes.sizes.size(), node
         cdef vector[size_t] path      # the open phrases
         cdef vector[bint] has_label   # and whether they have labels
-        cdef bint is_empty = False    # whether the phrase opened last has nothing in it yet
+        cdef bint is_empty = False    # whether the phrase opened last is still empty
         cdef bint begins_line
         cdef bytes root = b""
         cdef int kind
@@ -92,7 +92,7 @@ cdef class BracketReader:
                 if path.empty():
                     root = self.tag
                 elif begins_line and not is_empty and kind == OPEN and self.tag == root and root in WRAPPER_LABELS:
-                    return False   # a tree that begins inside of another
+                    return False   # a tree that begins inside another
                 is_empty = kind == OPEN
                 if is_empty:
                     path.push_back(forest.nodes.sizes.size() - 1)
@@ -114,7 +114,7 @@ cdef class BracketReader:
         return True
 
     cdef int _opened(self, TextC* at, Forest forest) except -1:
-        """Read what stands behind a bracket: a label, or a tag with a word, up to its closing bracket.
+        """Read the text after a bracket: a label, or a tag with a word and its closing bracket.
 
         Return OPEN for a phrase, CLOSE for a POS node, END for anything else.
         """
@@ -149,7 +149,7 @@ cdef class BracketReader:
         return found
 
     cdef int32_t _word(self, bytes spelled) except -1:
-        # The tag matters for a backquote alone, which is a single quote where the tag says so.
+        # The tag matters only for a backquote, which is a single quote if the tag says so.
         found = None if spelled == b"`" else self.words.get(spelled)
         if found is None:
             text = penn_to_raw(spelled.decode("utf8"), (<bytes>self.tag).decode("utf8"))
@@ -168,7 +168,7 @@ cdef inline int _kind(unsigned char character) noexcept nogil:
 
 
 cdef inline int _skip_blanks(TextC* at) noexcept nogil:
-    """Move to the next character that is no blank, and return its kind."""
+    """Move to the next character that is not a blank, and return its kind."""
     cdef int kind
     while at.place < at.length:
         kind = _kind(at.text[at.place])
@@ -179,7 +179,7 @@ cdef inline int _skip_blanks(TextC* at) noexcept nogil:
 
 
 cdef bytes _atom(TextC* at):
-    """Move behind a label or word, and return it."""
+    """Move past a label or word, and return it."""
     cdef Py_ssize_t begin = at.place
     while at.place < at.length and _kind(at.text[at.place]) == ATOM:
         at.place += 1
@@ -187,7 +187,7 @@ cdef bytes _atom(TextC* at):
 
 
 cdef void _skip_between(TextC* at) noexcept nogil:
-    """Move over blanks and, at the beginning of a line, over comments."""
+    """Move past blanks and, at the beginning of a line, past comments."""
     cdef Py_ssize_t last
     while _skip_blanks(at) == ATOM:
         if at.place > 0 and at.text[at.place - 1] != c"\n":

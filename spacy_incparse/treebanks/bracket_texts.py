@@ -1,6 +1,6 @@
-"""Reading texts of brackets tree by tree, with a message for each mistake.
+"""Reading bracketed texts tree by tree, with a message for each mistake.
 
-Several trees may stand on a line, or one tree over many lines, with or without a wrapper around each.
+A line may hold several trees, and a tree may span many lines, with or without a wrapper around each tree.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spacy_incparse.trees.tree import Tree
 
 
 class Place(NamedTuple):
-    """Where a tree begins."""
+    """The position where a tree begins."""
 
     path: Path | str
     places: Places
@@ -39,14 +39,14 @@ class Place(NamedTuple):
 def parse_bracketed(
     text: str, *, path: Path | str = "<string>", skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[Tree]:
-    """Yield the trees in a text of brackets; `path` is for messages. The rest is as for `read_trees`."""
+    """Yield the trees in a bracketed text; `path` is for messages. The rest is as for `read_trees`."""
     return (tree for tree, _ in _placed_trees(text, path, skip_bad, tags))
 
 
 def trees_of_file(
     text: str, path: Path, *, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[Tree, Place]]:
-    """Yield the trees in a file's text, each with its place. Raises TreebankError if there are none, too."""
+    """Yield the trees in a file's text, each with its place. Also raises TreebankError if the file has no trees."""
     n_skipped, has_trees = len(skip_bad or ()), False
     for placed in _placed_trees(text, path, skip_bad, tags):
         has_trees = True
@@ -59,14 +59,14 @@ def trees_of_file(
 
 
 def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: bool) -> Iterator[tuple[Tree, Place]]:
-    """Yield the trees in a text of brackets, each with its place."""
+    """Yield the trees in a bracketed text, each with its place."""
     refuse_other_formats(text, path)
     places, position, is_first = Places(text), skip_blank(text, 0), True
     parser = TreeParser(text, tags=tags)
-    # A tree that begins before this place has to end before the next line that begins with '(': so far was read
-    # already for a tree that is malformed, and each of many unclosed ones would be read to the same place.
+    # A tree that begins before this place must end before the next line that begins with '('. A malformed tree was
+    # already read up to here; without this limit, each of many unclosed trees would be read to the same place.
     tried = 0
-    has_flat_lines = False  # whether lines begin with '(' inside of trees
+    has_flat_lines = False  # whether lines inside trees begin with '('
     while position < len(text):
         behind = next_line_start(text, position) if position < tried else len(text)
         try:

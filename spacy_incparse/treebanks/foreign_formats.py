@@ -1,4 +1,4 @@
-"""Treebank formats that are not supported: recognised, and refused by name."""
+"""Unsupported treebank formats: detected, and rejected by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spacy_incparse.errors import TreebankError
 
-_BEGINNING = 5_000  # characters of a file in which its format shows
+_BEGINNING = 5_000  # number of characters that are checked for the format
 _NEGRA = re.compile(r"^(?:#FORMAT\s|#BO[ST]\s|%%\s*word\s)", re.IGNORECASE | re.MULTILINE)
 _XML = re.compile(r"\s*<(?:\?xml|!|\w+[\s>])")
 _TIGER = re.compile(r"<(?:corpus|subcorpus|s|graph|terminals)[\s>]")
@@ -17,7 +17,7 @@ _ADVICE = "is not supported yet; convert it to Penn bracketing (continuous trees
 
 
 def refuse_other_formats(text: str, path: Path | str) -> None:
-    """Raise TreebankError where a text is in the NEGRA export format, in TIGER XML or in other XML."""
+    """Raise TreebankError if a text is in the NEGRA export format, in TIGER XML or in other XML."""
     beginning = text[:_BEGINNING]
     if _NEGRA.search(beginning):
         raise TreebankError(path, 1, 1, f"this file is in the NEGRA export format, which {_ADVICE}")
@@ -27,9 +27,9 @@ def refuse_other_formats(text: str, path: Path | str) -> None:
 
 
 def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | str) -> None:
-    """Raise TreebankError where the words of a file's first tree are indices, as discontinuous brackets have them.
+    """Raise TreebankError if the words of a file's first tree are indices, as in discontinuous brackets.
 
-    Two spellings exist: words like `0=Rain`, and bare indices with the sentence behind the tree, on the same line.
+    Two spellings exist: words like `0=Rain`, and bare indices with the sentence after the tree, on the same line.
     """
     matches = [_INDEXED_WORD.fullmatch(word) for word in words]
     if len(matches) > 1 and all(matches):

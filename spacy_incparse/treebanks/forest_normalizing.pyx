@@ -1,4 +1,4 @@
-"""The steps of the normalization (treebanks/normalize.py says what they are), for whole forests at once."""
+"""The normalization steps described in treebanks/normalize.py, for whole forests."""
 
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
@@ -11,21 +11,21 @@ DROP_EMPTIES, STRIP_FUNCTIONS, ONE_TOP, MERGE_DOUBLED = 1, 2, 4, 8   # the steps
 ALL_STEPS = DROP_EMPTIES | STRIP_FUNCTIONS | ONE_TOP | MERGE_DOUBLED
 
 cdef enum:
-    IS_TRACE = 1      # what a label may be
+    IS_TRACE = 1      # the properties of a label
     IS_WRAPPER = 2
-    IS_TOP = 4        # nothing or TOP: goes wherever it stands
+    IS_TOP = 4        # empty or TOP: dropped wherever it occurs
 
 
-# A tree under way. A POS node is one whose first child is a word; words have odd symbols.
+# A tree being edited. A POS node is a node whose first child is a word; words have odd symbols.
 cdef struct DraftC:
     vector[int32_t] symbols
     vector[int32_t] sizes
     vector[bint] is_kept
-    vector[int32_t] n_kept    # before each node, and behind the last one
+    vector[int32_t] n_kept    # before each node, and after the last one
 
 
 def normalized(Forest source, int steps=15):
-    """Return a forest of the trees after some steps, by default all; trees of which nothing is left are dropped."""
+    """Return a forest of the trees after the given steps, by default all; trees that become empty are dropped."""
     cdef Forest target = Forest(symbols=source.symbols)
     cdef int32_t top = source.symbols.label(ROOT)
     cdef vector[int32_t] kinds = _kinds(source.symbols.labels)
@@ -52,7 +52,7 @@ def normalized(Forest source, int steps=15):
 
 
 cdef vector[int32_t] _kinds(labels):
-    """Give what each label is, by its number."""
+    """Return the properties of each label, by its number."""
     return [
         IS_TRACE * (label == TRACE_TAG) + IS_WRAPPER * (label in WRAPPERS) + IS_TOP * (label in ("", ROOT))
         for label in labels
@@ -79,10 +79,10 @@ cdef void _start(Forest source, size_t number, DraftC* draft) noexcept nogil:
 
 
 cdef bint _drop_empties(DraftC* draft, const vector[int32_t]* kinds) noexcept nogil:
-    """Drop traces and the phrases that have no other words; False where nothing is left."""
+    """Drop traces and the phrases that have no other words; return whether anything is left."""
     cdef size_t k
     cdef int32_t n_words = 0
-    draft.n_kept.clear()             # words that are kept before each node
+    draft.n_kept.clear()             # kept words before each node
     for k in range(draft.sizes.size()):
         draft.n_kept.push_back(n_words)
         n_words += _is_word(draft, k) and not _kind_of(draft, kinds, k - 1) & IS_TRACE
@@ -102,7 +102,7 @@ cdef void _strip_functions(DraftC* draft, const vector[int32_t]* categories) noe
 
 
 cdef void _one_top(DraftC* draft, const vector[int32_t]* kinds, int32_t top) noexcept nogil:
-    """Drop the wrappers above the first branching, and below it what has no label or is called TOP."""
+    """Drop the wrappers above the first branching, and below it the phrases without a label or labeled TOP."""
     cdef size_t n_wrappers = 0, n = draft.sizes.size(), k
     cdef bint is_kept
     while (
@@ -122,7 +122,7 @@ cdef void _one_top(DraftC* draft, const vector[int32_t]* kinds, int32_t top) noe
 
 
 cdef void _merge_doubled(DraftC* draft) noexcept nogil:
-    """Make one node of a phrase over a single phrase with the same label."""
+    """Merge a phrase with its only child if that is a phrase with the same label."""
     cdef size_t k
     cdef bint is_doubled, is_kept
     draft.is_kept.assign(1, True)

@@ -1,4 +1,4 @@
-"""Bracket files as forests, file by file, as fast as they can be scanned."""
+"""Fast reading of bracket files as forests, one per file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_forests(
     normalized: bool = False,
     tags: bool = True,
 ) -> Iterator[tuple[Path, Forest]]:
-    """Yield each bracket file with its trees, which are those of `read_trees`: as published, or normalized.
+    """Yield each bracket file with its trees, the same as from `read_trees`: as published, or normalized.
 
     All forests share their symbols. The other arguments and the errors are those of `read_trees`.
     """
@@ -37,9 +37,9 @@ def read_forests(
 
 
 def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | None = None) -> Forest | None:
-    """Return the trees of a file's text as published; None where something is unexpected: other readers know what.
+    """Return the trees of a file's text as published; None for unexpected text, which other readers can explain.
 
-    reader: one with these symbols, which remembers what it has read before.
+    reader: one with these symbols, to reuse its cache.
     """
     refuse_other_formats(text, path)
     forest = Forest(symbols=symbols)
@@ -52,7 +52,7 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
 
 
 def _read_slowly(text: str, path: Path, symbols: Symbols, skip_bad: SkipLog | None, tags: bool) -> Forest:
-    """Read with the parser that has a message for each mistake, and can skip malformed trees."""
+    """Read with the parser that has a message for each mistake and can skip malformed trees."""
     forest, places = Forest(symbols=symbols), []
     log = SkipLog() if skip_bad is None else skip_bad
     n_before = log.n_trees

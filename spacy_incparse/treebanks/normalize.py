@@ -1,7 +1,7 @@
-"""Normalization: from a tree as published to what is parsed and scored, in steps.
+"""Normalization: the steps from a published tree to one that is parsed and scored.
 
-Each step takes a tree and returns a new one, or None if nothing is left of it. The steps of this module are compiled,
-in forest_normalizing.pyx; any function of a tree can stand beside them.
+Each step takes a tree and returns a new one, or None if nothing is left of it. The steps of this module are compiled
+(forest_normalizing.pyx) and can be mixed with any other functions on trees.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Step = Callable[[Tree], "Tree | None"]
 
 
 def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
-    """Apply the steps, by default STANDARD, in their order; None if nothing is left, as of a tree of traces only."""
+    """Apply the steps, by default STANDARD, in order; return None if nothing is left, as for a tree of traces only."""
     if steps is None:
         return _apply(tree, ALL_STEPS)
     result: Tree | None = tree
@@ -50,25 +50,25 @@ def normalize(tree: Tree, steps: Sequence[Step] | None = None) -> Tree | None:
 
 
 def drop_empties(tree: Tree) -> Tree | None:
-    """Drop traces, that is POS nodes tagged -NONE-, and the phrases that have no other words."""
+    """Drop traces (POS nodes tagged -NONE-) and the phrases that have no other words."""
     return _apply(tree, DROP_EMPTIES)
 
 
 def strip_functions(tree: Tree) -> Tree:
-    """Cut function tags, co-indices and gap indices off all labels: NP-SBJ-1 and NP=2 become NP."""
+    """Remove function tags, co-indices and gap indices from all labels: NP-SBJ-1 and NP=2 become NP."""
     return cast(Tree, _apply(tree, STRIP_FUNCTIONS))
 
 
 def one_top(tree: Tree) -> Tree:
-    """Give the tree one root TOP in place of its wrappers; a tree without a wrapper gets one.
+    """Replace the wrappers of a tree by one root TOP; add it to a tree without a wrapper.
 
-    All wrappers above the first branching are dropped, and below it every phrase labelled TOP or without a label.
+    All wrappers above the first branching are dropped, and below it every phrase labeled TOP or without a label.
     """
     return cast(Tree, _apply(tree, ONE_TOP))
 
 
 def merge_doubled(tree: Tree) -> Tree:
-    """Make one node of a phrase over a single phrase with the same label; POS nodes stay."""
+    """Merge a phrase with its only child if that is a phrase with the same label; POS nodes stay."""
     return cast(Tree, _apply(tree, MERGE_DOUBLED))
 
 

@@ -1,7 +1,7 @@
-"""Reading Penn-style bracket files, as published and as people have them, as trees.
+"""Reading trees from Penn-style bracket files in all their variants.
 
-Files are read by the compiled scanner; one that it does not understand is read again by the parser that has a message
-for each mistake. What the labels mean is left to normalize.py.
+Files are read by the compiled scanner; a file that it does not understand is read again by the parser that has a
+message for each mistake. Labels are interpreted in normalize.py.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def read_treebank(
     check: Check | None = None,
     tags: bool = True,
 ) -> list[Tree]:
-    """Return the normalized trees of bracket files; those of which nothing is left are dropped.
+    """Return the normalized trees of bracket files; trees that become empty are dropped.
 
-    Arguments and errors are those of `read_trees`; `steps` replaces the standard normalization. check: says what is
-    wrong with a normalized tree, which then counts as malformed.
+    Arguments and errors are those of `read_trees`; `steps` replaces the standard normalization. check: returns the
+    problem of a normalized tree, which then counts as malformed, or None.
     """
     trees: list[Tree] = []
     for path in treebank_files(paths):
@@ -52,7 +52,7 @@ def read_trees(
     """Yield the trees of bracket files as published, with raw words; a wrapper without a label has label "".
 
     paths: a file, a folder, a glob, or several of them; see `treebank_files`.
-    skip_bad: malformed trees are noted there and left out, reading goes on at the next tree that begins a line.
+    skip_bad: a log of malformed trees, which are then skipped; reading continues at the next tree that begins a line.
     tags: whether the brackets have parts of speech. If not, each word gets a POS node X.
 
     Raises TreebankError at a malformed tree, another format, a wrong encoding or a file without trees.
@@ -69,7 +69,7 @@ def read_trees(
 def read_numbered_trees(
     paths: Path | str | Sequence[Path | str], *, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[int, Tree]]:
-    """Yield the trees of `read_trees`, each with its number among all in the input, from 1: skipped ones count."""
+    """Yield the trees of `read_trees`, each with its number in the input, from 1; skipped trees are counted."""
     log = SkipLog() if skip_bad is None else skip_bad
     n_before = log.n_trees
     for number, tree in enumerate(read_trees(paths, skip_bad=skip_bad, tags=tags), start=1):
@@ -77,7 +77,7 @@ def read_numbered_trees(
 
 
 def _scanned_treebank(text: str, path: Path, steps: Sequence[Step] | None) -> list[Tree] | None:
-    """Return the normalized trees of a file without mistakes; None for another."""
+    """Return the normalized trees of a file without mistakes; None for any other file."""
     forest = scanned(text, path, Symbols())
     if forest is None:
         return None

@@ -1,4 +1,4 @@
-"""What a reader skipped because it was malformed."""
+"""The malformed trees that a reader skipped."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from spacy_incparse.errors import TreebankError
 class SkipLog:
     """The malformed places that a reader skipped, in the order of the files."""
 
-    entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and what
-    n_trees: int = 0  # trees left out; the other entries are something beside the trees, or a file without any
+    entries: list[TreebankError] = field(default_factory=list)  # each with path, line, column and message
+    n_trees: int = 0  # skipped trees; the other entries are text outside trees, or files without trees
 
     def add(self, error: TreebankError, *, is_tree: bool = False) -> None:
-        """Note one place that was skipped, and whether a tree is missing for it."""
+        """Add a skipped place; `is_tree` says whether a tree was skipped there."""
         self.entries.append(error)
         self.n_trees += is_tree
 

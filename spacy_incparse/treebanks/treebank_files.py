@@ -1,4 +1,4 @@
-"""Treebank files: which ones a user means, and the text in them."""
+"""Finding treebank files and reading their text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
-    """Return the files that are meant by a path, a folder, a glob, or several of them.
+    """Return the files for a path, a folder, a glob, or several of them.
 
-    A folder stands for the treebank files in it and below it, sorted; other files, hidden ones and READMEs are left
-    out. Raises IncparseError where a path does not exist or a folder or glob holds no treebank file.
+    A folder means the treebank files in it and below it, sorted; other files, hidden files and READMEs are left out.
+    Raises IncparseError if a path does not exist or a folder or glob has no treebank file.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
@@ -29,9 +29,9 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, plain or gzipped, without a byte order mark. Raises TreebankError where it is no text.
+    """Return the text of a file, plain or gzipped, without a byte order mark. Raises TreebankError if it is not text.
 
-    Encodings other than UTF-8 are refused with the place of the first wrong byte.
+    Encodings other than UTF-8 are rejected with the place of the first wrong byte.
     """
     try:
         data = path.read_bytes()
@@ -66,7 +66,7 @@ def _expand(path: Path | str) -> list[Path]:
     elif glob.has_magic(str(path)):
         files = [file for found in sorted(glob.glob(str(path), recursive=True)) for file in _found(Path(found))]
     else:
-        raise IncparseError(f"{path}: there is no such file or folder")
+        raise IncparseError(f"{path}: no such file or folder")
     if not files:
         raise IncparseError(f"{path}: no treebank file found; looked for {' '.join(SUFFIXES)}, each also with .gz")
     return files

@@ -1,1 +1,1 @@
-"""Trees, and what reads, normalises, stores and heads them."""
+"""Trees, and the code that parses, stores, edits and displays them and finds their heads."""

@@ -1,4 +1,4 @@
-"""The flat storage of a tree: nodes in pre-order, and what can be derived from them."""
+"""The flat storage of a tree: nodes in pre-order, and properties derived from them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from itertools import accumulate
 class TreeArrays:
     """All nodes of one tree in pre-order; shared by all views of its nodes.
 
-    The subtree of node i is the slice i : i + sizes[i]; a node of size 1 is a POS node, with exactly one word. What is
-    derived is computed when first asked for, and kept.
+    The subtree of node i is the slice i : i + sizes[i]; a node of size 1 is a POS node with exactly one word. Derived
+    properties are computed on first use and cached.
     """
 
     labels: tuple[str, ...]
     starts: tuple[int, ...]  # index of the first word under the node
-    ends: tuple[int, ...]  # one behind the last word under the node
+    ends: tuple[int, ...]  # one after the last word under the node
     sizes: tuple[int, ...]  # nodes in the subtree, the node itself included
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, labels: Sequence[str], sizes: Sequence[int], words: Sequence[str]) -> TreeArrays:
-        """Derive the spans from the subtree sizes in linear time."""
+        """Return the arrays, with spans derived from the subtree sizes in linear time."""
         starts, n_words = [], 0
         for size in sizes:
             starts.append(n_words)
@@ -34,7 +34,7 @@ class TreeArrays:
         return cls(tuple(labels), tuple(starts[:-1]), ends, tuple(sizes), tuple(words))
 
     def subtree(self, index: int) -> TreeArrays:
-        """Return the node and all below it as a tree of its own."""
+        """Return the node and all nodes below it as a separate tree."""
         if index == 0:
             return self
         nodes = slice(index, index + self.sizes[index])
@@ -44,7 +44,7 @@ class TreeArrays:
     def parents(self) -> tuple[int, ...]:
         """Index of each node's parent; -1 at the root."""
         parents: list[int] = []
-        path: list[tuple[int, int]] = []  # the open nodes, as (index, index behind the subtree)
+        path: list[tuple[int, int]] = []  # the open nodes, as (index, index after the subtree)
         for index, size in enumerate(self.sizes):
             while path and path[-1][1] <= index:
                 path.pop()
@@ -64,7 +64,7 @@ class TreeArrays:
     def heights(self) -> tuple[int, ...]:
         """Number of steps from each node down to the lowest POS node under it; 0 at a POS node."""
         heights = [0] * len(self.sizes)
-        for index in range(len(heights) - 1, 0, -1):  # children come behind their parents
+        for index in range(len(heights) - 1, 0, -1):  # children come after their parents
             parent = self.parents[index]
             heights[parent] = max(heights[parent], heights[index] + 1)
         return tuple(heights)
@@ -76,5 +76,5 @@ class TreeArrays:
 
     @cached_property
     def word_offsets(self) -> tuple[int, ...]:
-        """First character of each word in the words joined by single blanks; and where one more would begin."""
+        """Offset of each word in the words joined by single spaces, and of one more word after the last."""
         return tuple(accumulate((len(word) + 1 for word in self.words), initial=0))

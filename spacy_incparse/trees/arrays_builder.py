@@ -16,7 +16,7 @@ class ArraysBuilder:
         self._open: list[int] = []
 
     def open(self, label: str) -> None:
-        """Begin a phrase; all that follows belongs to it until it is closed."""
+        """Begin a phrase; everything added before it is closed belongs to it."""
         self._check_single_root()
         self._open.append(len(self._labels))
         self._labels.append(label)
@@ -30,7 +30,7 @@ class ArraysBuilder:
         self._words.append(word)
 
     def subtree(self, tree: TreeNode) -> None:
-        """Add a copy of a whole tree or of the part of one that is under a node."""
+        """Add a copy of a tree or of the subtree under a node."""
         self._check_single_root()
         nodes = slice(tree.index, tree.index + tree.size)
         self._labels += tree.arrays.labels[nodes]
@@ -38,7 +38,7 @@ class ArraysBuilder:
         self._words += tree.words
 
     def close(self) -> None:
-        """End the phrase that was opened last. Raises ValueError where there is none, or nothing in it."""
+        """End the phrase opened last. Raises ValueError if no phrase is open or the phrase is empty."""
         if not self._open:
             raise ValueError("close() without an open phrase")
         index = self._open.pop()
@@ -47,7 +47,7 @@ class ArraysBuilder:
             raise ValueError(f"the phrase {self._labels[index]!r} has no children")
 
     def arrays(self) -> TreeArrays:
-        """Return the arrays of the tree. Raises ValueError where it is empty or a phrase is still open."""
+        """Return the arrays of the tree. Raises ValueError if it is empty or a phrase is still open."""
         if self._open or not self._labels:
             raise ValueError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
         return TreeArrays.of(self._labels, self._sizes, self._words)

@@ -1,6 +1,6 @@
 """Parsing one tree in brackets: a linear scan with one regular expression, and no recursion.
 
-What the labels mean is left to whoever normalises the tree. Reading of files, with many trees, is in treebanks/.
+Labels are interpreted later, when the tree is normalized. The code that reads files of many trees is in treebanks/.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from spacy_incparse.trees.labels import UNKNOWN_TAG, WRAPPERS
 from spacy_incparse.trees.multiword_tags import MultiwordTags
 from spacy_incparse.trees.text_places import Places
 
-# Only these separate words: a no-break space is part of a word.
+# Only these characters separate words: a no-break space is part of a word.
 _S = r"[ \t\r\n\f\v]"
 _ATOM = r"[^ \t\r\n\f\v()]+"
 _PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
-_POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; none at "(" without a label
+_POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; no group matches "(" without a label
 _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
 _BLANKS = re.compile(rf"{_S}+")
 _NEXT_BRACKET = re.compile(r"[()]")
@@ -30,10 +30,10 @@ _NO_POS_NODE = f"expected a POS node for it; {_WITHOUT_TAGS}"
 
 
 def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) -> TreeArrays:
-    """Return the one tree in a text of brackets. Raises TreebankError where there is none, or something behind it."""
+    """Return the only tree in a bracketed text. Raises TreebankError if there is no tree, or any text after it."""
     places, begin = Places(text), skip_blank(text, 0)
     if begin == len(text):
-        raise TreebankError(path, *places.line_and_column(begin), "there is nothing here; expected '(' and a tree")
+        raise TreebankError(path, *places.line_and_column(begin), "found no tree; expected '(' and a tree")
     parser = TreeParser(text, tags=tags)
     try:
         tree, after = parser.read(begin, len(text))
@@ -41,15 +41,15 @@ def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) ->
         raise located(bad, places, path) from None
     behind = skip_blank(text, after)
     if behind < len(text):
-        what = f"{text[behind : behind + 20]!r} stands behind the tree; expected the end of the string"
+        what = f"{text[behind : behind + 20]!r} follows the tree; expected the end of the string"
         raise TreebankError(path, *places.line_and_column(behind), what)
     return tree
 
 
 class MalformedError(Exception):
-    """Brackets that are no tree, at a position of the text, which was read up to `end` before that was clear.
+    """Brackets that do not form a tree: the position of the error, and how far the text was read to find it (`end`).
 
-    next_tree is where another tree seems to begin.
+    next_tree: where another tree seems to begin.
     """
 
     def __init__(self, position: int, what: str, *, end: int | None = None, next_tree: int | None = None):
@@ -59,7 +59,7 @@ class MalformedError(Exception):
 
 
 def located(bad: MalformedError, places: Places, path: Path | str) -> TreebankError:
-    """Return the error with line and column."""
+    """Return the error as a TreebankError with line and column."""
     what = bad.what
     if bad.next_tree is not None:
         line, _ = places.line_and_column(bad.next_tree)
@@ -68,10 +68,10 @@ def located(bad: MalformedError, places: Places, path: Path | str) -> TreebankEr
 
 
 class TreeParser:
-    """Parses trees in a text, wherever they begin.
+    """Parses trees at any position of a text.
 
-    tags: whether each word has a POS node of its own, as in a treebank. Without them every node is a phrase, and each
-        word gets a POS node `UNKNOWN_TAG`, whatever else is in its phrase.
+    tags: whether each word has a POS node of its own, as in a treebank. If not, every node is a phrase, and each word
+        gets a POS node `UNKNOWN_TAG`, whatever else the phrase contains.
     """
 
     def __init__(self, text: str, *, tags: bool = True):
@@ -82,7 +82,7 @@ class TreeParser:
         """Return the tree that begins at a position, and the position after it; the text is read up to `behind`."""
         builder = ArraysBuilder()
         path: list[str] = []  # labels of the open nodes
-        is_empty = False  # whether the node opened last has nothing in it yet
+        is_empty = False  # whether the node opened last is still empty
         for piece in _PIECE.finditer(self._text, begin, behind):
             kind = piece.lastindex
             if kind == _POS:
@@ -109,7 +109,7 @@ class TreeParser:
         raise _unclosed(self._text, begin, behind, len(path))
 
     def _add_words(self, builder: ArraysBuilder, piece: re.Match[str]) -> None:
-        """Add a node with nothing but words: a POS node, or, in brackets without tags, a phrase."""
+        """Add a node that contains only words: a POS node, or a phrase in brackets without tags."""
         label, word, more = piece.group(1, 2, 3)
         if not self._has_tags:
             builder.open(label)
@@ -131,16 +131,16 @@ def _add_untagged(builder: ArraysBuilder, word: str) -> None:
 def _check_label(text: str, piece: re.Match[str], label: str, path: list[str], is_empty: bool) -> None:
     """Raise MalformedError if a node cannot begin here."""
     if path and path[-1] and not label:
-        raise MalformedError(piece.start(), f"a node without a label under {path[-1]}; expected a label behind '('")
+        raise MalformedError(piece.start(), f"a node without a label under {path[-1]}; expected a label after '('")
     if path and not is_empty and label == path[0] in WRAPPERS and text[piece.start() - 1] == "\n":
-        raise MalformedError(piece.start(), f"a tree ({label}) inside of another; expected ')' before it")
+        raise MalformedError(piece.start(), f"a tree ({label}) inside another; expected ')' before it")
 
 
 def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> MalformedError:
-    """Return what is wrong with the tree that begins at a position where reading it came to something malformed.
+    """Return the error to report for a tree, given its position and the error met while reading it.
 
-    Where that is behind another line that begins with '(', the tree was not closed before: it is this one that is
-    wrong, whatever comes next.
+    If the error comes after a later line that begins with '(', the tree was not closed before that line: the missing
+    bracket is reported instead of the error met.
     """
     following = next_line_start(text, begin)
     if following > bad.position:
@@ -162,13 +162,13 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
     word, position = piece.group(_WORD), piece.start()
     following = _NEXT_BRACKET.search(text, piece.end())
     if not path:
-        what = f"the word {word!r} outside of a tree; expected '('"
+        what = f"the word {word!r} outside a tree; expected '('"
     elif not is_empty:
-        what = f"the node {path[-1]} has the word {word!r} beside other nodes; {_NO_POS_NODE}"
+        what = f"the node {path[-1]} has the word {word!r} next to other nodes; {_NO_POS_NODE}"
     elif following:
         what = f"the node {path[-1]} has both the word {word!r} and nodes in it; {_NO_POS_NODE}"
     else:
-        what = f"the text ends behind the word {word!r}; expected ')'"
+        what = f"the text ends after the word {word!r}; expected ')'"
     return MalformedError(position, what)
 
 
@@ -190,12 +190,12 @@ def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError
 
 
 def skip_blank(text: str, position: int) -> int:
-    """Return the position behind blanks and, at the beginning of a line, behind `#` comments and `*x*` headers."""
+    """Return the position after blanks and, at the beginning of a line, after `#` comments and `*x*` headers."""
     match = _BETWEEN_TREES.match(text, position)
     return match.end() if match else position
 
 
 def next_line_start(text: str, position: int) -> int:
-    """Return where the next line that begins with '(' begins; the end of the text where there is none."""
+    """Return the start of the next line that begins with '(', or the end of the text if there is no such line."""
     match = _TREE_AT_LINE_START.search(text, position + 1)
     return match.start() if match else len(text)

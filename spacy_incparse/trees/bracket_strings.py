@@ -10,10 +10,10 @@ from spacy_incparse.trees.tree_node import TreeNode
 
 
 def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = False) -> str:
-    """Return the brackets on one line, or indented: then what fits into `width` characters stays on a line.
+    """Return the brackets on one line, or with `width` indented: a subtree that fits into it stays on one line.
 
-    Words are raw, with only those characters escaped that would break the brackets; with `ptb` as the Penn Treebank
-    spells them.
+    Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the spelling
+    of the Penn Treebank.
     """
     words = raw_to_penn(tree.words, tree.tags) if ptb else [escape_brackets(word) for word in tree.words]
     pieces = _pieces(tree, words)
@@ -21,9 +21,9 @@ def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = Fals
 
 
 def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
-    """Return pieces of text, one for each node from `tree` down, over lines: what fits into `width` stays on one.
+    """Return pieces of text on indented lines; a subtree that fits into `width` stays on one line.
 
-    A piece has all that is written for its node and the brackets that close behind it, a blank before it.
+    There is one piece for each node from `tree` down: a space, the node's text, and the brackets that close after it.
     """
     sizes = tree.arrays.sizes
     offsets = list(accumulate(map(len, pieces), initial=0))
@@ -46,7 +46,7 @@ def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
 
 
 def _pieces(tree: TreeNode, words: Sequence[str]) -> list[str]:
-    """Return one string a node, with the brackets that close behind it; joined they are the tree on one line."""
+    """Return one string per node, with the brackets that close after it; joined, they are the tree on one line."""
     arrays, following = tree.arrays, iter(words)
     pieces: list[str] = []
     behind: list[int] = []  # ends of the open phrases

@@ -1,4 +1,4 @@
-"""Building trees from left to right, and from parts."""
+"""Building trees from left to right or from parts."""
 
 from __future__ import annotations
 

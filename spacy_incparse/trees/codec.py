@@ -1,13 +1,13 @@
-"""What a Doc stores of a sentence's tree: one compact, versioned, JSON-safe string. `decode` inverts `encode`.
+"""How a Doc stores the tree of a sentence: as a compact, versioned, JSON-safe string. `decode` inverts `encode`.
 
     1|b|-41.25|(TOP (S (NP DT NN) (VP VBD)) .)|.3,3,4.1
 
-The fields are: format version, source of the parse (first letter; empty: not parsed, but given), its score (may be
-empty), the nodes in pre-order, the characters of the leaves. A phrase opens with a bracket, a POS node stands bare. Of
-each leaf the gap before it and its length are stored: `.3` stands next to the leaf before, `,3` one character behind
-it, `+2.3` two characters. Everything counts from the first character of the sentence, so that the string stays right
-where a Doc is cut, merged or retokenised. The words are those of the text. Fields behind the fifth are kept as
-they are (`StoredTree.more`), for what else may be known of a tree.
+The fields are: format version, source of the parse (first letter; empty if the tree was given, not parsed), its score
+(may be empty), the nodes in pre-order, the characters of the leaves. A phrase opens with a bracket, a POS node has
+none. Each leaf is stored as the gap before it and its length: `.3` follows the last leaf directly, `,3` after one
+character, `+2.3` after two. Offsets are counted from the first character of the sentence, so that the string stays
+valid if a Doc is cut, merged or retokenized. The words are read from the text. Fields after the fifth are kept
+unchanged (`StoredTree.more`), for other data about a tree.
 
 The two long fields are written and read in codec_strings.pyx.
 """
@@ -27,20 +27,20 @@ SOURCES = {"b": "beam", "r": "relaxed", "f": "flat", "": ""}
 
 @dataclass(frozen=True)
 class StoredTree:
-    """A decoded tree without its words, which are in the text: leaf i is text[char_starts[i] : char_ends[i]]."""
+    """A decoded tree without its words, which the text has: leaf i is text[char_starts[i] : char_ends[i]]."""
 
-    labels: tuple[str, ...]  # of the nodes in pre-order; these four are those of `TreeArrays`
+    labels: tuple[str, ...]  # of the nodes in pre-order; these four fields are as in `TreeArrays`
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     sizes: tuple[int, ...]
     char_starts: tuple[int, ...]  # one per leaf, from the first character of the sentence
     char_ends: tuple[int, ...]
     score: float | None = None
-    source: str = ""  # "beam", "relaxed", "flat"; "" where the tree was not parsed but given
-    more: tuple[str, ...] = field(default=(), compare=False)  # fields behind the fifth
+    source: str = ""  # "beam", "relaxed", "flat"; "" if the tree was not parsed but given
+    more: tuple[str, ...] = field(default=(), compare=False)  # fields after the fifth
 
     def tree(self, text: str) -> Tree:
-        """Return the Tree with its words, cut from the sentence's `text`."""
+        """Return the Tree with its words, taken from the sentence's `text`."""
         words = cut(text, self.char_starts, self.char_ends)
         return Tree(TreeArrays(self.labels, self.starts, self.ends, self.sizes, words))
 
@@ -55,10 +55,10 @@ def encode(
     source: str = "",
     more: Sequence[str] = (),
 ) -> str:
-    """Return the string for a whole tree whose i-th leaf has the characters char_starts[i] to char_ends[i].
+    """Return the string for a whole tree whose leaf i covers the characters char_starts[i] to char_ends[i].
 
-    `origin` is the first character of the sentence in the same count. `source` is a value of `SOURCES`. `more` are
-    further fields, strings without "|".
+    `origin` is the offset of the sentence's first character. `source` is a value of `SOURCES`. `more` are further
+    fields, strings without "|".
     """
     arrays = tree.root.arrays
     if not len(arrays.words) == len(char_starts) == len(char_ends):
@@ -70,10 +70,10 @@ def encode(
 
 
 def decode(value: str) -> StoredTree:
-    """Return what `encode` was given. Raises IncparseError for a string of another version or a damaged one."""
+    """Return the tree in a string from `encode`. Raises IncparseError if it has another version or is damaged."""
     version, *fields = value.split("|")
     if version != VERSION:
-        raise IncparseError(f"a tree in format {version[:20]!r} is stored here, this version reads format {VERSION!r}")
+        raise IncparseError(f"the stored tree has format {version[:20]!r}, but this version reads format {VERSION!r}")
     try:
         source, score, nodes, leaves, *more = fields
         labels, starts, ends, sizes = scan_nodes(nodes)

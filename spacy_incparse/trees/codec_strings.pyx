@@ -1,6 +1,6 @@
-"""The two long fields of a stored tree, nodes and leaves, written and read: see codec.py for what they look like.
+"""Writing and reading the two long fields of a stored tree, nodes and leaves; codec.py describes them.
 
-Reading checks everything, since a Doc may come from anywhere: what no `spell_...` can have written is a ValueError.
+Reading checks everything, since a Doc may come from anywhere: any string that `spell_...` cannot write is a ValueError.
 The readable twin is tests/reference/codec.py.
 """
 
@@ -10,20 +10,20 @@ from libcpp.vector cimport vector
 import re
 
 cdef enum:
-    MAX_LABELS = 10_000      # labels from some other source, such as one tag a word: do not keep them all
+    MAX_LABELS = 10_000      # with other labels, such as one per word, the cache must not grow without limit
     MAX_NUMBER = 100_000_000  # more characters than a text has
 
 cdef object _BREAKS_FIELD = re.compile(r"[%()|\s]")
 cdef object _ESCAPE = re.compile(r"%([0-9A-F]+);")
 cdef str _EMPTY = "%"
 
-# Labels are few: their spelling is remembered, and so each label is one object in memory.
+# Labels are few, so their spelling is cached; this also makes each label one object in memory.
 cdef dict _spelling_of = {}
 cdef dict _label_of = {}
 
 
 def spell_nodes(labels, sizes):
-    """Return the nodes, labels and subtree sizes in pre-order, as the string that `scan_nodes` reads."""
+    """Return the nodes, given as labels and subtree sizes in pre-order, as the string that `scan_nodes` reads."""
     cdef Py_ssize_t i, size, n_nodes = len(sizes)
     cdef vector[Py_ssize_t] ends  # of the open phrases
     cdef Py_ssize_t n_closed
@@ -48,7 +48,7 @@ def spell_nodes(labels, sizes):
 
 
 def scan_nodes(str nodes not None):
-    """Return labels, starts, ends and sizes of the nodes, as in `TreeArrays`. ValueError where they are no tree."""
+    """Return the nodes' labels, starts, ends and sizes, as in `TreeArrays`. Raises ValueError for any other string."""
     cdef Py_ssize_t position = 0, begin, length = len(nodes)
     cdef Py_ssize_t i, n_words = 0
     cdef vector[Py_ssize_t] starts, ends, sizes, path
@@ -56,7 +56,7 @@ def scan_nodes(str nodes not None):
     while position <= length:
         i = len(labels)
         if i and path.empty():
-            raise ValueError("something stands behind the tree")
+            raise ValueError("unexpected text after the tree")
         starts.push_back(n_words)
         begin = position
         if position < length and nodes[position] == c"(":
@@ -90,7 +90,7 @@ def spell_leaves(starts, ends, Py_ssize_t origin):
         start, end = starts[i], ends[i]
         gap = start - before
         if gap < 0 or end < start:
-            raise ValueError(f"the leaves must stand in the order of the text: gap {gap}, length {end - start}")
+            raise ValueError(f"the leaves must be in text order: gap {gap}, length {end - start}")
         if gap < 2:
             spelled.push_back(c"," if gap else c".")
         else:
@@ -103,7 +103,7 @@ def spell_leaves(starts, ends, Py_ssize_t origin):
 
 
 def scan_leaves(str leaves not None):
-    """Return where each leaf starts and ends, in characters from the first one. ValueError for another string."""
+    """Return the character starts and ends of the leaves. Raises ValueError for any other string."""
     cdef Py_ssize_t position = 0, length = len(leaves), at = 0
     cdef vector[Py_ssize_t] starts, ends
     cdef Py_UCS4 mark
@@ -113,7 +113,7 @@ def scan_leaves(str leaves not None):
         if mark == c"+":
             at += _read_number(leaves, &position, length)
             if position == length or leaves[position] != c".":
-                raise ValueError("no '.' behind a gap")
+                raise ValueError("no '.' after a gap")
             position += 1
         elif mark == c",":
             at += 1

@@ -1,9 +1,9 @@
-"""A tree as JSON has it: flat, so that no reader of JSON recurses. docs/output.md describes the keys.
+"""A tree as JSON: flat, so that JSON readers need no recursion. docs/output.md describes the keys.
 
     {"text": "It rains", "tokens": [{"text": "It", "start": 0, "end": 2, "tag": "PRP"}, ...],
      "spans": [{"label": "S", "start": 0, "end": 2}, ...]}
 
-The same keys are in what `parse --format json` prints, so that `from_dict` reads that, too.
+`parse --format json` prints the same keys, so `from_dict` reads its output, too.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.arrays_builder import ArraysBuilder
 from spacy_incparse.trees.tree_node import TreeNode
 
-_Span = tuple[str, int, int]  # label, first token, one behind the last
+_Span = tuple[str, int, int]  # label, first token, one after the last
 
 
 def to_dict(tree: TreeNode) -> dict[str, Any]:
-    """Return text, tokens and phrases of a node; offsets count from its own first character and token."""
+    """Return text, tokens and phrases of a node; offsets are relative to its first character and token."""
     first_char, first = tree.start_char, tree.start
     tokens = [
         {"text": word, "start": leaf.start_char - first_char, "end": leaf.end_char - first_char, "tag": leaf.label}
@@ -31,10 +31,10 @@ def to_dict(tree: TreeNode) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> TreeArrays:
-    """Return the tree of "tokens" ("text" and "tag" of each) and "spans"; other keys do not matter.
+    """Return the tree of "tokens" ("text" and "tag" of each) and "spans"; other keys are ignored.
 
-    The spans stand in pre-order, a phrase before what it covers, and the first one covers all tokens; without spans the
-    one token is a POS node. Raises IncparseError with the entry that is missing or does not fit.
+    The spans are in pre-order, a phrase before the phrases in it, and the first one covers all tokens; without spans
+    the one token is a POS node. Raises IncparseError naming the entry that is missing or does not fit.
     """
     tokens = _entries(data, "tokens", {"text": str, "tag": str})
     spans = _entries(data, "spans", {"label": str, "start": int, "end": int})
@@ -67,7 +67,7 @@ def _entries(data: Mapping[str, Any], key: str, fields: Mapping[str, type]) -> l
 
 
 def _checked(spans: Sequence[_Span], n_tokens: int) -> Iterator[_Span]:
-    """Yield the spans. Raises IncparseError where they are not those of one tree, in pre-order."""
+    """Yield the spans. Raises IncparseError unless they are the spans of one tree, in pre-order."""
     if not n_tokens:
         raise IncparseError("a tree has at least one token; 'tokens' is empty")
     if not spans and n_tokens > 1:
@@ -81,7 +81,7 @@ def _checked(spans: Sequence[_Span], n_tokens: int) -> Iterator[_Span]:
         if not 0 <= start < end <= n_tokens:
             raise IncparseError(f"{where} is not within the {n_tokens} tokens")
         if start < last_start:
-            raise IncparseError(f"{where} stands behind one that starts later; expected pre-order")
+            raise IncparseError(f"{where} comes after one that starts later; expected pre-order")
         if i == 0 and (start, end) != (0, n_tokens):
             raise IncparseError(f"{where} is the first; expected one that covers all {n_tokens} tokens")
         if path and end > path[-1][2]:

@@ -1,4 +1,4 @@
-"""New trees from old ones, arrays to arrays: other labels, fewer nodes, unary chains as one node and back."""
+"""Edits that return a new tree, as arrays: other labels, fewer nodes, unary chains collapsed and expanded."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ JOINT = "+"  # between the labels of a unary chain that has become one node
 def map_labels(
     arrays: TreeArrays, change: Callable[[str], str] | Mapping[str, str], *, tags: bool = True
 ) -> TreeArrays:
-    """Return the tree with the labels that a function gives, or a table; a label that is not in the table stays.
+    """Return the tree with its labels mapped by a function or a table; labels that are not in the table stay.
 
-    With `tags=False` POS nodes keep theirs.
+    With `tags=False` POS nodes keep their labels.
     """
     labels, sizes = arrays.labels, arrays.sizes
     new = (lambda label: change.get(label, label)) if isinstance(change, Mapping) else change
@@ -24,14 +24,14 @@ def map_labels(
 
 
 def collapse_unaries(arrays: TreeArrays, joint: str = JOINT, *, root: bool = False, tags: bool = False) -> TreeArrays:
-    """Return the tree with one node in place of each chain of phrases over single phrases, its labels joined.
+    """Return the tree with each unary chain of phrases collapsed into one node, whose label joins theirs.
 
-    A chain ends above its POS node, with `tags` it takes that in. The top node stays as it is unless `root` is set.
-    Raises ValueError where a label has `joint` in it, so that `expand_unaries` could not take it apart again.
+    A chain ends above its POS node, or with `tags` includes it. The top node stays as it is unless `root` is set.
+    Raises ValueError if a label contains `joint`, since `expand_unaries` would split it.
     """
     labels, sizes = arrays.labels, arrays.sizes
     _check_joint(labels, joint)
-    joined: list[list[str]] = []  # a node that is kept -> its label and those of the chain below it
+    joined: list[list[str]] = []  # kept node -> its label and those of the chain below it
     kept: list[bool] = []
     for i, (label, size) in enumerate(zip(labels, sizes, strict=True)):
         is_joined = i > (not root) and sizes[i - 1] == size + 1 and (size > 1 or tags)
@@ -45,7 +45,7 @@ def collapse_unaries(arrays: TreeArrays, joint: str = JOINT, *, root: bool = Fal
 
 
 def expand_unaries(arrays: TreeArrays, joint: str = JOINT) -> TreeArrays:
-    """Return the tree with a chain of nodes for each label that has `joint` in it: `collapse_unaries` undone."""
+    """Return the tree with a chain of nodes for each label that contains `joint`: the inverse of `collapse_unaries`."""
     labels, sizes = arrays.labels, arrays.sizes
     parts = [label.split(joint) for label in labels]
     nodes_before = list(accumulate(map(len, parts), initial=0))
@@ -58,7 +58,7 @@ def expand_unaries(arrays: TreeArrays, joint: str = JOINT) -> TreeArrays:
 
 
 def without_tag(arrays: TreeArrays, tag: str) -> TreeArrays | None:
-    """Return the tree without the words that have a tag and phrases with no others; None if nothing is left."""
+    """Return the tree without the words with a given tag and the phrases this empties; None if nothing is left."""
     if tag not in arrays.labels:
         return arrays
     labels, sizes = arrays.labels, arrays.sizes
@@ -70,7 +70,7 @@ def without_tag(arrays: TreeArrays, tag: str) -> TreeArrays | None:
 
 
 def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[bool]) -> tuple[list[str], list[int]]:
-    """Return labels and sizes of the nodes that are kept, sizes counted without the others."""
+    """Return labels and sizes of the kept nodes; the sizes count kept nodes only."""
     n_kept = list(accumulate(kept, initial=0))
     new_sizes = [n_kept[i + size] - n_kept[i] for i, size in enumerate(sizes)]
     return list(compress(labels, kept)), list(compress(new_sizes, kept))

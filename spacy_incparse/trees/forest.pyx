@@ -1,4 +1,4 @@
-"""Trees packed into arrays of integers, all of them side by side, for patterns to be matched on."""
+"""Trees packed into contiguous arrays of integers, for pattern matching."""
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.long cimport PyLong_AsLong
@@ -11,7 +11,7 @@ from spacy_incparse.trees.tree import Tree, TreeArrays
 
 
 cdef class Symbols:
-    """The labels and words of one or more forests, each with a number."""
+    """The labels and words of one or more forests, numbered."""
 
     def __init__(self):
         self.label_numbers, self.word_numbers = {}, {}
@@ -21,7 +21,7 @@ cdef class Symbols:
         return len(self.labels) + len(self.words)
 
     cdef int32_t label(self, text) except -1:
-        """Give the symbol of a label."""
+        """Return the symbol of a label."""
         number = self.label_numbers.get(text)
         if number is not None:
             return 2 * <int32_t>number
@@ -36,7 +36,7 @@ cdef class Symbols:
         return 2 * new
 
     cdef int32_t word(self, text) except -1:
-        """Give the symbol of a word."""
+        """Return the symbol of a word."""
         number = self.word_numbers.get(text)
         if number is None:
             number = self.word_numbers[text] = len(self.words)
@@ -45,13 +45,13 @@ cdef class Symbols:
 
 
 cdef class Forest:
-    """Many trees in one piece of memory, about 12 bytes a node.
+    """Many trees in one block of memory, about 12 bytes per node.
 
-    trees: Tree objects; each is taken as a root, also where it is a part of a larger tree. They are kept, so that
-        matches are nodes of theirs.
-    symbols: shared by forests that are searched for the same patterns, so that no label is looked at twice.
+    trees: Tree objects; each is treated as a root, even if it is part of a larger tree. They are kept, and matches
+        are nodes of these trees.
+    symbols: shared by forests that are searched for the same patterns, so that each label is tested only once.
 
-    Where trees of a file were left out, `places` has the number in the file, from 0, of each that is here.
+    If trees of a file were left out, `places` has the number in the file, from 0, of each tree in the forest.
     """
 
     def __init__(self, trees=(), *, Symbols symbols=None):
@@ -62,7 +62,7 @@ cdef class Forest:
             self.add(tree)
 
     def add(self, tree):
-        """Add a tree behind the others."""
+        """Append a tree."""
         if self.n_searches:
             raise RuntimeError("the forest is being searched in another thread: nothing can be added to it now")
         pack(tree, self.symbols, &self.nodes)
@@ -74,11 +74,11 @@ cdef class Forest:
 
     @property
     def n_nodes(self):
-        """The number of phrases, POS nodes and words of all trees."""
+        """Number of phrases, POS nodes and words of all trees."""
         return self.nodes.sizes.size()
 
     def tree(self, int64_t i):
-        """Give tree number i, from 0."""
+        """Return tree number i, from 0."""
         if not 0 <= i < <int64_t>self.firsts.size() - 1:
             raise IndexError(f"no tree {i} in a forest of {len(self)}")
         if self.trees[i] is None:
@@ -86,7 +86,7 @@ cdef class Forest:
         return self.trees[i]
 
     def place(self, int64_t i):
-        """Give the number in its file, from 0, of tree number i."""
+        """Return the number of tree i in its file; both count from 0."""
         return i if self.places is None else self.places[i]
 
     def __getitem__(self, int64_t i):
@@ -96,13 +96,13 @@ cdef class Forest:
         return Forest, ([self.tree(i) for i in range(len(self))],)
 
     cdef void close_tree(self):
-        """Note that the nodes that have been added are a tree."""
+        """Mark the end of a tree, made of the nodes added since the last call."""
         self.firsts.push_back(self.nodes.sizes.size())
 
     def _unpack(self, int64_t i):
         cdef int64_t k
         cdef int32_t symbol, size, n_words = 0
-        cdef vector[int32_t] words_before   # at each node, and behind the last
+        cdef vector[int32_t] words_before   # at each node, and after the last
         for k in range(self.firsts[i], self.firsts[i + 1]):
             words_before.push_back(n_words)
             n_words += self.nodes.symbols[k] & 1
@@ -120,7 +120,7 @@ cdef class Forest:
 
 
 cdef int pack(tree, Symbols symbols, NodesC* nodes) except -1:
-    """Add the nodes from a node of a tree down, with their words; the node is the root of what is added."""
+    """Add the subtree under a node, with its words; the node becomes the root."""
     arrays = tree.arrays
     cdef tuple labels = arrays.labels, sizes = arrays.sizes, words = arrays.words
     cdef tuple starts = arrays.starts, ends = arrays.ends
@@ -166,7 +166,7 @@ cdef inline int32_t _symbol_of_word(Symbols symbols, text) except -1:
 
 
 cdef void find_parents(const int32_t* sizes, int32_t* parents, int32_t n) noexcept nogil:
-    """Find the parents of a tree's nodes from the sizes of the subtrees."""
+    """Derive the parents of a tree's nodes from the subtree sizes."""
     cdef int32_t k, last, parent = -1
     for k in range(n):
         parents[k] = parent

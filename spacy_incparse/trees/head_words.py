@@ -1,4 +1,4 @@
-"""Lexical heads of whole trees: which word stands for a phrase."""
+"""Lexical heads of whole trees: the head word of each phrase."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spacy_incparse.trees.walks import children
 
 
 def head_children(arrays: TreeArrays, rules: HeadRules) -> Iterator[int]:
-    """Yield for each phrase with more than one child, in pre-order, which of its children is the head."""
+    """Yield the index of the head child of each phrase with more than one child, in pre-order."""
     for node, size in enumerate(arrays.sizes):
         labels = [arrays.labels[child] for child in children(arrays, node)] if size > 1 else ()
         if len(labels) > 1:
@@ -18,12 +18,12 @@ def head_children(arrays: TreeArrays, rules: HeadRules) -> Iterator[int]:
 
 
 def head_words(arrays: TreeArrays, heads: Iterable[int]) -> tuple[int, ...]:
-    """Return for each node the word that is its lexical head, given what `head_children` yields. Linear.
+    """Return the lexical head of each node, given the values that `head_children` yields, in linear time.
 
-    Raises ValueError where the heads are those of another tree.
+    Raises ValueError if the heads are those of another tree.
     """
     given = iter(heads)
-    head_child = [-1] * len(arrays.sizes)  # the node itself where it is a POS node
+    head_child = [-1] * len(arrays.sizes)  # the node itself for a POS node
     for node, size in enumerate(arrays.sizes):
         if size == 1:
             head_child[node] = node
@@ -34,6 +34,6 @@ def head_words(arrays: TreeArrays, heads: Iterable[int]) -> tuple[int, ...]:
             raise ValueError("these heads belong to another tree")
         head_child[node] = nodes[number]
     words = list(arrays.starts)
-    for node in range(len(words) - 1, -1, -1):  # children come behind their parents
+    for node in range(len(words) - 1, -1, -1):  # children come after their parents
         words[node] = words[head_child[node]]
     return tuple(words)

@@ -1,4 +1,4 @@
-"""Head rules as data: which child of a phrase is its head, found from left to right.
+"""Head rules as data: they find the head child of a phrase from left to right.
 
 A table is a JSON file (schema in docs/formats.md); `en` follows Collins (1999), Appendix A, `any` fits any language.
 """
@@ -16,7 +16,7 @@ from spacy_incparse.errors import ConfigError
 
 FORMAT = "spacy-incparse head rules 1"
 NAMES = ("en", "any")
-MAX_PASSES = 100  # ranks have to fit into a byte of the search's tables
+MAX_PASSES = 100  # ranks must fit into a byte of the search's tables
 
 LEFTMOST, RIGHTMOST = 1, -1
 _DIRECTIONS = {"left": LEFTMOST, "right": RIGHTMOST, "left-any": LEFTMOST, "right-any": RIGHTMOST}
@@ -27,15 +27,15 @@ Pass = tuple[str, tuple[str, ...]]  # direction and label patterns, as in the JS
 
 @dataclass(frozen=True)
 class HeadRules:
-    """A head table: for each parent label a list of passes over the children, tried one after another.
+    """A head table: for each parent label, a list of passes over the children, tried in order.
 
     A pattern is a label, a prefix with `*`, `=` (the parent's own label), `=1` (a label with the parent's first letter)
-    or `*` (any child that is no punctuation). Where no pass finds a head, the leftmost child that is neither
-    punctuation nor a slash label A/A is taken, then the leftmost punctuation, then the leftmost slash label.
+    or `*` (any child except punctuation). If no pass finds a head, the leftmost child that is neither punctuation nor
+    a slash label A/A is taken, then the leftmost punctuation, then the leftmost slash label.
     """
 
     name: str
-    rules: dict[str, tuple[Pass, ...]]  # by parent label, or prefix with `*`; the longest that matches counts
+    rules: dict[str, tuple[Pass, ...]]  # by parent label, or prefix with `*`; the longest match wins
     default: tuple[Pass, ...]
     punctuation: tuple[str, ...] = ()
     source: str = ""
@@ -43,16 +43,16 @@ class HeadRules:
 
     @classmethod
     def find(cls, name_or_path: str | Path) -> HeadRules:
-        """Return a table of the package by its name, or read one from a JSON file."""
+        """Return a built-in table by its name, or read one from a JSON file."""
         path = Path(name_or_path)
         is_file = str(name_or_path) not in NAMES and (path.suffix == ".json" or path.exists())
         return cls.from_file(path) if is_file else cls.from_name(str(name_or_path))
 
     @classmethod
     def from_name(cls, name: str) -> HeadRules:
-        """Return a table of the package: "en" or "any"."""
+        """Return a built-in table: "en" or "any"."""
         if name not in NAMES:
-            raise ConfigError(f"no head table {name!r}; there are {', '.join(NAMES)}, or give the path of a JSON file")
+            raise ConfigError(f"unknown head table {name!r}: choose from {', '.join(NAMES)}, or give a JSON file")
         return cls.from_file(Path(__file__).parent / "head_tables" / f"{name}.json")
 
     @classmethod
@@ -65,20 +65,20 @@ class HeadRules:
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path}: the head table is not UTF-8: {error.reason} at byte {error.start}") from None
         except json.JSONDecodeError as error:
-            raise ConfigError(f"{path}:{error.lineno}:{error.colno}: the head table is no JSON: {error.msg}") from None
+            raise ConfigError(f"{path}:{error.lineno}:{error.colno}: invalid JSON in head table: {error.msg}") from None
         return cls.from_dict(data, where=str(path))
 
     @classmethod
     def from_dict(cls, data: Any, *, where: str = "head table") -> HeadRules:
-        """Return the table that `to_dict` or a JSON file gives; `where` begins the message of a ConfigError."""
+        """Return the table in a dict from `to_dict` or JSON; the message of a ConfigError begins with `where`."""
         _check(isinstance(data, dict), where, "expected an object with 'default' and 'rules'")
         unknown = sorted(set(data) - {"format", "name", "source", "punctuation", "default", "rules"})
         _check(not unknown, where, f"unknown entries {', '.join(map(repr, unknown))}")
         _check(data.get("format", FORMAT) == FORMAT, where, f"'format' is {data.get('format')!r}; expected {FORMAT!r}")
         rules = data.get("rules")
-        _check(isinstance(rules, dict), where, "'rules' is missing or no object; expected parent labels with passes")
+        _check(isinstance(rules, dict), where, "'rules' is missing or not an object; expected labels with passes")
         punctuation = data.get("punctuation", [])
-        _check(_are_labels(punctuation), where, "'punctuation' is no list of labels")
+        _check(_are_labels(punctuation), where, "'punctuation' is not a list of labels")
         return cls(
             name=str(data.get("name", where)),
             rules={label: _read_passes(passes, f"{where}: rules[{label!r}]") for label, passes in rules.items()},
@@ -88,7 +88,7 @@ class HeadRules:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON has it."""
+        """Return the table as a JSON-serializable dict."""
         return {
             "format": FORMAT,
             "name": self.name,
@@ -102,7 +102,7 @@ class HeadRules:
         }
 
     def passes(self, parent_label: str) -> list[tuple[str, tuple[str, ...]]]:
-        """Return what is searched for under a parent, as ("left" or "right", label patterns that are equals)."""
+        """Return the passes for a parent label, as ("left" or "right", label patterns of equal rank)."""
         expanded: list[tuple[str, tuple[str, ...]]] = []
         for direction, labels in self._rule(_without_slash(parent_label)):
             side = direction.removesuffix("-any")
@@ -110,9 +110,9 @@ class HeadRules:
         return expanded
 
     def priority(self, parent_label: str, child_label: str) -> tuple[int, int]:
-        """Return (rank, direction) of a child, so that a head can be found while the children come one by one.
+        """Return (rank, direction) of a child, so that a head can be found as the children arrive one by one.
 
-        The lower rank wins; among equal ranks the first child where direction is 1, the last one where it is -1.
+        The lowest rank wins; among equal ranks the first child wins if direction is 1, the last if it is -1.
         """
         key = parent_label, child_label
         if key not in self._found:
@@ -153,7 +153,7 @@ class HeadRules:
 def _matches(pattern: str, parent: str, child: str, is_punctuation: bool) -> bool:
     if pattern == child:
         return True
-    if is_punctuation:  # never by a pattern that does not name it
+    if is_punctuation:  # matches only patterns that name it
         return False
     if pattern == "=":
         return child == parent

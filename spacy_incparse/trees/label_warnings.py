@@ -1,4 +1,4 @@
-"""Warnings about labels that are asked for and that no tree of this kind has: `phrases("np")`."""
+"""Warnings about requested labels that no tree of this kind has, as in `phrases("np")`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _warned: set[str] = set()  # once for each label in a process
 def warn_of_unknown_labels(
     arrays: TreeArrays, labels: str | Collection[str], *, phrases_only: bool, stacklevel: int
 ) -> None:
-    """Warn of each of the labels that is in no tree of this kind, naming near ones; to be called if none was found.
+    """Warn about labels that no tree of this kind has, and suggest similar ones; call it if no node was found.
 
-    Labels of Penn-style trees may just be absent from this tree. Where the tree itself has other labels, those of its
-    treebank are not known, and nothing is said.
+    Labels of Penn-style trees may just be absent from this tree. If the tree has other labels, its treebank's labels
+    are unknown, and no warning is issued.
     """
     present: frozenset[str] | None = None
     for label in [labels] if isinstance(labels, str) else labels:
@@ -37,7 +37,7 @@ def warn_of_unknown_labels(
 
 
 def _is_plausible(label: str, phrases_only: bool) -> bool:
-    """Whether a label may be in some Penn-style tree, as published or transformed."""
+    """Return whether a label can occur in a Penn-style tree, as published or transformed."""
     if label in _PHRASES or (not phrases_only and is_penn_tag(label)):
         return True
     parts = _PARTS.findall(label)
@@ -52,7 +52,7 @@ def _labels_in(arrays: TreeArrays, phrases_only: bool) -> frozenset[str]:
 def _message(label: str, present: Iterable[str], phrases_only: bool) -> str:
     if phrases_only and is_penn_tag(label):
         return (
-            f"phrases({label!r}) finds nothing: {label!r} is a part of speech, and POS nodes are no phrases; "
+            f"phrases({label!r}) finds nothing: {label!r} is a part of speech, and POS nodes are not phrases; "
             f"subtrees({label!r}) finds them"
         )
     near = _near(label, sorted(_PHRASES.union(present) - {""}))

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"
-WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])  # what treebanks put around a tree
-UNKNOWN_TAG = "X"  # of words that have been read without tags
+WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])  # root labels that treebanks put around a tree
+UNKNOWN_TAG = "X"  # the tag of words that were read without tags
 
 _BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
 _SEPARATOR = re.compile(r"[-=]")
@@ -23,6 +23,6 @@ def bare_label(label: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def function_tags(label: str) -> str:
-    """Return the function tags of a label, several joined by "-": LOC-PRD of NP-LOC-PRD-1; "" where there are none."""
+    """Return the function tags of a label, joined by "-": LOC-PRD for NP-LOC-PRD-1, "" if there are none."""
     behind = label[len(bare_label(label)) :]
     return "-".join(part for part in _SEPARATOR.split(behind) if part and not part.isdigit())

@@ -1,8 +1,8 @@
-r"""LaTeX code that draws a tree: for the package forest, or for qtree and tikz-qtree.
+r"""LaTeX code that draws a tree with the package forest, or with qtree or tikz-qtree.
 
-Labels and words stand in braces, so that no character of theirs means anything to these packages. Words in scripts
-other than Latin need lualatex or xelatex and a font that has them; each word is a group of its own, so that one written
-from right to left does not turn its neighbours around.
+Labels and words are put in braces, so that these packages do not interpret their characters. Words in scripts
+other than Latin need lualatex or xelatex and a font that has them; each word is a separate group, so that a
+right-to-left word does not reorder its neighbors.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _COMMANDS = {
     "\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater",
     "|": "textbar", '"': "char34",
 }  # fmt: skip
-_LIGATURE = re.compile(r"(?<=[-`',?!])(?=[-`',])")  # between two characters of which TeX would make one, such as --
+_LIGATURE = re.compile(r"(?<=[-`',?!])(?=[-`',])")  # between two characters that TeX would join into one, such as --
 _BLANKS = re.compile(r"\s+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def to_latex(tree: TreeNode, style: str = "forest") -> str:
-    """Return the code for a tree; the package that it needs stands in its first line, a comment.
+    """Return the code for a tree; a comment in its first line names the package it needs.
 
     style: "forest" or "qtree".
     """
@@ -42,7 +42,7 @@ def to_latex(tree: TreeNode, style: str = "forest") -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text so that LaTeX typesets just that; blanks of all kinds become spaces, control characters go."""
+    """Return a text escaped for LaTeX; all kinds of blanks become spaces, control characters are removed."""
     text = _CONTROLS.sub("", _BLANKS.sub(" ", text))
     return _LIGATURE.sub("{}", _SPECIAL.sub(_escaped, text))
 
@@ -60,7 +60,7 @@ def _qtree(tree: TreeNode) -> Iterator[str]:
 
 
 def _nodes_and_closings(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
-    """Yield the nodes in pre-order, each with the number of nodes that end behind it."""
+    """Yield the nodes in pre-order, each with the number of nodes that end after it."""
     behind: list[int] = []  # of the open nodes
     for node in tree.preorder():
         behind.append(node.index + node.size)

@@ -1,4 +1,4 @@
-"""What to use here instead of the methods that trees have in nltk, stanza and CoreNLP."""
+"""Replacements for the methods of trees in nltk, stanza and CoreNLP."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ ADVICE = {
     "isLeaf": "tree.is_leaf",
     "isPreTerminal": "tree.is_preterminal",
 }
-"""The name elsewhere -> what to write here."""
+"""Name in another library -> replacement here."""
 
 LEAVES = (
-    "tree.leaves() gives the POS nodes of this tree, not its words as nltk's does. Use tree.words for the words, or "
+    "tree.leaves() returns the POS nodes of this tree, not its words as in nltk. Use tree.words for the words, or "
     "tree.pos_nodes() for the nodes"
 )
 

@@ -1,4 +1,4 @@
-"""Which nodes with several words are words with blanks in them, and not phrases whose words lack tags."""
+"""Telling words that contain blanks from phrases whose words have no tags."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 from spacy_incparse.trees.penn_labels import is_penn_tag
 
-_MIN_SINGLE = 9  # nodes with one word for each that has several
+_MIN_SINGLE = 9  # nodes with one word for each node with several
 
 
 class MultiwordTags:
-    """The labels of a text that may stand over a word with blanks in it, as in `(NN per cent)`.
+    """The labels of a text that may be tags of words that contain blanks, as in `(NN per cent)`.
 
-    The brackets of `(NN per cent)` and `(NP the cat)` are alike: only the label tells a word from a phrase. A label is
-    a tag if it is one of the Penn Treebank. Any other label has to be used as a tag in the same text: never over nodes,
-    and at least nine times over one word for each time over several.
+    The brackets of `(NN per cent)` and `(NP the cat)` look alike: only the label tells a word from a phrase. The Penn
+    Treebank's tags are tags. Any other label must be used as a tag in the same text: never over nodes, and over one
+    word at least nine times for each time over several.
     """
 
     def __init__(self, text: str):

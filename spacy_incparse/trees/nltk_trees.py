@@ -1,4 +1,4 @@
-"""Trees to and from nltk, which is imported only here, when asked for."""
+"""Conversion to and from nltk trees; nltk is imported only here, on first use."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def to_nltk(tree: TreeNode) -> nltk.Tree:
-    """Return an nltk.Tree with the same labels, its leaves the raw words. Raises ImportError without nltk."""
+    """Return an nltk.Tree with the same labels and the raw words as leaves. Raises ImportError without nltk."""
     make = _nltk_tree_class()
-    path: list[list[Any]] = [[]]  # of the open phrases, the children that are complete
-    waiting: list[tuple[int, str]] = []  # of the open phrases, where they end, and their labels
+    path: list[list[Any]] = [[]]  # the complete children of each open phrase
+    waiting: list[tuple[int, str]] = []  # the end and the label of each open phrase
     for node in tree.preorder():
         if not node.is_leaf:
             waiting.append((node.index + node.size, node.label))
@@ -31,10 +31,10 @@ def to_nltk(tree: TreeNode) -> nltk.Tree:
 
 
 def from_nltk(tree: nltk.Tree) -> TreeArrays:
-    """Return the tree that an nltk.Tree is; its leaves are taken as raw words, a leaf (word, tag) is a POS node.
+    """Return an nltk.Tree as arrays; its leaves are taken as raw words, a leaf (word, tag) as a POS node.
 
-    Raises IncparseError where a word is beside other nodes or a phrase is empty. Words in the Penn Treebank's
-    spelling, such as -LRB-, are made raw by `Tree.from_string(str(nltk_tree))`.
+    Raises IncparseError if a word has sibling nodes or a phrase is empty. If the words have the Penn Treebank's
+    spelling, such as -LRB-, use `Tree.from_string(str(nltk_tree))`, which converts them to raw words.
     """
     builder = ArraysBuilder()
     work: list[Any] = [tree]  # trees to come; None: close the phrase
@@ -54,24 +54,24 @@ def from_nltk(tree: nltk.Tree) -> TreeArrays:
 
 
 def _pos_node(node: Any) -> tuple[str, str | None]:
-    """Return tag and word of a POS node; label and None of a phrase."""
+    """Return the tag and word of a POS node, or the label of a phrase and None."""
     if _is_tagged_word(node):
         return node[1], node[0]
     if not callable(getattr(node, "label", None)):
-        raise IncparseError(f"{node!r} is no nltk.Tree; expected a tree whose words have POS nodes")
+        raise IncparseError(f"{node!r} is not an nltk.Tree; expected a tree whose words have POS nodes")
     label, children = str(node.label()), list(node)
     words = [child for child in children if isinstance(child, str)]
     if not children:
         raise IncparseError(f"the nltk tree has nothing under {label!r}; expected a word or nodes")
     if words and len(children) > 1:
         raise IncparseError(
-            f"the nltk tree has the word {words[0]!r} beside others under {label!r}; expected a POS node"
+            f"the nltk tree has the word {words[0]!r} next to others under {label!r}; expected a POS node"
         )
     return label, words[0] if words else None
 
 
 def _is_tagged_word(node: Any) -> bool:
-    """Whether this is a leaf as chunk trees have them."""
+    """Return whether a node is a (word, tag) leaf, as in chunk trees."""
     return isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node)
 
 

@@ -1,4 +1,4 @@
-"""The labels of Penn-style trees and what they mean: phrases, parts of speech, function tags."""
+"""The labels of Penn-style trees and their meanings: phrases, parts of speech, function tags."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spacy_incparse.trees.labels import bare_label
 
 
 class Term(NamedTuple):
-    """What a label means, and some words that have it, in their context where that is needed."""
+    """The meaning of a label, and an example, in context if needed."""
 
     meaning: str
     example: str
@@ -49,9 +49,9 @@ PHRASES: dict[str, Term] = {
     "HEADING": Term("heading of a section (scientific articles)", "**Results**"),
     "TITLE": Term("title (scientific articles)", "**A study of rivers**"),
 }
-"""The labels of phrases, by what the Penn Treebank, its successors and articles in CRAFT use them for."""
+"""The labels of phrases in the Penn Treebank, its successors and CRAFT."""
 
-ROOTS = ("ROOT", "S1", "VROOT")  # what other treebanks call TOP
+ROOTS = ("ROOT", "S1", "VROOT")  # names for TOP in other treebanks
 
 TAGS: tuple[str, ...] = (
     "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN", "NNS", "NNP", "NNPS", "PDT", "POS", "PRP",
@@ -61,14 +61,14 @@ TAGS: tuple[str, ...] = (
 """The parts of speech of Penn-style treebanks that spaCy's glossary has."""
 
 OTHER_TAGS = {
-    "-NONE-": "trace or other empty element, in no parsed tree",
+    "-NONE-": "trace or other empty element; never in parsed trees",
     "-LSB-": "left square bracket",
     "-RSB-": "right square bracket",
     "-LCB-": "left curly bracket",
     "-RCB-": "right curly bracket",
     '"': "quotation mark",
 }
-"""Those that it lacks."""
+"""The parts of speech that spaCy's glossary lacks."""
 
 FUNCTIONS: dict[str, Term] = {
     "SBJ": Term("subject", "**The bell** rang."),
@@ -95,11 +95,11 @@ FUNCTIONS: dict[str, Term] = {
     "ETC": Term("end of an open-ended list", "bread, milk, **etc.**"),
     "FRM": Term("formula (scientific articles)", "**x = 2**"),
 }
-"""The function tags behind labels. They are in treebanks; parsed trees have none."""
+"""The function tags that follow labels in treebanks; parsed trees have none."""
 
 _TAGS = frozenset([*TAGS, *OTHER_TAGS])
 
 
 def is_penn_tag(label: str) -> bool:
-    """Return whether a label is a part of speech of the Penn Treebank, functions aside: NN, NN-HLN, JJ|VBG."""
+    """Return whether a label is a Penn Treebank part of speech, with or without functions: NN, NN-HLN, JJ|VBG."""
     return all(part in _TAGS for part in bare_label(label).split("|"))

@@ -1,4 +1,4 @@
-"""A tree on other tokens: carried over by the characters that the words stand on."""
+"""Projecting a tree onto other tokens of the same text, by character offsets."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Projection:
-    """A tree on the new words, and what did not fit."""
+    """A tree on the new words, with the number of phrases that did not fit."""
 
     tree: Tree
     n_phrases: int  # in the old tree, the root not counted
-    n_lost: int  # of these, phrases that begin or end inside a new word
+    n_lost: int  # the phrases among them that begin or end inside a new word
 
 
 def ink_ends(words: Sequence[str]) -> list[int]:
-    """Return where each word ends, counted in characters that are not whitespace from the first word on."""
+    """Return the end of each word, counted in non-whitespace characters from the first word on."""
     ends, end = [], 0
     for word in words:
         end += len("".join(word.split()))
@@ -28,11 +28,11 @@ def ink_ends(words: Sequence[str]) -> list[int]:
 
 
 def project(tree: Tree, words: Sequence[str]) -> Projection | None:
-    """Carry a whole tree over to other words of the same text; None where the texts differ.
+    """Project a whole tree onto other words of the same text; return None if the texts differ.
 
-    Whitespace does not count. A phrase is kept where it begins and ends at bounds of the new words, else its children
-    go to the phrase above. A new word has the tag of the old word that covers most of it (the first of these), so all
-    parts of a word that was split have its tag.
+    Whitespace is ignored. A phrase is kept if it begins and ends at boundaries of new words; otherwise its children
+    move to the phrase above. A new word gets the tag of the old word that covers most of it (the first of these), so
+    all parts of a split word have its tag.
     """
     old = tree.arrays
     if old.words == tuple(words):

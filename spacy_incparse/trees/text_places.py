@@ -1,4 +1,4 @@
-"""Where in a text something stands, for messages."""
+"""Lines and columns of a text, for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Immutable phrase-structure trees, as users see them: nodes, with their conversions, edits and pictures."""
+"""Immutable phrase-structure trees for users: nodes with conversions, edits and pictures."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 class Tree(TreeNode):
     """A node of a phrase-structure tree with everything below it.
 
-    Phrases and POS nodes are nodes, words are not: a POS node covers its word, and has no children. `label` is a
-    string, no method; at a POS node it is the tag. `words` are the words, `len(tree)` counts children.
+    Phrases and POS nodes are nodes, words are not: a POS node covers its word and has no children. `label` is a
+    string, not a method; at a POS node it is the tag. `words` are the words, `len(tree)` counts children.
 
-    Nodes compare equal if labels, shape and words are equal, wherever they stand in their own tree. `start` and `end`
-    count the words of the whole tree, including traces if these are still in the tree. Without a Doc, the text of a
-    tree is its words joined by single spaces.
+    Nodes are equal if their labels, shape and words are equal, wherever they are in their trees. `start` and `end`
+    count the words of the whole tree, including traces that have not been removed. Without a Doc, the text of a tree
+    is its words joined by single spaces.
     """
 
     __slots__ = ()
@@ -38,14 +38,14 @@ class Tree(TreeNode):
         return Tree(edits.map_labels(self.own_arrays, bare_label))
 
     def remove_empties(self) -> Tree | None:
-        """Return a tree without traces (-NONE-) and phrases that have no other words; None where nothing is left."""
+        """Return a tree without traces (-NONE-) and phrases that have no other words; None if nothing is left."""
         kept = edits.without_tag(self.own_arrays, TRACE_TAG)
         return None if kept is None else Tree(kept)
 
     def collapse_unaries(self, joint: str = "+", *, root: bool = False, tags: bool = False) -> Tree:
         """Return a tree in which a phrase over a single phrase is one node with both labels: S over VP is S+VP.
 
-        root: join the top node too; tags: join phrases and the POS nodes that are all they have.
+        root: join the top node too; tags: join a phrase with its POS node if that is its only child.
         """
         return Tree(edits.collapse_unaries(self.own_arrays, joint, root=root, tags=tags))
 
@@ -54,19 +54,19 @@ class Tree(TreeNode):
         return Tree(edits.expand_unaries(self.own_arrays, joint))
 
     def binarize(self, direction: str = "right", *, marker: str = "|", horizontal: int | None = None) -> Tree:
-        """Return a tree with at most two children a node; see `transforms.binarize.binarize`."""
+        """Return a tree with at most two children per node; see `transforms.binarize.binarize`."""
         from spacy_incparse.transforms.binarize import binarize
 
         return Tree(binarize(self.own_arrays, direction, marker=marker, horizontal=horizontal))
 
     def unbinarize(self, *, marker: str = "|") -> Tree:
-        """Return a tree without the nodes that `binarize` with this marker has put in: its inverse."""
+        """Return a tree without the nodes that `binarize` added with this marker: its inverse."""
         from spacy_incparse.transforms.binarize import unbinarize
 
         return Tree(unbinarize(self.own_arrays, marker=marker))
 
     def map_labels(self, change: Callable[[str], str] | Mapping[str, str], *, tags: bool = True) -> Tree:
-        """Return a tree with other labels, from a function or a table; labels that are not in a table stay.
+        """Return a tree with labels mapped by a function or a table; labels that are not in the table stay.
 
         tags: whether POS nodes are changed too.
         """
@@ -74,46 +74,46 @@ class Tree(TreeNode):
 
     @staticmethod
     def from_string(text: str, *, tags: bool = True) -> Tree:
-        """Return the tree in a string of Penn-style brackets, as it stands, with raw words.
+        """Return the tree in a string of Penn-style brackets, unchanged, with raw words.
 
         tags: whether the brackets have parts of speech. If not, as in `(NP the cat)`, each word gets a POS node X.
 
-        Raises TreebankError with line, column and what was expected where the string is no tree, or more than one.
+        Raises TreebankError with line, column and the expected input unless the string is exactly one tree.
         """
         return Tree(parse_one(text, tags=tags))
 
     @staticmethod
     def from_nltk(tree: nltk.Tree) -> Tree:
-        """Return the tree that an nltk.Tree is; see `trees.nltk_trees.from_nltk`."""
+        """Return an nltk.Tree as a Tree; see `trees.nltk_trees.from_nltk`."""
         return Tree(from_nltk(tree))
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
-        """Return the tree that `to_dict` described; docs/output.md has the keys. IncparseError names a wrong one."""
+        """Return the tree in a dict from `to_dict`; keys: docs/output.md. Raises IncparseError naming a wrong entry."""
         return Tree(from_dict(data))
 
     def to_string(self, *, width: int | None = None, ptb: bool = False) -> str:
-        """Return the brackets: on one line, or indented so that what fits into `width` characters stays on a line.
+        """Return the brackets on one line, or with `width` indented: a subtree that fits into it stays on one line.
 
-        Words are raw, with only those characters escaped that would break the brackets; with `ptb` as the Penn
-        Treebank spells them.
+        Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the
+        spelling of the Penn Treebank.
         """
         return bracket_string(self, width=width, ptb=ptb)
 
     def pretty(self, width: int = 80) -> str:
-        """Return the brackets over indented lines: what fits into `width` characters stays on one line."""
+        """Return the brackets on indented lines; a subtree that fits into `width` characters stays on one line."""
         return bracket_string(self, width=width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return text, tokens and phrases as JSON has them; docs/output.md describes the keys."""
+        """Return text, tokens and phrases as a JSON-serializable dict; docs/output.md describes the keys."""
         return to_dict(self)
 
     def to_nltk(self) -> nltk.Tree:
-        """Return an nltk.Tree with the same labels and raw words. Raises ImportError where nltk is not installed."""
+        """Return an nltk.Tree with the same labels and raw words. Raises ImportError if nltk is not installed."""
         return to_nltk(self)
 
     def to_latex(self, style: str = "forest") -> str:
-        """Return LaTeX code that draws the tree, for the package "forest" or "qtree" (also tikz-qtree)."""
+        """Return LaTeX code that draws the tree with the package "forest" or "qtree" (also tikz-qtree)."""
         return to_latex(self, style)
 
     def to_svg(self, **options: Any) -> str:
@@ -132,7 +132,7 @@ class Tree(TreeNode):
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        # Without this class notebooks take dollars in the words for mathematics.
+        # Without this class notebooks render dollar signs in the words as mathematics.
         return f'<div class="tex2jax_ignore" style="overflow-x: auto">{self.to_svg()}</div>'
 
     def __str__(self) -> str:

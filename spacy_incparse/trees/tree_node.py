@@ -1,4 +1,4 @@
-"""A node of a tree and the ways from it to others; what `Tree` adds to this is in tree.py."""
+"""A node of a tree and navigation from it to others; `Tree` in tree.py adds conversions, edits and pictures."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 class TreeNode:
     """A view of a node in flat arrays: its labels, its span, and the nodes around it.
 
-    Users meet `Tree`, the subclass with conversions and pictures. Modules that `Tree` itself imports are written
-    against this class.
+    Users work with `Tree`, the subclass with conversions and pictures. Modules that `Tree` imports use this class.
     """
 
     __slots__ = ("_arrays", "_index")
@@ -41,22 +40,22 @@ class TreeNode:
 
     @property
     def own_arrays(self) -> TreeArrays:
-        """The flat arrays of this node and what is below it, as if it were a whole tree."""
+        """The flat arrays of the subtree under this node, as if it were a whole tree."""
         return self._arrays.subtree(self._index)
 
     @property
     def label(self) -> str:
-        """The whole label as it stands in the tree, such as "NP" or "NP-SBJ-1"; at a POS node the tag."""
+        """The whole label, such as "NP" or "NP-SBJ-1"; at a POS node the tag."""
         return self._arrays.labels[self._index]
 
     @property
     def category(self) -> str:
-        """The label without function tags and indices: "NP" where the label is "NP-SBJ-1"."""
+        """The label without function tags and indices: "NP" for "NP-SBJ-1"."""
         return bare_label(self.label)
 
     @property
     def function(self) -> str:
-        """The function tags of the label, several joined by "-": "SBJ" of "NP-SBJ-1"; "" where there are none."""
+        """The function tags of the label, joined by "-": "SBJ" for "NP-SBJ-1", "" if there are none."""
         return function_tags(self.label)
 
     @property
@@ -71,17 +70,17 @@ class TreeNode:
 
     @property
     def end(self) -> int:
-        """One behind the index of the last word under the node."""
+        """One after the index of the last word under the node."""
         return self._arrays.ends[self._index]
 
     @property
     def start_char(self) -> int:
-        """First character of the node in the text of the whole tree."""
+        """Index of the node's first character in the text of the whole tree."""
         return self._arrays.word_offsets[self.start]
 
     @property
     def end_char(self) -> int:
-        """One behind the last character of the node in the text of the whole tree."""
+        """One after the index of the node's last character in the text of the whole tree."""
         return self._arrays.word_offsets[self.end] - 1
 
     @property
@@ -96,18 +95,18 @@ class TreeNode:
 
     @property
     def tokens(self) -> Sequence[Any]:
-        """What the POS nodes under the node cover: its words, on a Doc its tokens."""
+        """The words under the node; on a Doc, its tokens."""
         return self.words
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The labels of the POS nodes under the node, one a word."""
+        """The labels of the POS nodes under the node, one per word."""
         arrays = self._arrays
         return tuple(arrays.labels[leaf] for leaf in arrays.leaves[self.start : self.end])
 
     @property
     def size(self) -> int:
-        """Number of nodes from here down, this one and the POS nodes included."""
+        """Number of nodes in the subtree, including this node and the POS nodes."""
         return self._arrays.sizes[self._index]
 
     @property
@@ -122,7 +121,7 @@ class TreeNode:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node has no children; as words are no nodes, POS nodes are the leaves."""
+        """Whether the node has no children; since words are not nodes, POS nodes are the leaves."""
         return self._arrays.sizes[self._index] == 1
 
     @property
@@ -162,27 +161,27 @@ class TreeNode:
         return iter(self.pos_nodes())
 
     def leaves(self) -> tuple[Self, ...]:
-        """Return the POS nodes from left to right. Deprecated: elsewhere leaves are words, so use `pos_nodes`."""
+        """Return the POS nodes from left to right. Deprecated: use `pos_nodes`; elsewhere, leaves are words."""
         warnings.warn(LEAVES, DeprecationWarning, stacklevel=2)
         return self.pos_nodes()
 
     def preorder(self) -> Iterator[Self]:
-        """Yield this node and all below it, parents before children, left to right."""
+        """Yield this node and all nodes below it, parents before children, left to right."""
         return map(self._at, self._nodes())
 
     def postorder(self) -> Iterator[Self]:
-        """Yield this node and all below it, children before parents, left to right."""
+        """Yield this node and all nodes below it, children before parents, left to right."""
         return map(self._at, walks.postorder(self._arrays, self._index))
 
     def subtrees(
         self, label: str | Collection[str] | None = None, where: Callable[[Self], bool] | None = None
     ) -> Iterator[Self]:
-        """Yield this node and those below it, POS nodes too, in pre-order: all, or those that are asked for.
+        """Yield this node and the nodes below it, including POS nodes, in pre-order, optionally filtered.
 
         label: one label or several, each a whole label ("NP-SBJ") or a category ("NP").
-        where: a function of a node that tells whether to yield it.
+        where: a function that takes a node and returns whether to yield it.
 
-        Warns, once for each label, of labels that no tree of this kind has.
+        Warns once about each label that no tree of this kind has.
         """
         found = walks.labelled(self._arrays, self._nodes(), label)
         if label and not found:
@@ -191,12 +190,12 @@ class TreeNode:
         return nodes if where is None else filter(where, nodes)
 
     def phrases(self, label: str | Collection[str] | None = None, nested: str = "all") -> tuple[Self, ...]:
-        """Return the phrases from this node down, POS nodes not included, in pre-order; `label` is as in `subtrees`.
+        """Return the phrases from this node down in pre-order, without POS nodes; `label` is as in `subtrees`.
 
-        nested: "all"; "outermost": those that are inside no other one of them; "innermost": those with no other one
-        inside.
+        nested: "all"; "outermost": only phrases inside no other result; "innermost": only phrases that contain no other
+        result.
 
-        Warns, once for each label, of labels that no tree of this kind has.
+        Warns once about each label that no tree of this kind has.
         """
         arrays = self._arrays
         phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
@@ -206,18 +205,18 @@ class TreeNode:
         return tuple(map(self._at, walks.without_nested(arrays, found, nested)))
 
     def lca(self, a: TreeNode | int, b: TreeNode | int) -> Self:
-        """Return the lowest node that covers both, given as nodes of this tree or as indices of words.
+        """Return the lowest node that covers `a` and `b`, which are nodes of this tree or indices of words.
 
-        Raises ValueError where one is not of this tree.
+        Raises ValueError if one of them is not in this tree.
         """
         return self._at(walks.lowest_common(self._arrays, self._index_of(a), self._index_of(b)))
 
     def path(self, a: TreeNode | int, b: TreeNode | int) -> tuple[Self, ...]:
-        """Return the nodes from the first up to the lowest common one and down to the second; `a`, `b` as for `lca`."""
+        """Return the nodes from `a` up to the lowest common node and down to `b`; `a` and `b` are as in `lca`."""
         return tuple(map(self._at, walks.path(self._arrays, self._index_of(a), self._index_of(b))))
 
     def spans(self) -> list[tuple[str, int, int]]:
-        """Return (label, start, end) of all phrases in pre-order; POS nodes are no phrases."""
+        """Return (label, start, end) of all phrases in pre-order; POS nodes are not phrases."""
         arrays, nodes = self._arrays, slice(self._index, self._index + self.size)
         fields = zip(arrays.labels[nodes], arrays.starts[nodes], arrays.ends[nodes], arrays.sizes[nodes], strict=True)
         return [(label, start, end) for label, start, end, size in fields if size > 1]
@@ -233,7 +232,7 @@ class TreeNode:
         return sum(1 for _ in walks.children(self._arrays, self._index))
 
     def __bool__(self) -> bool:
-        return True  # a POS node has length 0, and is a tree all the same
+        return True  # a POS node has length 0, but is still a tree
 
     @overload
     def __getitem__(self, i: int) -> Self: ...
@@ -249,11 +248,11 @@ class TreeNode:
         except IndexError:
             raise IndexError(missing_child(self.label, self.words, len(self), cast(int, i))) from None
 
-    if not TYPE_CHECKING:  # where attributes are checked, they are checked better
+    if not TYPE_CHECKING:  # type checkers can then report unknown attributes
 
         def __getattr__(self, name: str) -> Any:
             if hasattr(type(self), name):
-                return object.__getattribute__(self, name)  # a property failed: its own error says why
+                return object.__getattribute__(self, name)  # a property failed: raise its own error
             raise AttributeError(missing_attribute(type(self).__name__, name), name=name, obj=self)
 
     def __eq__(self, other: object) -> bool:
@@ -263,7 +262,7 @@ class TreeNode:
         return hash(self._key())
 
     def _at(self, index: int) -> Self:
-        """Return another node of the same tree; a subclass overrides it, so that its nodes stay of its kind."""
+        """Return another node of the same tree; subclasses override this to return nodes of their own class."""
         return type(self)(self._arrays, index)
 
     def _nodes(self) -> range:
@@ -275,7 +274,7 @@ class TreeNode:
                 raise ValueError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
             return node._index
         if not 0 <= node < len(self._arrays.words):
-            raise ValueError(f"there is no word {node}: the tree has the words 0 to {len(self._arrays.words) - 1}")
+            raise ValueError(f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1}")
         return self._arrays.leaves[node]
 
     def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Ways through a tree, on its arrays: node indices in, node indices out. All are linear, none recurses."""
+"""Tree traversal on arrays: functions take and return node indices, in linear time and without recursion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NESTED = ("all", "outermost", "innermost")
 
 
 class Production(NamedTuple):
-    """A rule of the grammar as it was used: a label over the labels of its children, or a tag over its word."""
+    """A grammar rule used in a tree: a label with the labels of its children, or a tag with its word."""
 
     left: str
     right: tuple[str, ...]
@@ -40,7 +40,7 @@ def postorder(arrays: TreeArrays, index: int) -> Iterator[int]:
 
 
 def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:
-    """Return those of the nodes that have the label, or one of several, as whole label or as category."""
+    """Return the nodes that have the label, or one of several, as their whole label or category."""
     if label is None:
         return nodes
     wanted = {label} if isinstance(label, str) else frozenset(label)
@@ -49,7 +49,7 @@ def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[s
 
 
 def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Sequence[int]:
-    """Return those of the nodes, given in pre-order, that are in no other ("outermost") or hold none ("innermost")."""
+    """Return the nodes, given in pre-order, that are in no other ("outermost") or contain no other ("innermost")."""
     if nested == "all":
         return nodes
     if nested == "innermost":
@@ -66,7 +66,7 @@ def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Seq
 
 
 def lowest_common(arrays: TreeArrays, a: int, b: int) -> int:
-    """Return the lowest node that covers both nodes, which may be one of them."""
+    """Return the lowest node that covers both nodes; it may be one of them."""
     node, last = min(a, b), max(a, b)
     while last >= node + arrays.sizes[node]:
         node = arrays.parents[node]
@@ -74,7 +74,7 @@ def lowest_common(arrays: TreeArrays, a: int, b: int) -> int:
 
 
 def path(arrays: TreeArrays, a: int, b: int) -> list[int]:
-    """Return the nodes on the way from one node up to the lowest common one and down to the other, both included."""
+    """Return the nodes from one node up to the lowest common one and down to the other, both included."""
     top = lowest_common(arrays, a, b)
     down = _up_to(arrays, b, top)
     return [*_up_to(arrays, a, top), top, *reversed(down)]

@@ -1,1 +1,1 @@
-"""Pictures of trees: Unicode and ASCII drawings, SVG, and a self-contained HTML page. Nothing here knows spaCy."""
+"""Pictures of trees: Unicode and ASCII drawings, SVG, and a self-contained HTML page. Independent of spaCy."""

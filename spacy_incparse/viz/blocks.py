@@ -1,4 +1,4 @@
-"""Rectangles of SVG and how they are put beside and below each other."""
+"""Rectangles of SVG, and their arrangement next to and below each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spacy_incparse.viz.markup import escape
 from spacy_incparse.viz.text_width import advance, is_right_to_left
 
 GAP = 28  # pixels between blocks
-_CAPTION = 12  # pixels between a caption and what it belongs to
+_CAPTION = 12  # pixels between a caption and its picture
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Block:
 
 
 def shelve(blocks: Sequence[Block], limit: int | None = None, *, mirrored: bool = False) -> Block:
-    """Put blocks side by side, and begin a new line wherever the next would go beyond `limit` (None: nowhere).
+    """Put blocks side by side, and begin a new line before a block that would exceed `limit` (None: never).
 
     `mirrored` begins lines on the right.
     """
@@ -44,13 +44,13 @@ def stack(blocks: Sequence[Block]) -> Block:
 
 
 def captioned(block: Block, caption: str, *, mirrored: bool = False, size: int = 15) -> Block:
-    """Put a line of text above a block, in a font of so many pixels; on the right where the picture is mirrored."""
+    """Put a line of text above a block, in a font of `size` pixels; on the right if the picture is mirrored."""
     if not caption:
         return block
     width = max(block.width, advance(caption, size))
     right_to_left = is_right_to_left([caption])
     x = width if mirrored else 0
-    # The end of a text that runs from right to left is on its left.
+    # The end of a right-to-left text is on its left.
     style = f'text-anchor="{"start" if mirrored == right_to_left else "end"}" fill="currentColor"'
     direction = ' direction="rtl"' if right_to_left else ""
     text = f'<text x="{x}" y="{size}" font-size="{size}" {style}{direction}>{escape(caption)}</text>'
@@ -59,5 +59,5 @@ def captioned(block: Block, caption: str, *, mirrored: bool = False, size: int =
 
 
 def moved(x: int, y: int, block: Block) -> str:
-    """Return the body of a block, moved to the right and down."""
+    """Return the body of a block, moved right and down."""
     return f'<g transform="translate({x},{y})">\n{block.body}\n</g>' if x or y else block.body

@@ -1,4 +1,4 @@
-"""Trees as text with coloured brackets: HTML that runs on over lines as text does."""
+"""Trees as text with colored brackets: HTML that wraps like text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _TAG = "font-size:.66em;opacity:.75;vertical-align:-.35em;margin-inline-start:.1
 
 
 def brackets(tree: Tree, options: Options, look: Look | None = None) -> str:
-    """Return the words of a tree between the coloured brackets of its phrases, as one element of HTML.
+    """Return the words of a tree between the colored brackets of its phrases, as one HTML element.
 
-    Brackets are siblings, however deep the tree: browsers do not nest elements without limit. Both of a phrase name its
-    node by `data-node`.
+    Brackets are sibling elements, however deep the tree, since browsers limit nesting. Both brackets of a phrase have
+    its node in `data-node`.
     """
     direction = "rtl" if options.is_mirrored(tree) else "ltr"
     language = f' lang="{escape(options.lang)}"' if options.lang else ""
@@ -35,7 +35,7 @@ def _ink(color: str) -> str:
 
 def _pieces(tree: Tree, options: Options, look: Look) -> Iterator[str]:
     arrays = tree.arrays
-    is_open: list[tuple[int, str]] = []  # (index behind the phrase, its closing bracket)
+    is_open: list[tuple[int, str]] = []  # (index after the phrase, its closing bracket)
     for i in range(tree.index, tree.index + tree.size):
         yield from _closing(is_open, i)
         label = arrays.labels[i]

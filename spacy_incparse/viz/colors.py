@@ -1,4 +1,4 @@
-"""Colours of labels: the same label has the same colour in every picture."""
+"""Colors of labels: a label has the same color in every picture."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from zlib import crc32
 
 from spacy_incparse.trees.labels import bare_label
 
-INK = "#1b1f24"  # of letters on a coloured plate
-LINE = "#8b949e"  # of edges: to be seen on light and on dark
+INK = "#1b1f24"  # of letters on a colored plate
+LINE = "#8b949e"  # of edges: visible on light and dark backgrounds
 
 
 class Mark(NamedTuple):
-    """How a node that is to be noticed looks; a sign and a border tell it from others without colours, too."""
+    """The look of a highlighted node; a sign and a border distinguish it even without colors."""
 
     sign: str
-    fill: str  # "": the label's colour
+    fill: str  # "": the label's color
     border: str
     dashed: bool = False
 
 
-PLAIN = "#e3e7ec"  # nodes without a mark, where colours are for those with one
+PLAIN = "#e3e7ec"  # nodes without a mark, if only marked nodes have colors
 MISSING = Mark("− ", "#ffc2bd", "#b3261e", dashed=True)
 EXTRA = Mark("+ ", "#b9d4ff", "#1a5fb4")
 WRONG_LABEL = Mark("~ ", "#ffe08a", "#946200")
 DIFFERENT = Mark("", "", "#d1242f")
 
-# Light enough for dark text on them, whatever is around.
+# Light enough for dark text, on any background.
 _BY_CATEGORY = {
     "TOP": "#dfe3e8", "ROOT": "#dfe3e8", "": "#dfe3e8",
     "S": "#d6ccfa", "SBAR": "#c9d3ff", "SBARQ": "#c9d3ff", "SINV": "#d6ccfa", "SQ": "#d6ccfa",
@@ -42,26 +42,26 @@ _OTHERS = ("#bfe3d0", "#e2cdf2", "#f3d2bb", "#c9dcf0", "#e9e2a8", "#cfe8b8", "#f
 
 @dataclass(frozen=True)
 class Look:
-    """How nodes are coloured: by label, but for those with a mark (by their numbers); with `plain` others are grey."""
+    """The colors of nodes: by label, except for nodes with a mark (by number); with `plain` the others are gray."""
 
     colors: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[int, Mark] = field(default_factory=dict)
     plain: bool = False
 
     def sign(self, index: int) -> str:
-        """Return what stands before the label of a node."""
+        """Return the sign before the label of a node."""
         mark = self.marks.get(index)
         return mark.sign if mark else ""
 
     def fill(self, index: int, label: str) -> str:
-        """Return the colour of a node's plate."""
+        """Return the color of a node's plate."""
         mark = self.marks.get(index)
         if mark and mark.fill:
             return mark.fill
         return PLAIN if self.plain and not mark else label_color(label, self.colors)
 
     def border(self, index: int) -> str:
-        """Return the attributes of a plate's border in SVG, with a space before them; "" for a node without a mark."""
+        """Return the SVG attributes of a plate's border after a space, or "" for a node without a mark."""
         mark = self.marks.get(index)
         if not mark:
             return ""
@@ -69,15 +69,15 @@ class Look:
         return f' stroke="{mark.border}" stroke-width="1.75"{dashes}'
 
     def css_border(self, index: int) -> str:
-        """Return the same as a style in HTML, with a semicolon before it."""
+        """Return the same as an HTML style after a semicolon."""
         mark = self.marks.get(index)
         return f";outline:2px {'dashed' if mark.dashed else 'solid'} {mark.border}" if mark else ""
 
 
 def label_color(label: str, colors: Mapping[str, str] | None = None) -> str:
-    """Return the colour of a label; `colors` comes first, by the whole label, then without its function.
+    """Return the color of a label; `colors` takes precedence, by the whole label, then without its function.
 
-    Labels without a colour of their own get one by their letters, so that it does not depend on the other labels.
+    Labels without an assigned color get one by their letters, independent of the other labels.
     """
     category = bare_label(label)
     for name in (label, category):

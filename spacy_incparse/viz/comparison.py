@@ -1,4 +1,4 @@
-"""Where two trees over the same words differ, bracket by bracket, as EVALB counts them."""
+"""The differences between two trees over the same words, by bracket, as EVALB counts them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from spacy_incparse.viz.colors import EXTRA, MISSING, WRONG_LABEL, Mark
 
 @dataclass(frozen=True)
 class Comparison:
-    """The brackets that only one of two trees has, as marks on the nodes that they belong to, by the nodes' numbers.
+    """The brackets that only one of two trees has, as marks on their nodes, by the nodes' numbers.
 
-    A bracket that both trees have over the same words under different labels has the mark WRONG_LABEL in both; it
-    counts as missing and as extra, as it does for EVALB.
+    If both trees have a bracket over the same words with different labels, it has the mark WRONG_LABEL in both; it
+    counts as missing and as extra, as in EVALB.
     """
 
     gold: Mapping[int, Mark]
@@ -28,7 +28,7 @@ class Comparison:
 
     @property
     def summary(self) -> str:
-        """Say in one line what differs."""
+        """The differences in one line."""
         n_wrong = sum(mark is WRONG_LABEL for mark in self.gold.values())
         counts = (
             (len(self.gold) - n_wrong, "missing"),
@@ -41,11 +41,10 @@ class Comparison:
 
 
 def compare(gold: Tree, parsed: Tree, params: EvalbParams = COLLINS) -> Comparison:
-    """Match the brackets of two trees as EVALB does under the given parameters.
+    """Match the brackets of two trees as EVALB does with the given parameters.
 
     Words are deleted by their gold tags (traces may be in one tree only), labels cut and deleted, equal brackets
-    matched as multisets. What EVALB leaves out gets no mark. Raises IncparseError where the trees have not the same
-    words.
+    matched as multisets. Brackets that EVALB ignores get no mark. Raises IncparseError if the words differ.
     """
     rules = Rules(params)
     gold_kept, parsed_kept = _kept_words(gold, parsed, rules)
@@ -65,7 +64,7 @@ def compare(gold: Tree, parsed: Tree, params: EvalbParams = COLLINS) -> Comparis
 
 
 def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], list[bool]]:
-    """Return for the words of each tree whether they count; the words of both without traces are the same."""
+    """Return for the words of each tree whether they count; without traces, both trees have the same words."""
     gold_tags, parsed_tags = gold.tags, parsed.tags
     traces = rules.deleted_tags & rules.not_in_length
     gold_words = [i for i, tag in enumerate(gold_tags) if tag not in traces]
@@ -82,7 +81,7 @@ def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], lis
     for i, k in zip(gold_words, parsed_words, strict=True):
         if not rules.same_word(gold.words[i], parsed.words[k]):
             raise IncparseError(
-                f"trees over other words cannot be compared: word {k + 1} is {parsed.words[k]!r}, "
+                f"trees over different words cannot be compared: word {k + 1} is {parsed.words[k]!r}, "
                 f"and {gold.words[i]!r} in gold"
             )
         gold_kept[i] = parsed_kept[k] = gold_tags[i] not in rules.deleted_tags
@@ -90,7 +89,7 @@ def _kept_words(gold: Tree, parsed: Tree, rules: Rules) -> tuple[list[bool], lis
 
 
 _Brackets = dict[tuple[int, int], list[tuple[int, str]]]
-"""Span, in the words that count -> the nodes over it, from the top down, each with its label as EVALB reads it."""
+"""Span in counted words -> the nodes over it, from the top down, each with its label as EVALB reads it."""
 
 
 def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> _Brackets:
@@ -109,7 +108,7 @@ def _by_span(tree: Tree, kept: Sequence[bool], rules: Rules) -> _Brackets:
 
 
 def _remove_matches(gold: list[tuple[int, str]], parsed: list[tuple[int, str]], rules: Rules) -> None:
-    """Take the brackets out of both lists that match: each of gold with the first free one."""
+    """Remove matching brackets from both lists: each gold bracket matches the first free one."""
     for bracket in list(gold):
         for candidate in parsed:
             if not rules.params.labeled or rules.same_label(bracket[1], candidate[1]):

@@ -1,6 +1,6 @@
-"""Where the nodes of a tree stand in a picture: every phrase above its words, no two subtrees side by side overlapping.
+"""Positions of a tree's nodes in a picture: phrases are above their words, and adjacent subtrees never overlap.
 
-All is integer arithmetic in the caller's unit (columns of a terminal, pixels), linear in the number of nodes.
+All arithmetic uses integers in the caller's unit (terminal columns, pixels) and takes linear time in the nodes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 class Layout:
     """Position of each node, in pre-order."""
 
-    centres: list[int]  # column or x on which a node's label is centred and where its edges end
+    centres: list[int]  # column or x where a node's label is centered and its edges end
     depths: list[int]  # 0 at the root
     parents: list[int]  # -1 at the root
     width: int
 
 
 def lay_out(sizes: Sequence[int], widths: Sequence[int], gap: int) -> Layout:
-    """Place nodes that are given in pre-order by the sizes of their subtrees and the widths of their own labels.
+    """Return the layout of nodes in pre-order, given the sizes of their subtrees and the widths of their labels.
 
-    Each subtree gets a block as wide as its label and its children's blocks need, with `gap` to its right. A node
-    stands in the middle between its first and its last child, as far as its label then stays in its own block.
+    Each subtree gets a block wide enough for its label and its children's blocks, with `gap` to its right. A node is
+    centered between its first and last child, unless its label would then leave its block.
     """
     blocks, inner = _block_widths(sizes, widths, gap)
     lefts, depths, parents = _blocks_from_left(sizes, blocks, inner)
@@ -40,7 +40,7 @@ def lay_out(sizes: Sequence[int], widths: Sequence[int], gap: int) -> Layout:
 
 
 def child_indices(sizes: Sequence[int], index: int) -> list[int]:
-    """Return the children of a node, from left to right, by their numbers in pre-order."""
+    """Return the children of a node from left to right, as indices in pre-order."""
     children, child, behind = [], index + 1, index + sizes[index]
     while child < behind:
         children.append(child)
@@ -49,7 +49,7 @@ def child_indices(sizes: Sequence[int], index: int) -> list[int]:
 
 
 def _block_widths(sizes: Sequence[int], widths: Sequence[int], gap: int) -> tuple[list[int], list[int]]:
-    """Return the width of each block, and of its children's blocks together."""
+    """Return the width of each block, and the total width of its children's blocks."""
     blocks, inner = [0] * len(sizes), [0] * len(sizes)
     for i in range(len(sizes) - 1, -1, -1):
         inner[i] = sum(blocks[child] for child in child_indices(sizes, i))

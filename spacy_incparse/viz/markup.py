@@ -1,4 +1,4 @@
-"""Text in markup: whatever a word, a label or a title holds, it stays text."""
+"""Escaping text in markup, so that words, labels and titles are always shown as text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _SAFE_VALUE = re.compile(r"[\w#%.,() '\"+-]*")
 
 
 def escape(text: str) -> str:
-    """Return text as it can stand in HTML, SVG and XML, between tags and in quoted attributes.
+    """Return text escaped for HTML, SVG and XML, between tags and in quoted attributes.
 
-    Characters that XML does not allow are replaced by visible ones first.
+    Characters that XML does not allow are first replaced by visible ones.
     """
     return visible(text).translate(_REFERENCES)
 
 
 def is_style_value(text: str) -> bool:
-    """Return whether a colour or a font may stand in a style: nothing that ends the declaration or loads anything."""
+    """Return whether a color or font is safe in a style: it must not end the declaration or load anything."""
     return bool(_SAFE_VALUE.fullmatch(text)) and "url" not in text.lower()

@@ -1,4 +1,4 @@
-"""How pictures look: the options of all styles, read from the dict that a user gives."""
+"""The options of pictures in all styles, read from a user's dict."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Options:
     Raises ConfigError for a value that an option cannot have.
     """
 
-    width: int | None = 1000  # pixels; a wider tree is cut into numbered parts, a longer line goes on below
+    width: int | None = 1000  # pixels; a wider tree is cut into numbered parts, a longer line is wrapped
     collapse: tuple[str, ...] = ()  # labels of phrases to show as triangles
-    collapse_depth: int | None = None  # phrases so many levels below the root become triangles
-    collapse_length: int | None = None  # phrases of several, but at most so many words become triangles
+    collapse_depth: int | None = None  # phrases this many levels below the root become triangles
+    collapse_length: int | None = None  # phrases of two to this many words become triangles
     labels: tuple[str, ...] | None = None  # in the styles "brackets" and "spans": only phrases with these labels
     tags: bool = True  # whether parts of speech are shown
     colors: Mapping[str, str] = field(default_factory=dict)  # of labels
@@ -35,7 +35,7 @@ class Options:
     bg: str = "transparent"
     font: str = FONT
     compact: bool = False  # less space between words and between levels
-    direction: str | None = None  # "ltr" or "rtl"; None: as most letters of the words are written
+    direction: str | None = None  # "ltr" or "rtl"; None: the direction of most letters
     lang: str = ""
 
     def __post_init__(self) -> None:
@@ -44,11 +44,11 @@ class Options:
         for name in ("collapse", "labels"):
             value = getattr(self, name)
             if isinstance(value, str):
-                raise ConfigError(f'the option "{name}" is a list of labels, such as [{value!r}], not {value!r}')
+                raise ConfigError(f'the option "{name}" must be a list of labels, such as [{value!r}], not {value!r}')
             object.__setattr__(self, name, None if value is None else tuple(value))
 
     def replaced(self, **changes: Any) -> Options:
-        """Return the same options but for some."""
+        """Return a copy with some options changed."""
         return replace(self, **changes)
 
     def is_mirrored(self, tree: TreeNode) -> bool:
@@ -67,23 +67,23 @@ class Options:
         for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 2)):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < least):
-                raise ConfigError(f'the option "{name}" is {value!r}; it is a whole number from {least} on, or None')
+                raise ConfigError(f'the option "{name}" is {value!r}; it must be a whole number from {least}, or None')
 
     def _check_styles(self) -> None:
         if self.direction not in (None, "ltr", "rtl"):
-            raise ConfigError(f'the option "direction" is {self.direction!r}; it is "ltr", "rtl" or None')
+            raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
         styles = {"color": self.color, "bg": self.bg, "font": self.font, **self.colors}
         for name, value in styles.items():
             if not isinstance(value, str) or not is_style_value(value):
-                raise ConfigError(f"{value!r}, given for {name!r}, is nothing that a style can have")
+                raise ConfigError(f"{value!r}, given for {name!r}, is not a valid value in a style")
 
 
 def read_options(given: Mapping[str, Any]) -> Options:
-    """Return the options that a user names. Raises ConfigError for a name that does not exist."""
+    """Return the options in a user's dict. Raises ConfigError for an unknown name."""
     names = [option.name for option in fields(Options)]
     for name in given:
         if name not in names:
             close = get_close_matches(name, names, 1)
-            advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
-            raise ConfigError(f"there is no option {name!r} for pictures: {advice}")
+            advice = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names)}"
+            raise ConfigError(f"unknown option {name!r} for pictures: {advice}")
     return Options(**given)

@@ -1,25 +1,25 @@
-"""A tree as an outline: a node a line, each further to the right than the one above it in the tree."""
+"""A tree as an outline: one node per line, indented further than its parent."""
 
 from __future__ import annotations
 
 from spacy_incparse.viz.sketch import Sketch
 
-_DEEPEST = 100  # levels of indentation where no width is given
-_LINE = 16  # columns that are left for what stands there, otherwise
+_DEEPEST = 100  # levels of indentation if no width is given
+_LINE = 16  # otherwise, the columns left for text
 
 
 def outline(nodes: Sketch, *, ascii: bool = False, width: int | None = None) -> str:
-    """Return the nodes of a sketch, one a line, in at most about `width` columns.
+    """Return the nodes of a sketch, one per line, in at most about `width` columns.
 
-    A phrase that would be indented so far that little is left of a line stands at the margin further below, behind the
-    number that is in its place: so the outline of a deep tree takes linear space.
+    A phrase with too much indentation is replaced by a number, and written below at the margin, after the same
+    number. So the outline of a deep tree takes linear space.
     """
     down, branch, last = ("|  ", "|- ", "`- ") if ascii else ("│  ", "├─ ", "└─ ")
     deepest = max((width - _LINE) // len(down), 2) if width else _DEEPEST
     lines: list[str] = []
-    waiting = [0]  # roots of the parts that are to be written, by their positions in the sketch
+    waiting = [0]  # roots of the parts to write, as positions in the sketch
     for number, root in enumerate(waiting):
-        path: list[int] = []  # the open phrases: one behind the last node of each
+        path: list[int] = []  # the open phrases: one after the last node of each
         indents = [""]
         i = root
         if number:

@@ -1,9 +1,9 @@
-// The program of a page of trees: folding, searching, hovering. It makes elements, and no markup: text stays text.
+// The script of a page of trees: folding, searching, hovering. It creates elements, not markup, so text stays text.
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const SPOKEN = 40; // words of a phrase that screen readers are given
-const LINES = [20, 12, 8], MAX_LINES = 4; // characters of a line under a triangle: less where there is no room; lines
+const SPOKEN = 40; // words of a phrase for screen readers
+const LINES = [20, 12, 8], MAX_LINES = 4; // characters per line under a triangle, fewer if space is short; lines
 
 function make(name, attributes, parent) {
   const element = document.createElementNS(SVG, name);
@@ -31,7 +31,7 @@ function childrenOf(sizes, i) {
   return children;
 }
 
-// As layout.py: every subtree has a block to itself, a node stands between its first and its last child.
+// As in layout.py: every subtree has its own block, and a node is centered between its first and last child.
 function layOut(sizes, widths, gap) {
   const n = sizes.length, blocks = Array(n), inner = Array(n).fill(0), lefts = Array(n).fill(0);
   const centres = Array(n), depths = Array(n).fill(0), parents = Array(n).fill(-1), children = [];
@@ -55,7 +55,7 @@ function layOut(sizes, widths, gap) {
   return { centres, depths, parents, width: blocks[0] - gap };
 }
 
-// Words over a few lines; where they do not fit, the middle is left out.
+// Words on a few lines; if they do not fit, the middle is left out.
 function textLines(words, length) {
   const fill = (list) => {
     const lines = [];
@@ -73,7 +73,7 @@ function textLines(words, length) {
   return [...lines.slice(0, MAX_LINES / 2 - 1), `${lines[MAX_LINES / 2 - 1]} …`, ...tail.reverse()];
 }
 
-// A tree in any style: its nodes and words, each with the elements that show them.
+// A tree in any style: its nodes and words, with the elements that show them.
 class View {
   constructor(figure) {
     this.figure = figure;
@@ -117,7 +117,7 @@ class View {
     }
   }
 
-  // Show a node's words, its way up to the root and what it is called; -1: nothing.
+  // Show a node's words, its path to the root and its label; -1: nothing.
   point(node) {
     for (const element of this.figure.querySelectorAll(".on")) element.classList.remove("on");
     this.path.textContent = "";
@@ -139,7 +139,7 @@ class View {
   reveal() {}
 }
 
-// A tree drawn from the top down, whose phrases fold to triangles.
+// A tree drawn from the top down, whose phrases can be folded to triangles.
 class TreeView extends View {
   findElements() {
     this.svg = this.figure.querySelector("svg");
@@ -217,14 +217,14 @@ class TreeView extends View {
     this.draw();
   }
 
-  // The first node from the root down that has several children.
+  // Return the first node from the root down that has several children.
   mainPhrase() {
     let node = 0;
     while (this.sizes[node] > 1 && childrenOf(this.sizes, node).length === 1) node++;
     return node;
   }
 
-  // Fold the phrases of at most so many words, as few as make the tree fit into the window.
+  // Fold phrases up to a number of words, the smallest that makes the tree fit into the window.
   fit() {
     const room = this.figure.querySelector(".scroll").clientWidth - 20;
     for (this.lineLength of LINES)
@@ -243,14 +243,14 @@ class TreeView extends View {
     }
   }
 
-  // Unfold whatever hides a node.
+  // Unfold the phrases that hide a node.
   reveal(node) {
     let changed = false;
     for (const above of this.pathTo(this.parents[node])) changed = this.folded.delete(above) || changed;
     if (changed) this.draw();
   }
 
-  // What is to be seen, and where: nodes that no folded phrase hides.
+  // Return the visible nodes, which no folded phrase hides, and their positions.
   place() {
     const shown = [], sizes = [], open = [];
     for (let i = 0; i < this.sizes.length; i += this.folded.has(i) ? this.sizes[i] : 1) {
@@ -348,7 +348,7 @@ class TreeView extends View {
   }
 }
 
-// Search: a label that is there, as "NP", finds phrases; all else finds words, also several in a row.
+// Search: a label in the trees, such as "NP", finds phrases; any other text finds words, also several in a row.
 class Search {
   constructor(views) {
     this.views = views;

@@ -1,4 +1,4 @@
-"""A page of trees: one file of HTML that needs no network, in which trees fold, are searched, and show their words."""
+"""A page of trees: one self-contained HTML file in which trees can be folded, searched, and show their words."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _UNFOLDED = {"collapse": (), "collapse_depth": None, "collapse_length": None, "w
 
 
 def page(pictures: Sequence[Picture], style: str = "tree", *, title: str = "Trees", minify: bool = False) -> str:
-    """Return a whole page, with all that it needs in it.
+    """Return a whole, self-contained page.
 
-    Trees are drawn in one part each; those that are too wide for the window are folded to fit when the page opens. The
-    page allows no other program than its own to run, and loads nothing.
+    Trees are drawn in one part each; trees that are too wide for the window are folded to fit when the page opens. The
+    page runs only its own script, and loads nothing.
     """
     return "".join(page_pieces(pictures, style, title=title, minify=minify))
 
@@ -32,7 +32,7 @@ def page(pictures: Sequence[Picture], style: str = "tree", *, title: str = "Tree
 def page_pieces(
     pictures: Iterable[Picture], style: str, *, title: str = "Trees", minify: bool = False
 ) -> Iterator[str]:
-    """Yield the page in pieces, one as soon as each picture is there."""
+    """Yield the page in pieces, one for each picture as soon as it is drawn."""
     program, rules = _resource("page.js", minify), _resource("page.css", minify)
     digest = b64encode(sha256(program.encode("utf8")).digest()).decode("ascii")
     yield (

@@ -1,4 +1,4 @@
-"""A sketch as SVG: labels on coloured plates, edges that bend once, words in a line at the bottom."""
+"""A sketch as SVG: labels on colored plates, edges that bend once, words in a line at the bottom."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ class Metrics:
     word: int  # font sizes
     label: int
     plate: int  # height of a label
-    level: int  # from one level of the tree to the next
+    level: int  # between levels of the tree
     gap: int  # between words
     roof: int  # height of a triangle
 
     @classmethod
     def of(cls, options: Options) -> Metrics:
-        """Return the sizes that the options ask for."""
+        """Return the sizes for the options."""
         return cls(15, 12, 19, 33, 9, 16) if options.compact else cls(16, 13, 22, 40, 14, 20)
 
     def __str__(self) -> str:
         return " ".join(map(str, (self.word, self.label, self.plate, self.level, self.gap, self.roof)))
 
     def width(self, node: SketchNode) -> int:
-        """Return how wide a node is drawn."""
+        """Return the drawn width of a node."""
         return max(self.plate_width(node), *(advance(line, self.word) for line in node.lines), 0)
 
     def plate_width(self, node: SketchNode) -> int:
-        """Return how wide its label is, with a part's number."""
+        """Return the width of its label, with a part's number."""
         return advance(node.sign + node.label, self.label) + 2 * _PADDING + self.number_width(node)
 
     def number_width(self, node: SketchNode) -> int:
-        """Return how much of that is the number."""
+        """Return the width of a part's number."""
         return advance(str(node.part), _NUMBER) + 8 if node.part else 0
 
 
 def paint(nodes: Sketch, options: Options, look: Look, *, mirrored: bool = False) -> Block:
-    """Draw a sketch, from right to left where it is `mirrored`.
+    """Draw a sketch, from right to left if `mirrored`.
 
-    Plates, edges and words come in the order of the sketch: the page's program counts on that.
+    Plates, edges and words are in the order of the sketch: the page's script relies on this.
     """
     return _Painter(nodes, options, look, mirrored).block()
 
@@ -64,14 +64,14 @@ class _Painter:
         widths = [self.metrics.width(node) for node in nodes]
         self.layout: Layout = lay_out([node.size for node in nodes], widths, self.metrics.gap)
         deepest = max((self.layout.depths[i] for i, node in enumerate(nodes) if node.size > 1), default=-1)
-        self.bottom = (deepest + 1) * self.metrics.level  # where the labels over words stand
+        self.bottom = (deepest + 1) * self.metrics.level  # of the labels over words
         has_roofs, has_labels = any(node.folded for node in nodes), options.tags or any(node.folded for node in nodes)
         self.text_top = self.bottom + has_labels * self.metrics.plate + has_roofs * self.metrics.roof
 
     def block(self) -> Block:
         line_height = self.metrics.word * 5 // 4
         n_lines = max(len(node.lines) for node in self.nodes)
-        # Right-to-left lines have to say so; where they are drawn does not depend on it, since they are centred.
+        # Right-to-left lines must be marked; this does not change their position, since they are centered.
         direction = ' direction="rtl"' if self.mirrored else ""
         indices = range(len(self.nodes))
         edges = "\n".join(self._edge(i) for i in indices if self.layout.parents[i] >= 0)
@@ -89,7 +89,7 @@ class _Painter:
         return self.layout.width - centre if self.mirrored else centre
 
     def _top(self, i: int) -> int:
-        """Return where the label of a node begins."""
+        """Return the top of a node's label."""
         return self.bottom if self.nodes[i].size == 1 else self.layout.depths[i] * self.metrics.level
 
     def _edge(self, i: int) -> str:

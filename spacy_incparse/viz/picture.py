@@ -1,4 +1,4 @@
-"""What is drawn for each thing that a user gives, and its markup in each style, outside of a page."""
+"""The pictures of a user's trees, and their markup in each style, outside a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STYLES = ("tree", "brackets", "spans")
 
 @dataclass(frozen=True)
 class Entry:
-    """A tree, what to say about it, and the nodes to be noticed in it (see `colors.Look`)."""
+    """A tree, its caption, and the nodes to highlight in it (see `colors.Look`)."""
 
     tree: Tree
     caption: str = ""
@@ -29,13 +29,13 @@ class Entry:
     plain: bool = False
 
     def look(self, options: Options) -> Look:
-        """Return how the nodes are coloured."""
+        """Return the colors of the nodes."""
         return Look(options.colors, self.marks, self.plain)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The trees of a document: those of a row stand side by side."""
+    """The trees of a document; the trees of a row are drawn side by side."""
 
     rows: Sequence[Sequence[Entry]]
     options: Options = field(default_factory=Options)
@@ -48,14 +48,14 @@ class Picture:
 
 
 def check_style(style: str) -> str:
-    """Return a style that exists. Raises ConfigError for another one."""
+    """Return the style. Raises ConfigError if it is unknown."""
     if style not in STYLES:
-        raise ConfigError(f"there is no style {style!r} for pictures: there are {', '.join(map(repr, STYLES))}")
+        raise ConfigError(f"unknown style {style!r} for pictures: choose from {', '.join(map(repr, STYLES))}")
     return style
 
 
 def compared(gold: Tree, parsed: Tree) -> list[Entry]:
-    """Return the row that shows two trees over the same words, their differences marked. See `comparison.compare`."""
+    """Return the row for two trees over the same words, with their differences marked. See `comparison.compare`."""
     difference = compare(gold, parsed)
     return [
         Entry(gold, "gold", difference.gold, plain=True),
@@ -64,13 +64,13 @@ def compared(gold: Tree, parsed: Tree) -> list[Entry]:
 
 
 def side_by_side(trees: Sequence[Tree], captions: Sequence[str]) -> list[Entry]:
-    """Return the row that shows several analyses of a sentence: what the first has not is marked in the others."""
+    """Return the row for several analyses of a sentence: nodes that the first one lacks are marked in the others."""
     pairs = zip(trees, captions, strict=True)
     return [Entry(tree, caption, dict.fromkeys(compare(trees[0], tree).parsed, DIFFERENT)) for tree, caption in pairs]
 
 
 def markup(picture: Picture, style: str) -> str:
-    """Return a picture as one SVG document or, in the style "brackets", as one element of HTML."""
+    """Return a picture as one SVG document or, in the style "brackets", as one HTML element."""
     options = picture.options
     if style == "brackets":
         title = f'<h2 style="margin:0">{escape(picture.title)}</h2>' if picture.title else ""
@@ -82,7 +82,7 @@ def markup(picture: Picture, style: str) -> str:
 
 
 def minified(html: str) -> str:
-    """Return markup without the line breaks between its elements; there are none in its texts."""
+    """Return markup without the line breaks between its elements; its texts contain no line breaks."""
     return html.replace(">\n", ">").replace("\n<", "<").strip()
 
 

@@ -1,4 +1,4 @@
-"""A figure for each word of a sentence, such as its surprisal, as bars or lines over the words."""
+"""Plots of one value per word of a sentence, such as surprisal, as bars or lines over the words."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from spacy_incparse.viz.text_width import advance, is_right_to_left, visible
 Values = Sequence[float | None]
 
 PLOT_STYLES = ("bars", "line")
-_COLORS = ("#4c8dd6", "#e0873e", "#3fa66b", "#b06fd0", "#d1587a", "#8a8f3c")  # to be seen on light and on dark
-_HEIGHT, _TOP, _AXIS = 150, 18, 46  # pixels: of the plot, of what is above it and to its left
-_FONT, _SMALL, _LEGEND = 15, 11, 13  # sizes of letters
-_CELL, _SPACE = 30, 10  # least width of a word's place; between words
+_COLORS = ("#4c8dd6", "#e0873e", "#3fa66b", "#b06fd0", "#d1587a", "#8a8f3c")  # visible on light and dark backgrounds
+_HEIGHT, _TOP, _AXIS = 150, 18, 46  # pixels: the plot, the space above it and to its left
+_FONT, _SMALL, _LEGEND = 15, 11, 13  # font sizes
+_CELL, _SPACE = 30, 10  # minimum width per word; space between words
 _N_TICKS = 5
-_SMALLEST = 1e-9  # figures that differ less, or by a smaller share of themselves, are drawn as the same
+_SMALLEST = 1e-9  # values with a smaller absolute or relative difference are drawn as equal
 
 
 def plot(
@@ -38,18 +38,18 @@ def plot(
 ) -> str:
     """Return an SVG document with a bar or a point over each word.
 
-    `values` has one figure a word, in `unit`, or several such series by name. None and NaN are missing: there is a
-    question mark in place of a bar, and a gap in a line. All lines of a long sentence have the same scale, with 0 on
-    it; without `from_zero`, which is for lines only, it begins near the lowest figure. `options` are those of
-    `viz.options.Options`; `width` says where the words go on in the next line. Raises ConfigError for an option or
-    style that does not exist, IncparseError for a series that has not one finite value, or None, for each word.
+    `values` has one value per word, in `unit`, or several such series by name. None and NaN are missing values:
+    a question mark instead of a bar, or a gap in a line. All rows of a long sentence have the same scale, including 0;
+    with `from_zero=False`, for lines only, it begins near the lowest value. `options` are those of
+    `viz.options.Options`; words beyond `width` continue in the next row. Raises ConfigError for an unknown option or
+    style, IncparseError for a series that does not have one finite value, or None, for each word.
     """
     if style not in PLOT_STYLES:
-        raise ConfigError(f"there is no style {style!r} for plots: there are {', '.join(map(repr, PLOT_STYLES))}")
+        raise ConfigError(f"unknown style {style!r} for plots: choose from {', '.join(map(repr, PLOT_STYLES))}")
     if style == "bars" and not from_zero:
-        raise ConfigError("bars begin at 0, as their length is the figure: from_zero=False is for lines")
+        raise ConfigError("bars begin at 0, since their length is the value: from_zero=False is for lines")
     if not words:
-        raise IncparseError("there are no words to plot")
+        raise IncparseError("no words to plot")
     series = values if isinstance(values, Mapping) else {"": values}
     figures = {name: _checked(name, column, words) for name, column in series.items()}
     settings = read_options(options)
@@ -61,7 +61,7 @@ def plot(
 
 @dataclass(frozen=True)
 class _Scale:
-    """From figures to pixels below the top of a plot; both ends are ticks."""
+    """A mapping from values to pixels below the top of a plot; both ends are ticks."""
 
     low: float
     high: float
@@ -69,7 +69,7 @@ class _Scale:
 
     @classmethod
     def over(cls, figures: Mapping[str, Values], from_zero: bool) -> _Scale:
-        """Return a scale that has all figures on it, and 0 if it is to be there or there are none."""
+        """Return a scale that includes all values, and 0 if `from_zero` is set or there are no values."""
         known = [value for column in figures.values() for value in column if value is not None]
         known = known if known and not from_zero else [0.0, *known]
         extent, largest = max(known) - min(known), max(map(abs, known))
@@ -103,7 +103,7 @@ class _Painter:
         self.mirrored = is_right_to_left(words) if options.direction is None else options.direction == "rtl"
 
     def legend(self) -> list[Block]:
-        """Return a line that names the series, where they have names."""
+        """Return a line with the names of the series, if they have names."""
         x, pieces = _AXIS, []
         for number, name in enumerate(self.figures):
             if name:
@@ -114,7 +114,7 @@ class _Painter:
         return [Block(x, 14, "\n".join(pieces))] if pieces else []
 
     def lines(self) -> list[Block]:
-        """Return the words with what is above them, in lines of the width that the options allow."""
+        """Return the words with their bars or points, in rows of at most the width in the options."""
         bounds, room, limit = [0], 0, (self.options.width or sum(self.cells) + _AXIS) - _AXIS
         for number, cell in enumerate(self.cells):
             if number > bounds[-1] and room + cell > limit:
@@ -189,13 +189,13 @@ def _color(number: int) -> str:
 
 
 def _checked(name: str, column: Values, words: Sequence[str]) -> Values:
-    """Return the values, None for each that is missing."""
+    """Return the values, with None for missing ones."""
     what = f"the series {name!r}" if name else "the series"
     if len(column) != len(words):
         raise IncparseError(f"{what} has {len(column)} values for {len(words)} words")
     checked: list[float | None] = []
     for word, value in zip(words, column, strict=True):
         if value is not None and math.isinf(value):
-            raise IncparseError(f"{what} has the value {value} at {word!r}: give None where there is none")
+            raise IncparseError(f"{what} has the value {value} at {word!r}: give None for a missing value")
         checked.append(None if value is None or math.isnan(value) else float(value))
     return checked

@@ -1,4 +1,4 @@
-"""What of a tree is drawn: its nodes in pre-order, some phrases folded to triangles over their words."""
+"""The drawn nodes of a tree in pre-order, with some phrases folded to triangles over their words."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _MAX_LINES = 4
 
 @dataclass(slots=True)
 class SketchNode:
-    """A node as it is drawn; one of size 1 stands over text: a POS node over its word, a triangle over a few lines."""
+    """A drawn node; one of size 1 has text below it: a POS node its word, a triangle a few lines."""
 
     label: str
     size: int  # nodes of the sketch from here down
     lines: tuple[str, ...] = ()
     index: int = -1  # number of the node in its tree
     folded: bool = False
-    sign: str = ""  # stands before the label of a node that is to be noticed
-    part: int = 0  # of a tree that was cut into parts: the number of the part that begins, or goes on, here
+    sign: str = ""  # before the label of a highlighted node
+    part: int = 0  # in a tree cut into parts: the number of the part that begins or continues here
 
 
 Sketch = list[SketchNode]
 
 
 def sketch(tree: TreeNode, folded: Collection[int] = ()) -> Sketch:
-    """Return the nodes of a tree that are to be seen where the nodes of the given numbers are folded."""
+    """Return the nodes of a tree that are visible if the nodes with the given numbers are folded."""
     arrays = tree.arrays
     nodes: Sketch = []
     for i in _unfolded(tree, folded):
@@ -46,7 +46,7 @@ def sketch(tree: TreeNode, folded: Collection[int] = ()) -> Sketch:
 
 
 def set_sizes(nodes: Sketch, ends: Sequence[int], starts: Sequence[int]) -> None:
-    """Count for each node how many are left below it: those that start before its end, in the numbers of a tree."""
+    """Set the size of each node: the number of nodes that start before its end, by their numbers in the tree."""
     path: list[int] = []  # positions of the open phrases
     for position, start in enumerate([*starts, max(ends)]):
         while path and ends[path[-1]] <= start:
@@ -60,9 +60,9 @@ def folded_phrases(
     tree: TreeNode, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
 ) -> frozenset[int]:
     """Return the outermost phrases to fold: those with one of the labels, those `depth` levels below `tree`, and those
-    of several words, but at most `length`.
+    of two to `length` words.
 
-    A label is given whole, or without its function: "NP" folds "NP-SBJ", too. `tree` itself is folded by label only.
+    A label may be whole or without its function: "NP" also folds "NP-SBJ". `tree` itself is folded only by label.
     """
     found, wanted = set(), frozenset(labels)
     for node, level in _levels(tree):
@@ -73,19 +73,19 @@ def folded_phrases(
 
 
 def text_lines(words: Sequence[str], n_lines: int = _MAX_LINES) -> tuple[str, ...]:
-    """Return words over a few lines; where they do not fit, the middle is left out."""
+    """Return words on a few lines; if they do not fit, the middle is left out."""
     lines = _broken(words)
     if len(lines) <= n_lines:
         return lines
-    # Only the ends are wanted: the end is broken from behind, so that no line stands there with one word.
+    # Only the ends are needed: the tail is broken from the end, so that no line there has a single word.
     head, tail = lines[: n_lines // 2], _broken(words[::-1], backwards=True)[: n_lines - n_lines // 2]
     return (*head[:-1], f"{head[-1]} …", *reversed(tail))
 
 
 def _broken(words: Sequence[str], backwards: bool = False) -> tuple[str, ...]:
-    """Fill lines with words; given backwards, each line is turned round again."""
+    """Return lines filled with words; with `backwards` the words are reversed, and each line is reversed back."""
     lines: list[list[str]] = []
-    room = -1  # also an empty word begins a line
+    room = -1  # so that an empty word also begins a line
     for word in map(visible, words):
         if columns(word) > room:
             lines.append([])

@@ -1,4 +1,4 @@
-"""Phrases as coloured bars under the text, the small ones next to it, over as many lines as the text takes."""
+"""Phrases as colored bars under the text, the smallest nearest to it, in as many lines as the text needs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from spacy_incparse.viz.options import Options
 from spacy_incparse.viz.text_width import advance, visible
 
 _WORD, _LABEL = 16, 11  # font sizes in pixels
-_SPACE, _BAR, _STEP = 8, 15, 18  # between words; height of a bar; from one bar to the next
-_TALLEST = 60  # phrases with more levels of phrases in them are left out, so that a deep tree has a picture, too
+_SPACE, _BAR, _STEP = 8, 15, 18  # between words; height of a bar; distance between bars
+_TALLEST = 60  # phrases with more levels below are left out, so that even a deep tree can be drawn
 _SHORT = 6  # words: a longer phrase is wider than its label
 
 
@@ -30,7 +30,7 @@ class _Bar:
     border: str
     start: int  # words
     end: int
-    height: int  # levels of phrases from here down
+    height: int  # levels of phrases from this one down
 
     @property
     def label_width(self) -> int:
@@ -39,7 +39,7 @@ class _Bar:
 
 @dataclass(frozen=True)
 class _Line:
-    """Words `start` to `end`; `xs` are where they begin, and behind them where the line ends."""
+    """Words `start` to `end`; `xs` has the position of each word, and of the end of the line."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ def spans_block(tree: Tree, options: Options, look: Look | None = None, *, limit
 
 
 def _bars(tree: Tree, options: Options, look: Look) -> list[_Bar]:
-    """Return the phrases that are shown; of those with the same height none overlap."""
+    """Return the phrases to show; phrases of the same height never overlap."""
     arrays, offset = tree.arrays, tree.start
     heights = [0] * (tree.index + tree.size)
     bars = []
@@ -81,7 +81,7 @@ def _bars(tree: Tree, options: Options, look: Look) -> list[_Bar]:
 
 
 def _cells(words: Sequence[str], bars: Sequence[_Bar]) -> list[int]:
-    """Return the width of each word with the space behind it, so that the labels of short phrases fit."""
+    """Return the width of each word with the space after it, so that the labels of short phrases fit."""
     cells = [advance(word, _WORD) + _SPACE for word in words]
     for bar in sorted(bars, key=lambda bar: bar.end - bar.start):
         if bar.end - bar.start > _SHORT:
@@ -117,8 +117,8 @@ def _paint(line: _Line, words: Sequence[str], bars: Sequence[_Bar], width: int, 
 
 
 def _slots(line: _Line, bars: Sequence[_Bar]) -> list[int]:
-    """Return for each bar how many others are above it in a line: each goes as high as what it covers lets it."""
-    free = [0] * (line.end - line.start)  # of each word: the first slot below all bars so far
+    """Return for each bar the number of slots above it in a line: each is as high as the bars over its words allow."""
+    free = [0] * (line.end - line.start)  # per word: the first slot below all bars so far
     slots = [0] * len(bars)
     for number in sorted(range(len(bars)), key=lambda number: bars[number].height):
         first, behind = max(bars[number].start, line.start) - line.start, min(bars[number].end, line.end) - line.start
@@ -128,7 +128,7 @@ def _slots(line: _Line, bars: Sequence[_Bar]) -> list[int]:
 
 
 def _bar(bar: _Bar, line: _Line, y: int, width: int, mirrored: bool) -> str:
-    """Draw what a line has of a bar: rounded where the phrase begins or ends, with its label where there is room."""
+    """Draw the part of a bar in a line: rounded where the phrase begins or ends, with its label if it fits."""
     left = line.xs[max(bar.start, line.start) - line.start]
     right = line.xs[min(bar.end, line.end) - line.start] - _SPACE
     goes_on, went_on = bar.end > line.end, bar.start < line.start

@@ -18,10 +18,10 @@ _MARGIN = 8
 
 
 def svg(trees: TreeNode | Sequence[TreeNode], **options: Any) -> str:
-    """Return the picture of a tree, or of several, one below the other, as an SVG document.
+    """Return an SVG document with the picture of a tree, or of several trees below each other.
 
-    `options` are those of `Options`; the result can be saved as a file or stand in a page. Raises ConfigError for an
-    option that does not exist or has a value it cannot have.
+    `options` are those of `Options`; the result can be saved as a file or embedded in a page. Raises ConfigError for
+    an unknown option or an invalid value.
     """
     settings = read_options(options)
     several = [trees] if isinstance(trees, TreeNode) else list(trees)
@@ -30,9 +30,9 @@ def svg(trees: TreeNode | Sequence[TreeNode], **options: Any) -> str:
 
 
 def document(block: Block, options: Options, description: str) -> str:
-    """Return a block of a picture as a document of its own; `description` is what screen readers read."""
+    """Return a block as a separate document; `description` is for screen readers."""
     width, height = block.width + 2 * _MARGIN, block.height + 2 * _MARGIN
-    # Notebooks shrink pictures to the width of a cell where nobody forbids it.
+    # Otherwise notebooks shrink pictures to the width of a cell.
     style = f"max-width:none;height:{height}px;color:{options.color};background:{options.bg}"
     language = f' xml:lang="{escape(options.lang)}"' if options.lang else ""
     return (
@@ -44,7 +44,7 @@ def document(block: Block, options: Options, description: str) -> str:
 
 
 def tree_block(tree: TreeNode, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
-    """Return the picture of one tree as a block, in parts where it is wider than `limit` (None: in one)."""
+    """Return the picture of one tree as a block, in parts if it is wider than `limit` (None: in one part)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
     look = look or Look(options.colors)
     nodes = sketch(tree, options.folded(tree))

@@ -1,4 +1,4 @@
-"""Trees as text: drawn from the top down where that fits, as an outline otherwise; in Unicode or in ASCII."""
+"""Trees as text: drawn from the top down if that fits, or else as an outline; in Unicode or ASCII."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from spacy_incparse.viz.outline import outline
 from spacy_incparse.viz.sketch import Sketch, SketchNode, folded_phrases, sketch
 from spacy_incparse.viz.text_width import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 
-_MAX_CELLS = 1_000_000  # a drawing of a deep tree that is larger than this becomes an outline, whatever the width
+_MAX_CELLS = 1_000_000  # a larger drawing of a deep tree becomes an outline, whatever the width
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The characters of edges: where they end or meet between a parent's label and those of its children."""
+    """The characters of edges, where they end or meet between the labels of a parent and its children."""
 
     across: str
     down: str
-    left: str  # the child furthest to the left
+    left: str  # the leftmost child
     right: str
     child: str  # a child between them
-    parent: str  # the parent, where no child is right below it
-    both: str  # the parent, where one is
+    parent: str  # the parent, with no child directly below it
+    both: str  # the parent, with a child directly below it
     left_both: str
     right_both: str
-    left_parent: str  # the parent, where all children are to its right
+    left_parent: str  # the parent, with all children to its right
     right_parent: str
     roof: tuple[str, str, str]
 
@@ -45,13 +45,12 @@ def draw(
     collapse_depth: int | None = None,
     collapse_length: int | None = None,
 ) -> str:
-    """Return the tree drawn in characters, its words in one line at the bottom.
+    """Return the tree drawn in characters, with its words in one line at the bottom.
 
-    Where that takes more than `width` columns (None: no limit), a node a line is written instead, as `outline` does.
-    `ascii` asks for edges of ASCII characters; labels and words stay as they are. Wide and combining characters count
-    as terminals show them; words of scripts that run from right to left stand from right to left. Phrases with a label
-    in `collapse`, `collapse_depth` levels below the tree, and of several, but at most `collapse_length` words are drawn
-    as a roof over their words.
+    If that takes more than `width` columns (None: no limit), the result is an outline with one node per line. With
+    `ascii` edges have ASCII characters; labels and words stay the same. Wide and combining characters count as
+    terminals show them; right-to-left words are ordered from right to left. Phrases with a label in `collapse`,
+    `collapse_depth` levels below the tree, or of two to `collapse_length` words are drawn as a roof over their words.
     """
     folded = folded_phrases(tree, labels=collapse, depth=collapse_depth, length=collapse_length)
     nodes = sketch(tree, folded)
@@ -63,22 +62,22 @@ def draw(
 
 
 class _Canvas:
-    """Rows of text, each a list of pieces by their first column; mirrored where the words run from right to left."""
+    """Rows of text, each a list of pieces by their first column; mirrored if the words run from right to left."""
 
     def __init__(self, n_rows: int, width: int, mirrored: bool):
         self._rows: list[list[tuple[int, str]]] = [[] for _ in range(n_rows)]
         self._width, self._mirrored = width, mirrored
 
     def column(self, centre: int) -> int:
-        """Return the column that something in this column of the layout has on the canvas."""
+        """Return the column of the canvas for this column of the layout."""
         return self._width - 1 - centre if self._mirrored else centre
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Write text from this column of the canvas on."""
+        """Write text, starting at this column of the canvas."""
         self._rows[row].append((column, text))
 
     def centred(self, row: int, centre: int, text: str) -> None:
-        """Write text around this column of the layout."""
+        """Write text centered on this column of the layout."""
         width = columns(text)
         start = centre - width // 2
         self.put(row, self._width - start - width if self._mirrored else start, text)
@@ -91,7 +90,7 @@ class _Canvas:
         for column, text in sorted(pieces):
             line.append(" " * (column - filled))
             filled = column + columns(text)
-            # The marks keep terminals that order words by themselves from exchanging neighbours.
+            # The marks keep terminals that reorder words from swapping neighbors.
             line.append(f"{LEFT_TO_RIGHT_MARK}{text}{LEFT_TO_RIGHT_MARK}" if is_right_to_left([text]) else text)
         return "".join(line).rstrip()
 

@@ -1,4 +1,4 @@
-"""How wide text is, in columns of a terminal and in a font, and how odd characters are shown."""
+"""The width of text in terminal columns and in a font, and replacements for unprintable characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 LEFT_TO_RIGHT_MARK = "\u200e"
 
-# Advance widths of a common sans serif font in hundredths of its size, by the characters that share them.
+# Advance widths in a common sans serif font, in hundredths of its size -> characters with this width.
 _ADVANCES = {
     22: "ijl'|",
     28: " ,./:;!fItr\\[]`",
@@ -27,10 +27,10 @@ _UNSEEN_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e
 
 
 def visible(text: str) -> str:
-    """Return the text with a picture in place of each character that would steer a terminal or break a document.
+    """Return the text with a symbol in place of each character that would control a terminal or break a document.
 
-    Control characters become their symbols (U+2400), white space other than the space a space's symbol; what switches
-    the direction of writing, surrogates and non-characters become U+FFFD.
+    Control characters become their symbols (U+2400), white space other than the space becomes the symbol for a space;
+    characters that switch the writing direction, surrogates and non-characters become U+FFFD.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -38,19 +38,19 @@ def visible(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return how many columns of a terminal the text takes: two for wide characters, none for combining ones."""
+    """Return the width of the text in terminal columns: two for wide characters, zero for combining ones."""
     if text.isascii():
         return len(text)
     return sum(map(_columns_of, text))
 
 
 def advance(text: str, size: float) -> int:
-    """Return about how wide text of this size is in a sans serif font, rather too much than too little."""
-    return int(sum(map(_advance_of, text)) * size / 95) + 1  # fonts differ: better too much
+    """Return the approximate width of text of this size in a sans serif font, rather too large than too small."""
+    return int(sum(map(_advance_of, text)) * size / 95) + 1  # fonts differ: better too large
 
 
 def is_right_to_left(words: Iterable[str]) -> bool:
-    """Return whether most letters of the words are of scripts that are written from right to left."""
+    """Return whether most letters of the words are from right-to-left scripts."""
     balance = 0
     for character in "".join(words):
         direction = "L" if character.isascii() else unicodedata.bidirectional(character)

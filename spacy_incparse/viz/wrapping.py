@@ -1,4 +1,4 @@
-"""A sketch that is too wide cut into parts: phrases that are drawn apart, and named by a number where they belong."""
+"""Cutting a sketch that is too wide into parts: phrases drawn separately, with a number in their place."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Width = Callable[[SketchNode], int]
 
 @dataclass
 class _Cuts:
-    """Where a sketch is cut, by positions in it."""
+    """The cuts of a sketch, by positions in it."""
 
-    apart: dict[int, SketchNode] = field(default_factory=dict)  # phrases that are drawn apart -> what stands for them
+    apart: dict[int, SketchNode] = field(default_factory=dict)  # phrases drawn separately -> the nodes in their place
     breaks: dict[int, int] = field(
         default_factory=dict
     )  # children that begin a new part of a flat phrase -> the phrase
 
 
 def wrap(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> list[Sketch]:
-    """Return the parts of a sketch, none wider than about `limit`, in the order in which they are referred to.
+    """Return the parts of a sketch, none wider than about `limit`, in the order of the references to them.
 
-    `width` says how wide a node's label and text are; `gap` is what must be between two. From the bottom up, the widest
-    children of a node that is too wide are taken out of it until it is not. A phrase with too many small children goes
-    on in another part that repeats its label. Takes time in proportion to the nodes, but for sorting children by width.
+    `width` returns the width of a node's label and text; `gap` is the space between two nodes. From the bottom up, the
+    widest children of a node that is too wide are cut off until it fits. A phrase with too many small children
+    continues in another part that repeats its label. Time is linear in the nodes, except for sorting children by width.
     """
     cuts = _find_cuts(nodes, tree, width, gap, limit)
     parts: list[Sketch] = []
@@ -62,7 +62,7 @@ def _find_cuts(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int
 
 def _reference(node: SketchNode, tree: TreeNode) -> SketchNode:
     start, end = tree.arrays.starts[node.index], tree.arrays.ends[node.index]
-    # Looking at a few words of each end is enough, and keeps this from taking quadratic time.
+    # A few words from each end are enough; using all would take quadratic time.
     words = tree.arrays.words[start:end] if end - start <= 20 else _ends(tree.arrays.words, start, end)
     return replace(node, size=1, lines=text_lines(words, 2), folded=True, part=-1)
 

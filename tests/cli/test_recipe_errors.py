@@ -42,7 +42,7 @@ def error_of(write):
         ({"tagger": []}, "tagger is []: it must be a dict of settings of the tagger"),
         ({"heads": 3}, "heads is 3: it must be 'en', 'any', the path of a table, a table, or None"),
         ({"heads": []}, "heads is []: it must be 'en', 'any', the path of a table, a table, or None"),
-        ({"heads": {"rules": 3}}, "head table: 'rules' is missing or no object"),
+        ({"heads": {"rules": 3}}, "head table: 'rules' is missing or not an object"),
         ({"lang": []}, "lang is []: it must be the code of a language, such as 'en'"),
         ({"lang": 3}, "lang is 3: it must be the code of a language, such as 'en'"),
         ({"features": "generative", "risk_temperature": None}, "risk_temperature is None: it must be a number from"),
@@ -56,7 +56,7 @@ def error_of(write):
         ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
         (
             {"features": "papr"},
-            "there is no feature set 'papr': choose one of paper, paper+punct, rich, accurate, generative",
+            "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate, generative",
         ),
         ({"features": "hybrid"}, "'hybrid' is no feature set but more settings than that: use --config hybrid"),
     ],
@@ -104,7 +104,7 @@ def test_what_an_option_gives_is_checked_too():
         ("set_tags = 3", "set_tags: .*3 is not"),
         ('spans_keys = "x"', "there is no setting 'spans_keys' of the component incparse: the settings are factory,"),
         ("measures = true", "measures need a generative model"),
-        ("[components.incparse.search]\nbeam = 3", "'beam' is no search setting"),
+        ("[components.incparse.search]\nbeam = 3", "'beam' is not a search setting"),
         ("[components.incparse.training]\nfoo = 3", "there is no setting 'foo' of training"),
     ],
 )

@@ -167,11 +167,11 @@ def test_trees_that_are_left_out_count(run, write, normalize):
     [
         (
             ["NP < )", "x.mrg"],
-            "the pattern is wrong at column 6: expected a node behind '<', found ')'\n  NP < )\n       ^",
+            "the pattern is wrong at column 6: expected a node after '<', found ')'\n  NP < )\n       ^",
         ),
         (["NP"], "Missing argument 'FILE...'"),
-        (["NP", "missing.mrg"], "missing.mrg: there is no such file"),
-        (["NP", "missing.spacy"], "missing.spacy: there is no such file"),
+        (["NP", "missing.mrg"], "missing.mrg: no such file"),
+        (["NP", "missing.spacy"], "missing.spacy: no such file"),
         (["NP", "x.mrg", "--limit", "0"], "Invalid value for '--limit'"),
         (["NP", "x.mrg", "--count", "--by-label"], "exclude each other"),
         (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
@@ -253,7 +253,7 @@ def test_a_regular_expression_that_backtracks_for_ever_ends(run, write):
     assert lines(run("search", "NN < /^(a+)+$/", path, "--count")) == ["1"]
     result = run("search", "NN < /^(a+)+(?=b)/", path)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "may take for ever" in result.stderr
+    assert "may run forever" in result.stderr
 
 
 def test_the_time_for_regular_expressions_is_limited(run, file):

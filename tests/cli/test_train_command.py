@@ -217,13 +217,13 @@ def test_head_rules_follow_the_language():
         ("{", "s.json: "),
         ('{"beam": 3}', "no setting 'beam'"),
         ('{"beam_size": "wide"}', "beam_size is 'wide': it must be a whole number"),
-        ('{"features": "all"}', "no feature set 'all'"),
+        ('{"features": "all"}', "unknown feature set 'all'"),
         ('{"features": 3}', "features is 3"),
         ('{"features": {"node": "L10"}}', "lists of templates"),
         ('{"conjunctions": 3}', "conjunctions is 3: it must be a list of labels"),
         ('{"n_folds": "x"}', "n_folds is 'x'"),
         ('{"max_epochs": 0}', "max_epochs is 0"),
-        ('{"tagger": {"layers": 3}}', "no setting 'layers' of the tagger"),
+        ('{"tagger": {"layers": 3}}', "the tagger has no setting 'layers'"),
     ],
 )
 def test_wrong_settings(write, content, message):

@@ -146,7 +146,7 @@ def test_a_tree_of_another_version_is_told():
     write_tree(doc, 0, 10, "9|b|1|(TOP NN VB)|.4,5")
     with pytest.raises(ValueError, match="format '9'"):
         doc._.trees  # noqa: B018
-    with pytest.warns(UserWarning, match="no tree for 'Owls': a tree in format '9'"):
+    with pytest.warns(UserWarning, match="no tree for 'Owls': the stored tree has format '9'"):
         assert doc[0:1]._.tree is None
     with pytest.warns(UserWarning, match="no tree for 'Owls'"):
         assert doc[0]._.tree_path == ()

@@ -10,9 +10,9 @@ NODE = {"node": ("L10 LKP",)}
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ("poor", "there is no feature set 'poor': choose one of paper, paper\\+punct, rich"),
-        (NODE | {"nodes": ("L10",)}, "there is no kind of template 'nodes': choose among node, word, chain, close"),
-        ({"node": ("L10 L99",)}, "there is no field 'L99' \\(in the node template 'L10 L99'\\)"),
+        ("poor", "unknown feature set 'poor': choose one of paper, paper\\+punct, rich"),
+        (NODE | {"nodes": ("L10",)}, "unknown kind of template 'nodes': choose from node, word, chain, close"),
+        ({"node": ("L10 L99",)}, "unknown field 'L99' \\(in the node template 'L10 L99'\\)"),
         ({"node": ("L10", " ")}, "a template of the kind 'node' is empty"),
         (NODE | {"chain": ("L10 LEN",)}, "the field LEN \\(in the chain template 'L10 LEN'\\) belongs to .* 'close'"),
         ({"word": ("LK",)}, "at least one template of the kind 'node'"),

@@ -75,12 +75,12 @@ def test_files_that_hold_nothing_or_cannot_be_read(tmp_path):
     empty, cut = tmp_path / "empty.txt", tmp_path / "cut.gz"
     empty.write_text("\n")
     cut.write_bytes(gzip.compress(FILE.read_bytes())[:40])
-    with pytest.raises(IncparseError, match="there is no cluster in it"):
+    with pytest.raises(IncparseError, match="the file has no clusters"):
         read_clusters(empty)
     for path in (cut, tmp_path, tmp_path / "missing.txt"):
         with pytest.raises(ConfigError, match=f"{path}: the clusters cannot be read .*; give a language's code"):
             read_clusters(path)
-    with pytest.raises(ConfigError, match="of 0 words"):
+    with pytest.raises(ConfigError, match="max_words is 0"):
         read_clusters(FILE, max_words=0)
 
 
@@ -125,7 +125,7 @@ def test_paths_of_the_package_begin_at_the_lowest_bit():
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.parametrize("lang", ["da", "fi"])
 def test_a_language_without_clusters_is_named(lang):
-    with pytest.raises(ConfigError, match=f'no clusters of the language "{lang}", only of nb'):
+    with pytest.raises(ConfigError, match=f'no clusters for the language "{lang}", only for nb'):
         read_clusters(lang)
 
 

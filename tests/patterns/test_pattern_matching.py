@@ -60,5 +60,5 @@ def test_same_solutions_as_by_definition(text, trees, raw_labels):
 
 @pytest.mark.parametrize("look", ["count", "search"])
 def test_what_is_no_tree_is_refused(look):
-    with pytest.raises(IncparseError, match=r"such as those of doc\._\.trees, and 'Rain' is none"):
+    with pytest.raises(IncparseError, match=r"such as those of doc\._\.trees; 'Rain' is not a tree"):
         list(getattr(compile("NP"), look)(["Rain", "falls"]))

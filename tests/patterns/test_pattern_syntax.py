@@ -63,8 +63,8 @@ def test_alternatives_of_whole_patterns():
     ("pattern", "column", "what"),
     [
         ("", 1, "expected a node, found the end"),
-        ("NP <", 5, "expected a node behind '<', found the end"),
-        ("NP < )", 6, "expected a node behind '<', found ')'"),
+        ("NP <", 5, "expected a node after '<', found the end"),
+        ("NP < )", 6, "expected a node after '<', found ')'"),
         ("NP < (NN", 9, "expected ')' for the '(' of column 6, found the end"),
         ("NP [< NN)", 9, "expected ']' for the '[' of column 4, found ')'"),
         ("NP NN", 4, "expected a relation such as '<' or '$+', or the end, found 'NN'"),
@@ -74,12 +74,12 @@ def test_alternatives_of_whole_patterns():
         ("NP < NN & NN", 11, "expected a relation such as '<' or '$+', found 'NN'"),
         ("NP < /a", 6, "the regular expression that begins here has no end"),
         ('NP < "a', 6, "the quoted label that begins here has no end"),
-        ("NP < /a(b/", 8, "the regular expression is wrong: missing )"),
-        ("NP < i@/x[/", 10, "the regular expression is wrong: unterminated character set"),
+        ("NP < /a(b/", 8, "invalid regular expression: missing )"),
+        ("NP < i@/x[/", 10, "invalid regular expression: unterminated character set"),
         ("NP < ^ NN", 8, "expected a relation"),
         ("NP < %", 6, "expected a node"),
         ("NP <0 NN", 4, "children are counted from 1"),
-        ("NP <+ NN", 7, "expected '(' behind '<+', with what may stand in between"),
+        ("NP <+ NN", 7, "expected '(' after '<+', with the nodes allowed in between"),
         ("NP <... NN", 9, "expected '{' and the children"),
         ("NP <... {NN NN}", 13, "expected '}' for the '{' of column 9"),
         ("NP=x < NN=x", 11, "the name 'x' is given twice"),
@@ -91,7 +91,7 @@ def test_alternatives_of_whole_patterns():
         ("NP [< NN=x | < =x]", 17, "no node before has the name 'x'"),
         ("NP < /a/#1%x", 9, "expected the number of one of the 0 groups"),
         ("NP < /(a)/#1 x", 14, "expected '%' and a variable"),
-        ("NP < {", 6, "expected a node behind '<', found '{'"),
+        ("NP < {", 6, "expected a node after '<', found '{'"),
         ("NP < (NN | VP)", 10, "expected ')'"),
     ],
 )
@@ -126,7 +126,7 @@ def test_the_same_name_in_alternatives():
 
 def test_too_deep_and_too_many():
     assert compile("NP < (" * 50 + "NN=x" + ")" * 50).names == ("x",)
-    with pytest.raises(PatternError, match="more than 50 brackets in one another"):
+    with pytest.raises(PatternError, match="more than 50 nested brackets"):
         compile("NP < (" * 10_000 + "NN" + ")" * 10_000)
     compile("NP " + "< A " * 5_000 + "!" * 5_001 + "< B")
     with pytest.raises(PatternError, match="more than 64 different labels"):

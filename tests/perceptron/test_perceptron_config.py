@@ -23,10 +23,10 @@ from spacy_incparse.perceptron.perceptron_config import UPDATES, ParserConfig
         ({"gamma": False}, "gamma is False: it must be a number"),
         ({"seen_min_share": None}, "seen_min_share is None: it must be a number"),
         ({"conjunctions": "CC"}, "conjunctions is 'CC': it must be a list of labels"),
-        ({"features": "bad"}, "there is no feature set 'bad'"),
+        ({"features": "bad"}, "unknown feature set 'bad'"),
         ({"features": None}, "features is None: it must be a named set, or lists of templates by their kinds"),
         ({"features": {"node": "L10"}}, "it must be a named set, or lists"),
-        ({"features": {"node": ["L10 L99"]}}, "there is no field 'L99'"),
+        ({"features": {"node": ["L10 L99"]}}, "unknown field 'L99'"),
         ({"table_bits": 7}, "table_bits is 7: it must be at least 8"),
         ({"table_bits": 29}, "table_bits is 29: it must be at most 28"),
         ({"chain_min_count": 0}, "chain_min_count is 0: it must be at least 1"),
@@ -41,13 +41,13 @@ def test_wrong_values_are_named(settings, message):
 
 
 def test_unknown_settings_are_named():
-    with pytest.raises(ConfigError, match="there is no setting 'beam': the settings are beam_size, cache_candidates"):
+    with pytest.raises(ConfigError, match="unknown setting 'beam': the settings are beam_size, cache_candidates"):
         ParserConfig.from_dict({"beam": 8})
 
 
 @pytest.mark.parametrize("name", ["features", "table_bits", "update", "width"])
 def test_only_search_settings_change_after_training(name):
-    with pytest.raises(ConfigError, match=f"'{name}' is no search setting: choose among beam_size, gamma"):
+    with pytest.raises(ConfigError, match=f"'{name}' is not a search setting: choose from beam_size, gamma"):
         ParserConfig().with_search(**{name: 1})
 
 

@@ -267,7 +267,7 @@ def test_other_search_settings(parser, held_out):
     for tree in held_out:
         (one,) = narrow.nbest(tree.words, tree.tags, 10)
         assert one.score <= parser.parse(tree.words, tree.tags).score or one.source == "relaxed"
-    with pytest.raises(ConfigError, match="'update' is no search setting"):
+    with pytest.raises(ConfigError, match="'update' is not a search setting"):
         parser.with_search(update="full")
 
 

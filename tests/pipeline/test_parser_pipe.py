@@ -200,7 +200,7 @@ def test_wrong_settings_are_refused():
     nlp = spacy.blank("en")
     with pytest.raises(ConfigError, match="'gold' must be 'own' or 'doc'"):
         nlp.add_pipe("incparse", config={"tags": "gold"})
-    with pytest.raises(ConfigError, match="'beam' is no search setting"):
+    with pytest.raises(ConfigError, match="'beam' is not a search setting"):
         nlp.add_pipe("incparse", config={"search": {"beam": 10}})
 
 

@@ -41,7 +41,7 @@ def spell_leaves(starts, ends, origin):
     for start, end in zip(starts, ends, strict=True):
         gap = start - before
         if gap < 0 or end < start:
-            raise ValueError(f"order of the text: {start} to {end} behind {before}")
+            raise ValueError(f"text order: {start} to {end} after {before}")
         pieces.append(f"{'.,'[gap]}{end - start}" if gap < 2 else f"+{gap}.{end - start}")
         before = end
     return "".join(pieces)

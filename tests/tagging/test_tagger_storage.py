@@ -58,7 +58,7 @@ def test_other_bytes_are_refused(data, with_magic):
 
 
 def test_another_version_is_named(trained):
-    with pytest.raises(ModelError, match="version is 9"):
+    with pytest.raises(ModelError, match="version 9"):
         Tagger.from_bytes(MAGIC[:-1] + b"\x09" + trained.to_bytes()[len(MAGIC) :])
 
 

@@ -65,20 +65,20 @@ def test_a_lone_pos_node_is_a_tree():
         (f"{RAIN}\n(S (NP (NN Rain)", "2:1", "2 closing brackets are missing in the tree that begins here"),
         (f"(S (NN Rain)\n{RAIN}\n", "1:1", "expected ')' before line 2, where another tree seems to begin"),
         (f"{RAIN}\n{RAIN})", "2:36", "')' without a '(' before it"),
-        (f"{RAIN} falls", "1:37", "the word 'falls' outside of a tree; expected '('"),
+        (f"{RAIN} falls", "1:37", "the word 'falls' outside a tree; expected '('"),
         ("(S (NP ) (VP (VB go)))", "1:8", "the node (NP) is empty"),
         ("\n(())", "2:3", "the node () is empty"),
-        ("(S (NP (NN Rain) falls))", "1:18", "the node NP has the word 'falls' beside other nodes"),
+        ("(S (NP (NN Rain) falls))", "1:18", "the node NP has the word 'falls' next to other nodes"),
         ("(S (NP Rain (NN falls)))", "1:8", "the node NP has both the word 'Rain' and nodes in it"),
-        ("(S (NP (NN Rain", "1:12", "the text ends behind the word 'Rain'; expected ')'"),
+        ("(S (NP (NN Rain", "1:12", "the text ends after the word 'Rain'; expected ')'"),
         (
             "(VROOT (S (NN Rain))\n(VROOT (S (NN Sun)))\n(VROOT (S (NN Snow))))\n",
             "1:1",
             "1 closing bracket is missing in the tree that begins here; expected ')' before line 2, where another tree "
             "seems to begin",
         ),
-        ("(S ((NN Rain)))", "1:4", "a node without a label under S; expected a label behind '('"),
-        ("rain", "1:1", "the word 'rain' outside of a tree"),
+        ("(S ((NN Rain)))", "1:4", "a node without a label under S; expected a label after '('"),
+        ("rain", "1:1", "the word 'rain' outside a tree"),
     ],
 )
 def test_errors_name_place_and_what_was_expected(text, place, what):
@@ -196,7 +196,7 @@ def test_unreadable_files_are_named(tmp_path, name, data, what):
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(IncparseError, match=r"nowhere\.mrg: there is no such file"):
+    with pytest.raises(IncparseError, match=r"nowhere\.mrg: no such file"):
         list(read_trees(tmp_path / "nowhere.mrg"))
     with pytest.raises(IncparseError, match="no treebank file found; looked for"):
         list(read_trees(tmp_path))

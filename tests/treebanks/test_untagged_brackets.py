@@ -27,7 +27,7 @@ def write(tmp_path):
     ("tree", "column", "what"),
     [
         ("(S (NP the cat) (VP sat))", 4, "the node NP has 2 words, 'the cat'"),
-        ("(S (NP (DT the) cat) (VP (VBD sat)))", 17, "the node NP has the word 'cat' beside other nodes"),
+        ("(S (NP (DT the) cat) (VP (VBD sat)))", 17, "the node NP has the word 'cat' next to other nodes"),
         ("(S (VP sat (PP (IN on) (NP it))))", 8, "the node VP has both the word 'sat' and nodes in it"),
     ],
 )

@@ -39,18 +39,18 @@ def test_deep_strings_are_read_back():
 @pytest.mark.parametrize(
     ("string", "place", "what"),
     [
-        ("", "1:1", "there is nothing here; expected '(' and a tree"),
-        ("\n# a comment\n", "3:1", "there is nothing here"),
-        ("owl", "1:1", "the word 'owl' outside of a tree; expected '('"),
+        ("", "1:1", "found no tree; expected '(' and a tree"),
+        ("\n# a comment\n", "3:1", "found no tree"),
+        ("owl", "1:1", "the word 'owl' outside a tree; expected '('"),
         (")", "1:1", "')' without a '(' before it; expected '(' and a tree"),
-        ("(S (NP (NN owl)) ())", "1:18", "a node without a label under S; expected a label behind '('"),
+        ("(S (NP (NN owl)) ())", "1:18", "a node without a label under S; expected a label after '('"),
         ("(S\n  (NP))", "2:6", "the node (NP) is empty; expected a word or nodes in it"),
-        ("(S (DT the) owl)", "1:13", "has the word 'owl' beside other nodes; expected a POS node for it"),
+        ("(S (DT the) owl)", "1:13", "has the word 'owl' next to other nodes; expected a POS node for it"),
         ("(NP the (NN owl))", "1:5", "has both the word 'the' and nodes in it; expected a POS node for it"),
-        ("(S\n (NP (NN owl", "2:10", "the text ends behind the word 'owl'; expected ')'"),
+        ("(S\n (NP (NN owl", "2:10", "the text ends after the word 'owl'; expected ')'"),
         ("(S (NP (NN owl)", "1:1", "2 closing brackets are missing in the tree that begins here; expected them before"),
-        ("(S (NN owl)) (", "1:14", "'(' stands behind the tree; expected the end of the string"),
-        ("(NN owl)\n(NN cat)", "2:1", "'(NN cat)' stands behind the tree"),
+        ("(S (NN owl)) (", "1:14", "'(' follows the tree; expected the end of the string"),
+        ("(NN owl)\n(NN cat)", "2:1", "'(NN cat)' follows the tree"),
     ],
 )
 def test_a_broken_string_is_refused_with_its_place(string, place, what):

@@ -130,17 +130,17 @@ def test_a_users_own_table(tmp_path):
     ("text", "what"),
     [
         ("[]", "expected an object"),
-        ('{"rules": []}', "'rules' is missing or no object"),
+        ('{"rules": []}', "'rules' is missing or not an object"),
         ('{"rules": {}, "rulez": 1}', "unknown entries 'rulez'"),
         ('{"format": "2", "rules": {}}', "'format' is '2'"),
-        ('{"rules": {}, "punctuation": ","}', "'punctuation' is no list"),
+        ('{"rules": {}, "punctuation": ","}', "'punctuation' is not a list"),
         ('{"rules": {"NP": []}}', "rules['NP']: expected a list of passes"),
         ('{"rules": {"NP": ["left"]}}', "rules['NP'][0]: expected a direction and a list of labels"),
         ('{"rules": {"NP": [["left", ["A"]], ["up", ["B"]]]}}', "rules['NP'][1]: the direction is 'up'"),
         ('{"rules": {"NP": [["left", [1]]]}}', "rules['NP'][0]: the labels are [1]"),
         ('{"rules": {}, "default": [["left", []]]}', "default[0]: the labels are []"),
         (json.dumps({"rules": {"NP": [["left", ["A"] * 101]]}}), "rules['NP']: 101 labels; at most 100"),
-        ('{"rules": ', ":1:11: the head table is no JSON"),
+        ('{"rules": ', ":1:11: invalid JSON in head table"),
     ],
 )
 def test_errors_name_file_and_entry(tmp_path, text, what):
@@ -152,7 +152,7 @@ def test_errors_name_file_and_entry(tmp_path, text, what):
 
 
 def test_unknown_tables_and_files_are_named(tmp_path):
-    with pytest.raises(ConfigError, match="no head table 'xx'; there are en, any"):
+    with pytest.raises(ConfigError, match="unknown head table 'xx': choose from en, any"):
         HeadRules.from_name("xx")
     with pytest.raises(ConfigError, match=r"none\.json: the head table cannot be read"):
         HeadRules.from_file(tmp_path / "none.json")

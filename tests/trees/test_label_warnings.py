@@ -23,7 +23,7 @@ def _nothing_was_warned_of(monkeypatch):
         ("NPP", "did you mean .*'NP'"),
         ("WHPN", "did you mean 'WHPP' or 'WHNP'"),
         ("clause", "the label 'clause': docs/labels.md lists the labels"),
-        ("NN", r"'NN' is a part of speech, and POS nodes are no phrases; subtrees\('NN'\) finds them"),
+        ("NN", r"'NN' is a part of speech, and POS nodes are not phrases; subtrees\('NN'\) finds them"),
         ("NP-SUBJ", "did you mean .*'NP'"),
     ],
 )

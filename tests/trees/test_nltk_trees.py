@@ -72,10 +72,10 @@ def test_chunks_with_tagged_words_are_read():
 @pytest.mark.parametrize(
     ("theirs", "message"),
     [
-        (nltk_tree.Tree("NP", ["the", "owl"]), "has the word 'the' beside others under 'NP'"),
+        (nltk_tree.Tree("NP", ["the", "owl"]), "has the word 'the' next to others under 'NP'"),
         (nltk_tree.Tree("S", [nltk_tree.Tree("NP", [])]), "has nothing under 'NP'"),
-        (nltk_tree.Tree("S", [nltk_tree.Tree("NN", ["owl"]), 3]), "3 is no nltk.Tree"),
-        ("(S (NN owl))", "is no nltk.Tree"),
+        (nltk_tree.Tree("S", [nltk_tree.Tree("NN", ["owl"]), 3]), "3 is not an nltk.Tree"),
+        ("(S (NN owl))", "is not an nltk.Tree"),
     ],
 )
 def test_what_is_no_such_tree_is_refused(theirs, message):

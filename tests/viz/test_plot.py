@@ -83,7 +83,7 @@ def test_any_figures_stay_on_the_scale(values, style, from_zero):
     [
         ([1.0], "the series has 1 values for 4 words"),
         ({"total": [1.0, 2.0]}, "the series 'total' has 2 values for 4 words"),
-        ([1.0, float("inf"), 2.0, 3.0], "the series has the value inf at 'horse': give None where there is none"),
+        ([1.0, float("inf"), 2.0, 3.0], "the series has the value inf at 'horse': give None for a missing value"),
     ],
 )
 def test_wrong_series(values, message):
@@ -92,7 +92,7 @@ def test_wrong_series(values, message):
 
 
 def test_wrong_styles_and_nothing_to_plot():
-    with pytest.raises(ConfigError, match="no style 'pie' for plots: there are 'bars', 'line'"):
+    with pytest.raises(ConfigError, match="unknown style 'pie' for plots: choose from 'bars', 'line'"):
         plot(WORDS, [1.0] * 4, style="pie")
     with pytest.raises(IncparseError, match="no words"):
         plot([], [])

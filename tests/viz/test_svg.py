@@ -92,15 +92,15 @@ def test_colours_are_the_same_everywhere_and_can_be_given():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"colour": "red"}, "no option 'colour' for pictures: did you mean 'color'"),
-        ({"distance": 90}, "no option 'distance' for pictures: there are width, "),
-        ({"width": "wide"}, "\"width\" is 'wide'; it is a whole number from 100 on, or None"),
+        ({"colour": "red"}, "unknown option 'colour' for pictures: did you mean 'color'"),
+        ({"distance": 90}, "unknown option 'distance' for pictures: choose from width, "),
+        ({"width": "wide"}, "\"width\" is 'wide'; it must be a whole number from 100, or None"),
         ({"collapse_depth": 0}, '"collapse_depth" is 0'),
-        ({"collapse": "NP"}, "\"collapse\" is a list of labels, such as ['NP'], not 'NP'"),
-        ({"direction": "left"}, '"direction" is \'left\'; it is "ltr", "rtl" or None'),
-        ({"bg": "url(http://example.org)"}, "nothing that a style can have"),
-        ({"colors": {"NP": "red;display:none"}}, "'red;display:none', given for 'NP', is nothing that a style can"),
-        ({"font": "x</style>"}, "nothing that a style can have"),
+        ({"collapse": "NP"}, "\"collapse\" must be a list of labels, such as ['NP'], not 'NP'"),
+        ({"direction": "left"}, '"direction" is \'left\'; it must be "ltr", "rtl" or None'),
+        ({"bg": "url(http://example.org)"}, "not a valid value in a style"),
+        ({"colors": {"NP": "red;display:none"}}, "'red;display:none', given for 'NP', is not a valid value in a style"),
+        ({"font": "x</style>"}, "not a valid value in a style"),
     ],
 )
 def test_options_are_checked(options, message):
