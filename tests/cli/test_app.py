@@ -43,7 +43,7 @@ def test_each_help_has_an_example(run, name):
         (["score", "a", "b", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
         (["parse", "x", "--format", "xml"], "Invalid value for '--format'"),
         (["parse", "x", "--nbest", "0"], "Invalid value for '--nbest'"),
-        (["parse", "x", "--model", "nowhere"], "no pipeline 'nowhere'"),
+        (["parse", "x", "--model", "nowhere"], "cannot find the pipeline 'nowhere'"),
         (["parse", "--input", "missing.txt"], "missing.txt: No such file or directory"),
         (["parse", "text", "--input", "-"], "not both"),
         (["score", "missing.mrg", "missing.mrg"], "missing.mrg: there is no such file"),

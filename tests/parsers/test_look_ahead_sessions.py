@@ -139,9 +139,11 @@ def test_what_a_session_cannot_do_is_told(request):
     with pytest.raises(IncparseError, match=r"has to be a string, not 3: .*token\.text"):
         session.push(3, "DT")
     for wrong in (5, b"NN", ("NN", "VB"), ["NN"], [], [("NN", "x")]):
-        with pytest.raises(IncparseError, match=re.escape(f"{wrong!r} is no tag (of 'The'): give a string, or a list")):
+        with pytest.raises(
+            IncparseError, match=re.escape(f"{wrong!r} is not a tag (for 'The'): pass a string, or a list")
+        ):
             session.push("The", wrong)
-    with pytest.raises(IncparseError, match=r"no tag 'dt' \(for 'The'\): choose among .*DT"):
+    with pytest.raises(IncparseError, match=r"not know the tag 'dt' \(for 'The'\): choose one of .*DT"):
         session.push("The", "dt")
     with pytest.raises(IncparseError, match="no words yet"):
         session.best()
@@ -150,5 +152,5 @@ def test_what_a_session_cannot_do_is_told(request):
         session.push("The", "DT").nbest(0)
     with pytest.raises(IncparseError, match=r"a whole number, not 1\.5"):
         session.push("The", "DT").nbest(1.5)
-    with pytest.raises(IncparseError, match="no probabilities"):
+    with pytest.raises(IncparseError, match="no word probabilities"):
         session.push("The", "DT").measures()

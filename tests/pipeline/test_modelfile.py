@@ -38,7 +38,7 @@ def test_another_format_is_refused():
 
 
 def test_a_missing_pipeline_is_told():
-    with pytest.raises(ModelError, match="no pipeline 'nowhere'"):
+    with pytest.raises(ModelError, match="cannot find the pipeline 'nowhere'"):
         find_pipeline("nowhere")
 
 
