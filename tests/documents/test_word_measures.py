@@ -83,7 +83,7 @@ def test_merged_tokens_have_joint_ones(nlp):
 
 def test_a_doc_without_them_says_so(nlp):
     doc = nlp.make_doc(TEXT)
-    with pytest.raises(IncparseError, match="no measures of 'The'"):
+    with pytest.raises(IncparseError, match="'The' has no measures"):
         _ = doc[0]._.incparse
 
 
