@@ -192,7 +192,7 @@ def test_a_folder_without_trees_and_a_damaged_docbin(run, tmp_path):
     (tmp_path / "x.spacy").write_bytes(b"no DocBin")
     result = run("search", "NP", tmp_path)
     assert result.exit_code == 1
-    assert "x.spacy: the file is no DocBin, or damaged" in result.stderr
+    assert "x.spacy: the file is not a DocBin, or is damaged" in result.stderr
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs pipes and signals as in POSIX")

@@ -19,7 +19,7 @@ def test_packing_is_deterministic():
 
 @pytest.mark.parametrize("n_cut", [1, 5, 12])
 def test_what_is_cut_short_is_refused(n_cut):
-    with pytest.raises(ModelError, match="damaged or cut short"):
+    with pytest.raises(ModelError, match="damaged or truncated"):
         unpack(pack(PARTS)[:-n_cut])
 
 
