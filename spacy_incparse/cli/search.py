@@ -1,4 +1,4 @@
-"""`search`: find what a pattern describes in files with trees."""
+"""`search`: search files with trees for a pattern."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HitFormat(str, Enum):
-    """How hits are shown."""
+    """The output formats."""
 
     kwic = "kwic"
     tree = "tree"
@@ -75,7 +75,7 @@ def search_command(
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
       spacy-incparse search "@SBAR < (WHNP << which)" "more/*.mrg.gz" parsed.spacy --count
     """
-    # Imported here, as in the other commands, so that those that search nothing start at once.
+    # Imported here, as in the other commands, so that the other commands start quickly.
     from spacy_incparse.patterns import compile
 
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
@@ -141,12 +141,12 @@ def _print_hits(
     }
     hits = ((path, match) for path, forest in corpus for match in _hits(pattern, forest, every))
     for path, match in islice(hits, limit):
-        # Not typer.echo, which flushes every line: hits are many.
+        # Not typer.echo, which flushes every line: there may be many hits.
         print(writers[format_](path, match))
 
 
 def _hits(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
-    """Yield the matches, each with its tree's number in the file: there may be trees that are not in the forest."""
+    """Yield the matches, each with the number of its tree in the file, because the forest may omit trees."""
     matches = pattern.search(forest, every=every)
     if forest.places is None:
         return matches

@@ -36,7 +36,7 @@ def test_each_help_has_an_example(run, name):
     [
         (["prase"], "No such command 'prase'"),
         (["--verion"], "No such option"),
-        (["search", "-NONE-", "x.mrg"], "No such option: -N. An argument that begins with a dash goes behind `--`"),
+        (["search", "-NONE-", "x.mrg"], "No such option: -N. Put an argument that begins with a dash after `--`"),
         (["search", "NP", "x.mrg", "--heads", "fr"], "no head table 'fr'; there are en, any"),
         (["score", "only-one.mrg"], "Missing argument 'PARSED'"),
         (["score", "a", "b", "--bootstrap", "many"], "Invalid value for '--bootstrap'"),
