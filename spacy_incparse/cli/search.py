@@ -66,7 +66,7 @@ def search_command(
 ) -> None:
     """Search trees with a Tregex pattern.
 
-    Bracket files may be gzipped, and their trees are searched without normalisation. Patterns do not distinguish words
+    Bracket files may be gzipped, and their trees are searched without normalization. Patterns do not distinguish words
     from labels: NN < pumpkin finds the noun.
 
     \b

@@ -131,7 +131,7 @@ def test_folders_and_kinds_of_files(run, tmp_path, write):
     assert [line.split(" ", 1)[0] for line in found] == ["a.mrg:1", "b.mrg.gz:1", "c.spacy:1"]
     assert all(line.endswith(hit) for line in found)
     assert run("search", "NN", tmp_path, "--count").stdout == "9\n"
-    assert run("search", "NP", tmp_path / "c.spacy", "--count").stdout == "6\n"  # as normalised by `convert`
+    assert run("search", "NP", tmp_path / "c.spacy", "--count").stdout == "6\n"  # as normalized by `convert`
     assert run("search", "NN", tmp_path / "*.mrg", tmp_path / "c.spacy", "--count").stdout == "6\n"
     (tmp_path / "only").mkdir()
     (tmp_path / "c.spacy").rename(tmp_path / "only" / "c.spacy")

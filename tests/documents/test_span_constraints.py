@@ -25,7 +25,7 @@ def nlp():
 
 
 def doc_with(nlp, text=TEXT, **groups):
-    """Make a Doc with spans as (first token, one behind the last, label) by group."""
+    """Return a Doc with spans as (start token, end token, label) by group."""
     doc = nlp.make_doc(text)
     for key, spans in groups.items():
         doc.spans[key.rstrip("_")] = [Span(doc, *span) for span in spans]

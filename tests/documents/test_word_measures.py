@@ -1,4 +1,4 @@
-"""Measures on tokens, and what becomes of them when a Doc is copied, cut, joined or retokenised."""
+"""Measures on tokens, and what becomes of them when a Doc is copied, cut, joined or retokenized."""
 
 import pytest
 import spacy

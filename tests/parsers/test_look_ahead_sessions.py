@@ -17,7 +17,7 @@ LOOKS_FAR = {"node": ["L10 LKP", "L10 L01 LKP T1", "L10 LKP T2"], "word": ["LK L
 
 
 class Tagger:
-    """Tags that depend on a word and the two behind it, and on nothing else; END where there are none."""
+    """Tags that depend only on a word and the two words after it; END if there are none."""
 
     look_ahead = 2
 
@@ -68,7 +68,7 @@ def test_answers_come_as_late_as_the_features_look_ahead(request, features, look
 
 @pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if field.look_ahead is not None])
 def test_no_field_looks_farther_than_it_says(request, name):
-    """Whatever comes behind what it looks at, the beam is the same, under random weights."""
+    """With random weights, the beam does not depend on words beyond the look-ahead."""
     kind = "close" if FIELDS[name].needs_span else "node"
     features = {"node": ["L10 L01"], kind: [name, "L10 L01"]}
     engines = Engines(sample(request)[:20], features=features, beam_size=4)
