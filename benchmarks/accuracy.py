@@ -1,14 +1,14 @@
-"""How right the trees are: train on a treebank's train part, score its dev part, several seeds.
+"""Measure accuracy: train on a treebank's train part with several seeds, and score the dev part.
 
-The number of passes is fixed beforehand and the parser of the last pass is scored: the dev part decides nothing. Each
-parser, trained as `spacy-incparse train` does, is scored under its own tagger's tags (`acc-BANK-predicted-CONFIG`) and
-under gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold` the training too has gold tags alone, and there is one
-row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters` the rows end in `-clusters`. A generative parser has no
-tagger: its predicted tags are its own, and all its seeds are one. Scores are EVALB's with COLLINS.prm, all sentences;
-the gold tags are put into the finished trees so that every sentence counts. Each seed is trained in a process of its
-own, whose peak memory (when training has ended) and training time (the tagger included) stand in the row. With
-`--trees FOLDER` the trees are kept, in FOLDER/ROW.SEED.mrg, so that `gains.py` can compare two rows; and figures too:
-after an interruption the same command trains only the seeds that are missing.
+The number of passes is fixed in advance and the parser of the last pass is scored, so the dev part decides nothing.
+Each parser is trained as by `spacy-incparse train`, and scored with its own tagger's tags
+(`acc-BANK-predicted-CONFIG`) and with gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold`, training uses only
+gold tags, and there is one row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters`, the row names end in
+`-clusters`. A generative parser has no tagger: it predicts its own tags, and all seeds give the same parser. Scores are
+EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
+Each seed is trained in its own process; the row reports its peak memory (at the end of training) and training time
+(including the tagger). With `--trees FOLDER`, the trees are saved in FOLDER/ROW.SEED.mrg, so that `gains.py` can
+compare two rows. Figures are saved too: after an interruption, the same command trains only the missing seeds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, Any]]:
-    """Train with one seed and score, by the kind of tags that are parsed under."""
+    """Train with one seed, and return the scores by the kind of tags used in parsing."""
     gold_only = arguments.train_on == "gold"
     trees = common.read_part(arguments, arguments.bank, "train")
     trained = train(
@@ -88,8 +88,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--train-on", choices=("tagged", "gold"), default="tagged", help="tags in training")
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
     parser.add_argument("--clusters", metavar="LANG|FILE", help="word clusters; default: the config's")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="where to put the pipeline of the first seed")
-    parser.add_argument("--trees", type=Path, metavar="FOLDER", help="where to keep the trees of all seeds")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="where to save the pipeline of the first seed")
+    parser.add_argument("--trees", type=Path, metavar="FOLDER", help="where to save the trees of all seeds")
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1, 2])
     return parser.parse_args(argv)
 
@@ -108,7 +108,7 @@ def _run_all(arguments: argparse.Namespace) -> list[dict[str, dict[str, Any]]]:
 
 
 def _checksum(arguments: argparse.Namespace) -> str:
-    """Give a checksum of all that a run depends on but for its seed and the package."""
+    """Return a checksum of everything that a run depends on, except its seed and the package."""
     trees = [tree for part in ("train", "dev") for tree in common.read_part(arguments, arguments.bank, part)]
     recipe = read_recipe(arguments.config, max_epochs=arguments.epochs, clusters=arguments.clusters)
     settings = {**recipe.training, **recipe.search, "max_epochs": recipe.max_epochs, "train_on": arguments.train_on}
@@ -116,7 +116,7 @@ def _checksum(arguments: argparse.Namespace) -> str:
 
 
 def _cells(runs: Sequence[dict[str, Any]]) -> list[str]:
-    """Means over the seeds; of flat sentences and memory the most, as a mean would hide them."""
+    """Return means over the seeds; for flat sentences and memory the maximum, which a mean would hide."""
     means = {key: mean(run[key] for run in runs) for key in (*MEASURES, "relaxed", "seconds")}
     return [
         percent(means["const_f"]),

@@ -1,8 +1,9 @@
-"""How true the confidence of a trained pipeline's trees and phrases is.
+"""Measure how reliable the confidence of a trained pipeline's trees and phrases is.
 
-The dev part of a treebank goes through `nlp.pipe`, tokens and sentence bounds given, tags the pipeline's own. A tree is
-right if it has all phrases of the gold tree and no others, a phrase if the gold tree has it; roots are no phrases. The
-error is the expected calibration error over ten bins. The temperature is the model's: nothing is fitted here.
+The dev part of a treebank goes through `nlp.pipe` with gold tokens and sentence boundaries and the pipeline's own tags.
+A tree is right if it has exactly the phrases of the gold tree; a phrase is right if the gold tree has it. Roots do not
+count as phrases. The error is the expected calibration error over ten bins. The temperature is the model's: nothing is
+fitted here.
 """
 
 from __future__ import annotations

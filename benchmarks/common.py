@@ -1,4 +1,4 @@
-"""What all benchmarks share: arguments, treebanks, machine and commit. Import it before numpy and spaCy."""
+"""Shared by all benchmarks: arguments, treebanks, machine and commit. Import this module before numpy and spaCy."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RESULTS = CHECKOUT / "benchmarks" / "RESULTS.md"
 SAMPLE = "sample"  # the name of the project's own treebank
 MEGABYTE = 10**6
 
-# One thread, here and in the processes that are started. Each library reads its own when it is first loaded, which none
-# of the imports above does.
+# One thread, here and in child processes. Each library reads its variable when it is first loaded, and the imports
+# above load none of them.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"):
     os.environ[_variable] = "1"
 
@@ -34,7 +34,7 @@ def argument_parser(
     model: str | None = None,
     runs: int | None = None,
 ) -> argparse.ArgumentParser:
-    """Give a parser with the arguments that all benchmarks have, and of the others those that have a default here."""
+    """Return a parser with the arguments of all benchmarks, and with those optional ones that get a default here."""
     arguments = argparse.ArgumentParser(description=description)
     if bank is not None:
         arguments.add_argument("bank", nargs="?", default=bank, help=f"name of the treebank; default: {bank}")
@@ -52,42 +52,42 @@ def argument_parser(
         default=Path(os.environ.get("INCPARSE_TREEBANKS", CHECKOUT / "../shared/treebanks")),
         help="folder with BANK/train.mrg and BANK/dev.mrg; default: the environment variable INCPARSE_TREEBANKS",
     )
-    arguments.add_argument("--limit", type=int, help="take so many sentences only, to try the script; writes no row")
+    arguments.add_argument("--limit", type=int, help="use only this many sentences, to try the script; writes no row")
     arguments.add_argument("--results", type=Path, help="file to write the rows to, also with --limit")
     return arguments
 
 
 def search_setting(text: str) -> tuple[str, float | int]:
-    """Read "name=value", a setting of the search."""
+    """Return the name and value of a search setting, "name=value"."""
     name, _, value = text.partition("=")
     return name, int(value) if value.isdigit() and name != "gamma" else float(value)
 
 
 def read_part(arguments: argparse.Namespace, bank: str, part: str) -> list[Tree]:
-    """Read the normalised trees of a treebank's part, "train" or "dev"; `--limit` cuts both."""
+    """Return the normalized trees of a treebank's part, "train" or "dev"; `--limit` applies to both."""
     return read_treebank(part_path(arguments, bank, part))[: arguments.limit]
 
 
 def part_path(arguments: argparse.Namespace, bank: str, part: str) -> Path:
-    """Give the file of a treebank's part."""
+    """Return the file of a treebank's part."""
     if bank == SAMPLE:
         return CHECKOUT / "assets" / f"sample-{part}.mrg"
     return arguments.treebanks / bank / f"{part}.mrg"
 
 
 def results_file(arguments: argparse.Namespace) -> Path | None:
-    """Give the file for the rows; a trial with few sentences has none unless it is named."""
+    """Return the file for the rows; a trial with few sentences has none, unless the arguments name one."""
     return arguments.results or (None if arguments.limit else RESULTS)
 
 
 def machine() -> str:
-    """Name processor, number of cores, and the versions that matter for speed."""
+    """Return the processor, the number of cores, and the versions that affect speed."""
     versions = f"Python {platform.python_version()}, spaCy {version('spacy')}, numpy {version('numpy')}"
     return f"{_processor()}, {os.cpu_count()} cores, {versions}"
 
 
 def commit() -> str:
-    """Name the commit; "-dirty" where a file of the package or of the benchmarks differs from it."""
+    """Return the commit, with "-dirty" if a file of the package or of the benchmarks differs from it."""
     try:
         changes = _git("status", "--porcelain", "--", "spacy_incparse", "benchmarks", ":!benchmarks/RESULTS.md")
         return _git("describe", "--always") + ("-dirty" if changes else "")
@@ -96,7 +96,7 @@ def commit() -> str:
 
 
 def command(argv: Sequence[str] | None) -> str:
-    """Give the command line without what belongs to the machine: folders, and where results go."""
+    """Return the command line without machine-specific parts: folders, and the file for the results."""
     script = Path(sys.argv[0]).name
     rest, words = list(sys.argv[1:] if argv is None else argv), []
     while rest:

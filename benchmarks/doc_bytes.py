@@ -1,8 +1,8 @@
-"""How much longer `Doc.to_bytes` gets by trees.
+"""Measure how much trees increase the size of `Doc.to_bytes`.
 
-Sentences of a treebank's dev part make Docs, of about 500 tokens and of one sentence each. The same Doc is written with
-tags and sentence bounds, and with the trees as well, as the component stores them. Ratios are means over the bytes of
-all Docs.
+Docs are made from sentences of a treebank's dev part, with about 500 tokens and with one sentence each. Each Doc is
+serialized with tags and sentence boundaries, and again with the trees as the component stores them. Ratios are means
+over the bytes of all Docs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-SCORE = 1234.56  # of a stored tree; those of a treebank have none
+SCORE = 1234.56  # a score for stored trees; treebank trees have none
 
 TABLE = Table(
     "Bytes of a Doc",
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def groups(trees: Sequence[Tree], n_tokens: int) -> Iterator[list[Tree]]:
-    """Yield sentences in a row, at least so many tokens of them; the last ones may be fewer."""
+    """Yield groups of consecutive sentences with at least this many tokens; the last group may be smaller."""
     group: list[Tree] = []
     for tree in trees:
         group.append(tree)
@@ -72,7 +72,7 @@ VOCAB = spacy.blank("en").vocab
 
 
 def _sizes(trees: Sequence[Tree]) -> tuple[int, int, int]:
-    """Give the bytes of a Doc with trees, those without, and its number of tokens."""
+    """Return the size of a Doc with trees, its size without trees, and its number of tokens."""
     doc = next(trees_to_docs(trees, VOCAB, natural_spacing=True, n_sents=len(trees)))
     _as_parsed(doc)
     with_trees = len(doc.to_bytes())
@@ -81,7 +81,7 @@ def _sizes(trees: Sequence[Tree]) -> tuple[int, int, int]:
 
 
 def _as_parsed(doc: Doc) -> None:
-    """Store the gold trees with all that the component stores."""
+    """Store the gold trees with everything that the component stores."""
     heads = heads_field(HeadRules.from_name("en"))
     for found in anchored_trees(doc):
         value = encode(

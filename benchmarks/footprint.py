@@ -1,7 +1,7 @@
-"""What a trained pipeline takes: seconds to load, memory while it parses, bytes on disk.
+"""Measure the footprint of a trained pipeline: loading time, memory while parsing, and size on disk.
 
-Each measurement is a fresh process that imports spaCy, then starts the clock and loads the pipeline, parses one
-sentence, and then the dev part of a treebank through `nlp.pipe`. Times are wall-clock; figures are medians.
+Each measurement uses a fresh process that imports spaCy, starts the clock, loads the pipeline, parses one sentence, and
+then parses the dev part of a treebank with `nlp.pipe`. Times are wall-clock times; figures are medians.
 """
 
 from __future__ import annotations

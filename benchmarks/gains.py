@@ -1,9 +1,9 @@
-"""Is one recipe better than another? The trees that `accuracy.py --trees FOLDER` has kept, in a paired bootstrap.
+"""Compare two recipes with a paired bootstrap, on the trees saved by `accuracy.py --trees FOLDER`.
 
     python benchmarks/gains.py wsj acc-wsj-predicted-rich acc-wsj-predicted-accurate --trees FOLDER
 
-A sample is as many dev sentences as there are, drawn with repetition, each with the brackets of all seeds together: so
-both chance in training and chance in the sentences are in it. The row is named `gain-...-to-...`.
+A sample has as many sentences as the dev part, drawn with replacement, each with the brackets of all seeds together. It
+thus reflects random variation both in training and between sentences. The row is named `gain-...-to-...`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     paths = [_kept(arguments.trees, row) for row in arguments.rows]
     if paths[0].keys() != paths[1].keys():
         seeds = (", ".join(map(str, row)) for row in paths)
-        raise IncparseError("{}: the seeds {} against {}: both rows must have the same".format(arguments.trees, *seeds))
+        raise IncparseError(
+            "{}: the seeds {} against {}: both rows must have the same seeds".format(arguments.trees, *seeds)
+        )
     before, after = ([score_trees(gold, read_trees([path])) for path in row.values()] for row in paths)
     found = compare(_joined(before), _joined(after), n=N_SAMPLES)
     gains = [100 * (b.all.f - a.all.f) for a, b in zip(before, after, strict=True)]
@@ -56,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _kept(folder: Path, row: str) -> dict[int, Path]:
-    """Find the trees of a row, by seed."""
+    """Return the trees of a row by seed."""
     paths = {int(path.suffixes[-2][1:]): path for path in folder.glob(f"{row}.*.mrg")}
     if not paths:
         raise IncparseError(f"{folder} has no trees of {row}: run accuracy.py with --trees {folder}")
@@ -64,7 +66,7 @@ def _kept(folder: Path, row: str) -> dict[int, Path]:
 
 
 def _joined(runs: Sequence[Scores]) -> Scores:
-    """Add up the counts of all seeds sentence by sentence."""
+    """Return the sums of the counts of all seeds, sentence by sentence."""
     sentences = [_sum(scores) for scores in zip(*(run.per_sentence for run in runs), strict=True)]
     return Scores.of(sentences, LabelCounts(), COLLINS)
 
@@ -82,7 +84,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__)
     parser.add_argument("bank", help="name of the treebank: wsj, gum, craft, or sample")
     parser.add_argument("rows", nargs=2, metavar="ROW", help="names of two rows of accuracy.py, the better one last")
-    parser.add_argument("--trees", type=Path, required=True, metavar="FOLDER", help="where accuracy.py has kept them")
+    parser.add_argument("--trees", type=Path, required=True, metavar="FOLDER", help="where accuracy.py saved them")
     return parser.parse_args(argv)
 
 

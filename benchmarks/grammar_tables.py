@@ -1,8 +1,8 @@
 """Table 1 of Collins & Roark (2004) for treebanks: chain types with and without the left-corner transform.
 
-Chains longer than 2 are counted, tags counted, the root not (`--with-top` counts it, as the paper does); the dev part
-is what is held out. "round trip" is the number of trees of both parts that the inverse of the transform does not give
-back.
+The counts are of chains longer than 2, including tags but not the root (`--with-top` includes it, as the paper does).
+The dev part is the held-out part. "round trip" is the number of trees of both parts that the inverse transform does not
+restore.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TABLE = Table(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Count one row a treebank."""
+    """Compute one row per treebank."""
     parser = common.argument_parser(__doc__, banks=["wsj", "gum", "craft"])
     parser.add_argument("--with-top", action="store_true", help="count the root as a part of the first word's chain")
     arguments = parser.parse_args(argv)
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def n_failures(trees: Sequence[Tree]) -> int:
-    """Count the trees that transform and inverse do not leave as they are."""
+    """Return the number of trees that the transform and its inverse do not restore."""
     return sum(restore(transform(tree)) != tree for tree in trees)
 
 

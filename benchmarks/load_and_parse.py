@@ -13,7 +13,7 @@ ONE_SENTENCE = "The owl had watched them for an hour."
 
 
 def measure(model: str, treebank: str, limit: int) -> dict[str, float]:
-    """Load and parse; nothing of ours is imported before the clock starts. Seconds and bytes."""
+    """Return the seconds and bytes of loading and parsing; none of our modules is imported before the clock starts."""
     before = resident_bytes()
     started = time.perf_counter()
     import spacy_incparse
@@ -36,7 +36,7 @@ def measure(model: str, treebank: str, limit: int) -> dict[str, float]:
 
 
 def _parse(nlp, treebank: str, limit: int) -> None:
-    """Keep no Doc: they are the user's affair, not the pipeline's."""
+    """Parse without keeping the Docs, whose memory does not belong to the pipeline."""
     from saved_pipeline import sentence_docs
 
     from spacy_incparse.treebanks.penn_reader import read_treebank

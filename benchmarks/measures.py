@@ -1,8 +1,8 @@
-"""How exact measures word by word are, and how fast: surprisal of the default beam against wider and complete search.
+"""Measure the accuracy and speed of word measures: surprisal of the default beam against wider and complete search.
 
-One row compares the default beam with one ten times as wide on words of a treebank's dev part, in sentences drawn at
-random. The other one compares search without a filter with the slow twin of the tests, which adds up all analyses one
-by one, on grammars of two small trees each.
+One row compares the default beam with one ten times as wide, on random sentences of a treebank's dev part. The other
+row compares search without a filter with the slow reference implementation of the tests, which enumerates all analyses,
+on grammars of two small trees each.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ TABLE = Table(
     ),
 )  # fmt: skip
 WIDER = 10
-MAX_WORDS = 4  # of a sentence that the slow twin measures
-MAX_HYPOTHESES = 3000  # it goes no further than these
+MAX_WORDS = 4  # per sentence, for the slow twin
+MAX_HYPOTHESES = 3000  # the slow twin stops at this number
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -58,12 +58,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__, bank="gum", model="en_generative")
     parser.add_argument("--sentences", type=int, default=120, help="drawn from the dev part; default: 120")
     parser.add_argument("--grammars", type=int, default=20, help="for the slow twin; default: 20")
-    parser.add_argument("--seed", type=int, default=0, help="of what is drawn")
+    parser.add_argument("--seed", type=int, default=0, help="seed for random choices")
     return parser.parse_args(argv)
 
 
 def _against_wider(parser: GenerativeParser, trees: Sequence[Tree]) -> list[str]:
-    """Give the cells for the default beam and one ten times as wide."""
+    """Return the cells for the default beam and one ten times as wide."""
     beam_size = parser.config.measures_beam_size
     narrow, speed = _surprisals(parser, trees, beam_size)
     wide, wide_speed = _surprisals(parser, trees, WIDER * beam_size)
@@ -72,7 +72,7 @@ def _against_wider(parser: GenerativeParser, trees: Sequence[Tree]) -> list[str]
 
 
 def _surprisals(parser: GenerativeParser, trees: Sequence[Tree], beam_size: int) -> tuple[list[float], float]:
-    """Give the surprisal of every word, and words per CPU second."""
+    """Return the surprisal of every word, and the words per CPU second."""
     started = time.process_time()
     found = [word for tree in trees for word in parser.measures(tree.words, beam_size=beam_size)]
     return _bits(found), len(found) / max(time.process_time() - started, 1e-9)
@@ -83,7 +83,7 @@ def _bits(words: Sequence[WordMeasures]) -> list[float]:
 
 
 def _against_twin(rng: random.Random, n_grammars: int) -> list[str]:
-    """Give the cells for search without a filter and the slow twin, on grammars of pairs of sample trees."""
+    """Return the cells for search without a filter and the slow twin, on grammars of pairs of sample trees."""
     sample = common.read_part(argparse.Namespace(limit=None), common.SAMPLE, "train")
     fast: list[float] = []
     slow: list[float] = []
@@ -105,7 +105,7 @@ def _against_twin(rng: random.Random, n_grammars: int) -> list[str]:
 
 
 def _twin_surprisals(parser: GenerativeParser, trees: Sequence[Tree], words: Sequence[str]) -> Iterator[float]:
-    """Yield the surprisal of each word, as far as there are few enough analyses."""
+    """Yield the surprisal of each word, until there are too many analyses."""
     from tests.reference.generative import SlowGenerative
 
     twin = SlowGenerative(trees, parser.model, parser.config)

@@ -1,9 +1,9 @@
-"""How right the trees of a trained pipeline are, the embedded one by default.
+"""Measure the accuracy of a trained pipeline, by default the embedded one.
 
-The dev part of a treebank goes through `nlp.pipe`, tokens and sentence bounds given, tags the pipeline's own. Scores
-are EVALB's with COLLINS.prm, all sentences; the gold tags are put into the finished trees so that every sentence
-counts. With `--wide gamma=1e8 beam_size=400` the parser searches with these settings, and the row's name ends in
-`-wide`.
+The dev part of a treebank goes through `nlp.pipe` with gold tokens and sentence boundaries and the pipeline's own tags.
+Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every
+sentence counts. With `--wide gamma=1e8 beam_size=400`, the parser searches with these settings, and the row's name ends
+in `-wide`.
 """
 
 from __future__ import annotations

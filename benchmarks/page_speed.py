@@ -1,8 +1,8 @@
-"""Size and speed of the HTML page with 50 trees: making it, and opening it in headless Chromium, where there is one.
+"""Measure the size and speed of an HTML page with 50 trees: creating it, and opening it in headless Chromium.
 
-The trees are those of a treebank's dev part whose lengths are nearest to 30 words. Opening counts from the start of the
-navigation until the page's program has run and all of the page is laid out; each run is a fresh browser with a window
-of 1400 x 900 pixels. Times are wall-clock, the best of the runs.
+The trees are those of a treebank's dev part whose lengths are closest to 30 words. The opening time runs from the start
+of navigation until the page's script has run and the whole page is laid out. Each run starts a new browser with a
+window of 1400 x 900 pixels. Times are wall-clock times, the best of the runs. Without Chromium, opening is skipped.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _seconds_to_make(pictures: Sequence[Picture], style: str) -> float:
 
 
 def _seconds_to_open(html: str) -> float | None:
-    """Give what the browser's clock says when all is laid out; None where there is no browser."""
+    """Return the browser's time when the page is laid out; None if there is no browser."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         return None

@@ -1,4 +1,4 @@
-"""The paper's tables and figure as text and picture, its own figures beside ours."""
+"""The paper's tables and figure as text and picture, with its own results next to ours."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAPER_CHAINS = {
     ("left corner", GOLD): (289, 1214, "0.1%", 746, "0.1%"),
     ("left corner", PREDICTED): (300, 1294, "0.1%", 781, "0.1%"),
 }
-# What is compared, and how much it is in the paper, by kind of tags.
+# The comparisons, and the differences in the paper by kind of tags.
 GAINS: dict[str, tuple[str, dict[str, float]]] = {
     "punctuation": ("features of punctuation", {GOLD: 0.6, PREDICTED: 0.8}),
     "hybrid": ("the hybrid over the better of its parts", {PREDICTED: 2.1}),
@@ -44,7 +44,7 @@ GAINS: dict[str, tuple[str, dict[str, float]]] = {
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much one side is better than another one; `name` is one of `GAINS`."""
+    """The difference between two sides; `name` is one of `GAINS`."""
 
     name: str
     result: Result
@@ -52,7 +52,7 @@ class Gain:
 
     @property
     def title(self) -> str:
-        """What is compared."""
+        """The description of the comparison."""
         return GAINS[self.name][0]
 
     @property
@@ -63,24 +63,24 @@ class Gain:
 
     @property
     def paper(self) -> str:
-        """The difference in the paper, where it has one."""
+        """The difference in the paper, if it reports one."""
         figure = GAINS[self.name][1].get(self.result.kind)
         return "-" if figure is None else f"{figure:+.1f}"
 
 
 def chain_key(row: ChainRow) -> tuple[str, str]:
-    """Give the transform and the kind of tags of a row of table 1."""
+    """Return the transform and the kind of tags of a row of table 1."""
     return row.transform, GOLD if row.tags == "gold" else PREDICTED
 
 
 def chain_cells(row: ChainRow) -> list[str]:
-    """Give the figures of a row of table 1 in the paper's order."""
+    """Return the figures of a row of table 1 in the paper's order."""
     unseen = ["-" if share is None else f"{share:.2%}" for share in (row.unseen, row.unseen_pruned)]
     return [str(row.held_out_types), str(row.n_types), unseen[0], str(row.n_repeated_types), unseen[1]]
 
 
 def chains_text(table: GrammarTable) -> str:
-    """Give table 1."""
+    """Return table 1."""
     columns = ("dev types", "types", "unseen", "seen 2+", "unseen")
     lines = [["transform", "tags", *columns, *(f"paper: {columns[0]}", *columns[1:])]]
     for row in table.rows:
@@ -91,7 +91,7 @@ def chains_text(table: GrammarTable) -> str:
 
 
 def scores_text(title: str, results: Sequence[Result]) -> str:
-    """Give table 3 or 4, and below it what was chosen for each side; the paper has no trees of the best expected F."""
+    """Return table 3 or 4, followed by the settings of each side; the paper has no trees of the best expected F."""
     n_seeds = max(len(result.runs) for result in results)
     lines = [["tags", "model", "LP", "LR", "F", "range of F", "paper: LP", "LR", "F"]]
     chosen = [["tags", "model", "passes", "search", "weight", "held-out F"]]
@@ -112,14 +112,14 @@ def scores_text(title: str, results: Sequence[Result]) -> str:
 
 
 def gains_text(gains: Sequence[Gain]) -> str:
-    """Give differences of F between two sides, beside the paper's."""
+    """Return the differences in F between two sides, next to the paper's."""
     lines = [["difference in F", "tags", "here", "range", "paper"]]
     lines += [[gain.title, gain.result.kind, *gain.figures, gain.paper] for gain in gains]
     return _table("What a part of the method gives", lines, n_names=2)
 
 
 def curves_text(results: Sequence[Result]) -> str:
-    """Give figure 5 as numbers; the pass that was chosen on held-out trees has a star."""
+    """Return figure 5 as numbers; a star marks the pass chosen on held-out trees."""
     lines = [["pass", *(result.side.curve for result in results)]]
     for number, figures in enumerate(zip(*(result.curve for result in results), strict=True), 1):
         stars = ["*" if result.choice.n_passes == number else " " for result in results]
@@ -129,7 +129,7 @@ def curves_text(results: Sequence[Result]) -> str:
 
 
 def curves_svg(results: Sequence[Result]) -> str:
-    """Give figure 5 as a picture."""
+    """Return figure 5 as a picture."""
     n_passes = len(results[0].curve)
     return plot(
         [str(number) for number in range(1, n_passes + 1)],
@@ -143,12 +143,12 @@ def curves_svg(results: Sequence[Result]) -> str:
 
 
 def f_range(result: Result) -> str:
-    """Give the lowest and the highest F."""
+    """Return the lowest and the highest F."""
     return spread([100 * run["const_f"] for run in result.runs])
 
 
 def search_text(result: Result) -> str:
-    """Give the settings of the search that were chosen among."""
+    """Return the search settings to choose from."""
     config = result.choice.config
     gamma = "none" if config.gamma is None else f"{config.gamma:.3g}"
     answer = f" risk_trees={N_TREES} risk_temperature={result.choice.temperature:g}" if result.risk else ""
@@ -156,20 +156,20 @@ def search_text(result: Result) -> str:
 
 
 def held_out_text(result: Result) -> str:
-    """Give the F that the choice was made by."""
+    """Return the F that the choice was based on."""
     f = result.choice.held_out_risk_f if result.risk else result.choice.held_out_f
     return "-" if f is None else percent(f)
 
 
 def weight_text(config: Config) -> str:
-    """Give the weight of the generative score in training and in the search, where there is one."""
+    """Return the weight of the generative score in training and in the search, if there is one."""
     if isinstance(config, ParserConfig) and config.is_hybrid:
         return f"{config.train_generative_weight:g}/{config.generative_weight:g}"
     return "-"
 
 
 def _table(title: str, lines: Sequence[Sequence[str]], *, n_names: int) -> str:
-    """Put cells into columns under a title: the first ones to the left, figures to the right."""
+    """Return cells in columns under a title: the first ones left-aligned, figures right-aligned."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rows = []
     for line in lines:

@@ -1,9 +1,9 @@
-"""The sides that the paper compares: how each is trained, what is chosen for it on held-out trees, what it reaches.
+"""The sides that the paper compares: their training, the choice of settings on held-out trees, and their scores.
 
-All sides have the same grid: every number of passes up to the recipe's, a narrower and a wider search than the
-recipe's; and for the hybrid, besides, some weights of the generative score, in training and in the search. All answer
-with their best tree, as in the paper; those of table 4 also with the tree of the best expected F, at a temperature of
-their own.
+All sides have the same grid: every number of passes up to the recipe's, and a narrower and a wider search than the
+recipe's. The hybrid also has several weights of the generative score, in training and in the search. All sides return
+their best tree, as in the paper; those of table 4 also return the tree of the best expected F, each with its own
+temperature.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Config = ParserConfig | GenerativeConfig
 AnyParser = PerceptronParser | GenerativeParser
 GetParser = Callable[[], AnyParser]
 
-GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagger's, those that the parser finds itself
-TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, of at most so many sentences
-WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: what is tried in training
-SEARCH_FACTORS = (0.7, 1.4)  # times that: what is tried in the search
+GOLD, PREDICTED, OWN = "gold", "predicted", "own"  # the treebank's tags, a tagger's, the parser's own
+TENTH, LONGEST_STRETCH = 10, 20  # one stretch in ten is held out, with at most this many sentences
+WEIGHT_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's weight: the values for training
+SEARCH_FACTORS = (0.7, 1.4)  # times that: the values for the search
 WIDTH_FACTORS = ((1 / 3, 1), (10, 2), (100, 4))  # times the recipe's gamma, and times its beam size
-SWEEPS = 5  # over the cache in a pass; the paper has one after each sentence, which takes the square of the time
-N_TREES, TEMPERATURES = 50, (15.0, 30.0, 60.0)  # of expected F; temperatures in weights of a perceptron
+SWEEPS = 5  # over the cache per pass; the paper has one after each sentence, which takes quadratic time
+N_TREES, TEMPERATURES = 50, (15.0, 30.0, 60.0)  # for expected F; temperatures in units of perceptron weights
 TEMPERATURE_FACTORS = (0.5, 1.0, 2.0)  # times the recipe's temperature of log probabilities
 SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "relaxed", "n_sents")
 
@@ -50,8 +50,8 @@ SCORES = ("const_f", "const_p", "const_r", "const_exact", "tag_acc", "flat", "re
 class Side:
     """A parser of the paper: a recipe with some settings changed.
 
-    repeats: whether it makes repeated use of hypotheses, of all sentences. risk: whether it also answers with the tree
-    of the best expected F. curve: its name in figure 5, if it is there.
+    repeats: whether it makes repeated use of hypotheses of all sentences. risk: whether it also returns the tree of the
+    best expected F. curve: its name in figure 5, if it is included.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Side:
     curve: str = ""
 
     def settings(self, lang: str, n_sentences: int) -> tuple[Config, int, HeadRules]:
-        """Give the settings for so many training sentences, the most passes, and the head rules."""
+        """Return the settings, given the number of training sentences, the maximum number of passes and head rules."""
         recipe = read_recipe(self.recipe, lang=lang)
         config = recipe.parser_config
         cache = {"cache_size": n_sentences, "cache_interval": max(1, n_sentences // SWEEPS)} if self.repeats else {}
@@ -74,7 +74,7 @@ GENERATIVE = Side("generative", "Generative", "generative", risk=True)
 PERCEPTRON = Side("perceptron", "Perceptron (baseline)", "paper", curve="early update")
 PUNCTUATION = Side("punctuation", "Perceptron (w/ punctuation features)", "paper+punct", risk=True)
 HYBRID = Side("hybrid", "Generative + Perceptron (w/ punct)", "hybrid", risk=True)
-# The same as PUNCTUATION unless the recipe of the hybrid learns in another way.
+# The same as PUNCTUATION, unless the hybrid's recipe has other training settings.
 HYBRID_ALONE = Side(
     "hybrid-alone",
     "Perceptron of the hybrid's recipe",
@@ -88,7 +88,7 @@ REPEATED = Side("repeated", "Perceptron, repeated use of hypotheses", "paper", r
 
 @dataclass(frozen=True)
 class Corpus:
-    """Trees, one row of tags for each to learn from, and one to parse it under."""
+    """Trees, with one row of tags each for learning and one for parsing."""
 
     trees: Sequence[Tree]
     tags: Sequence[Any]
@@ -96,7 +96,7 @@ class Corpus:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], kind: str, predicted: Sequence[Any]) -> Corpus:
-        """Give the trees with tags of a kind, where those of a tagger are `predicted`."""
+        """Return the trees with tags of one kind; `predicted` contains a tagger's tags."""
         gold = [tree.tags for tree in trees]
         if kind == OWN:
             return cls(trees, gold, [[None] * len(tree.words) for tree in trees])
@@ -104,14 +104,14 @@ class Corpus:
         return cls(trees, tags, tags)
 
     def where(self, is_chosen: Callable[[int], bool]) -> Corpus:
-        """Give a part of it, by the numbers of sentences."""
+        """Return a part, given the indices of its sentences."""
         chosen = [number for number in range(len(self.trees)) if is_chosen(number)]
         return Corpus(*([column[number] for number in chosen] for column in (self.trees, self.tags, self.given)))
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """A treebank under one kind of tags; the train part is once more in two, one to fit and one to choose settings."""
+    """A treebank with one kind of tags; the train part is split again, to fit parsers and to choose settings."""
 
     train: Corpus
     dev: Corpus
@@ -122,12 +122,12 @@ class Treebank:
 
     @cached_property
     def fit(self) -> Corpus:
-        """What parsers are trained on while settings are chosen."""
+        """The sentences to train on while choosing settings."""
         return self.train.where(lambda number: not self._is_held_out(number))
 
     @cached_property
     def held_out(self) -> Corpus:
-        """What settings are chosen on: stretches, as sentences of one text are alike."""
+        """The sentences to choose settings on: whole stretches, because sentences of one text are similar."""
         return self.train.where(self._is_held_out)
 
     def _is_held_out(self, number: int) -> bool:
@@ -136,9 +136,9 @@ class Treebank:
 
 
 def variants(config: Config, weights: Sequence[float] | None = None) -> list[Config]:
-    """Give the settings that are each trained with: those of a hybrid differ in the weight of the generative score.
+    """Return the settings to train with; those of a hybrid differ in the weight of the generative score.
 
-    weights: those in training; the weight in the search keeps its ratio to it.
+    weights: the weights in training; the ratio to the weight in the search stays the same.
     """
     if isinstance(config, GenerativeConfig) or not config.is_hybrid:
         return [config]
@@ -151,37 +151,37 @@ def variants(config: Config, weights: Sequence[float] | None = None) -> list[Con
 
 
 def searches(config: Config) -> list[dict[str, Any]]:
-    """Give the widths of search that are tried, the config's own first."""
+    """Return the search widths to try, starting with the config's own."""
     gamma, beam_size = config.gamma or 0.0, config.beam_size
     if isinstance(config, ParserConfig):
         widths = [(factor * gamma, more * beam_size) for factor, more in WIDTH_FACTORS]
-    else:  # its filter is the wider the lower gamma is, which is a probability
+    else:  # gamma is a probability: a lower gamma gives a wider filter
         widths = [(min(gamma / factor**2, 1.0), more * beam_size) for factor, more in WIDTH_FACTORS]
     return [{}, *({"gamma": width, "beam_size": most} for width, most in widths)]
 
 
 def search_weights(config: Config) -> list[dict[str, Any]]:
-    """Give the weights of the generative score in the search that are tried, the config's own first."""
+    """Return the weights of the generative score to try in the search, starting with the config's own."""
     if isinstance(config, GenerativeConfig) or not config.is_hybrid:
         return [{}]
     return [{}, *({"generative_weight": factor * config.generative_weight} for factor in SEARCH_FACTORS)]
 
 
 def temperatures(config: Config) -> list[float]:
-    """Give the temperatures that are tried for expected F, in units of the scores."""
+    """Return the temperatures to try for expected F, in units of the scores."""
     if isinstance(config, ParserConfig):
         return list(TEMPERATURES)
     return [factor * config.risk_temperature for factor in TEMPERATURE_FACTORS]
 
 
 class Answering:
-    """A parser that answers with its best tree, or, at a temperature, with the one of the best expected F."""
+    """A parser that returns its best tree or, given a temperature, the tree of the best expected F."""
 
     def __init__(self, parser: AnyParser, temperature: float | None):
         self._parser, self._temperature = parser, temperature
 
     def parse_batch(self, sentences: Iterable[tuple[Sequence[str], Any]]) -> list[Parse]:
-        """Parse sentences, each given by its words and tags."""
+        """Return the parses of sentences, each given as words and tags."""
         return [self._parse(words, tags) for words, tags in sentences]
 
     def _parse(self, words: Sequence[str], tags: Any) -> Parse:
@@ -192,7 +192,7 @@ class Answering:
 def train_passes(
     config: Config, corpus: Corpus, heads: HeadRules, n_passes: int, seed: int, progress: Progress
 ) -> Iterator[GetParser]:
-    """Train, and after each pass yield what gives its parser; a generative model has one pass."""
+    """Train, and after each pass yield a function that returns its parser; a generative model has one pass."""
     if isinstance(config, GenerativeConfig):
         trees = [retag(tree, row) for tree, row in zip(corpus.trees, corpus.tags, strict=True)]
         generative = GenerativeParser.train(trees, config, heads)
@@ -208,9 +208,9 @@ def train_passes(
 def try_settings(
     config: Config, treebank: Treebank, heads: HeadRules, n_passes: int, risk: bool, progress: Progress
 ) -> dict[str, list[float]]:
-    """Give F on the held-out part after each pass, then under each of `searches`, `search_weights`, `temperatures`.
+    """Return F on the held-out part after each pass, then with each of `searches`, `search_weights`, `temperatures`.
 
-    Each time it is with what was best before; temperatures are only tried with `risk`.
+    Each step uses the best settings of the previous steps; temperatures are only tried with `risk`.
     """
     by_pass: list[float] = []
     best: AnyParser | None = None
@@ -229,7 +229,7 @@ def try_settings(
 def _try_searches(
     parser: AnyParser, f: float, tried: Sequence[dict[str, Any]], held_out: Corpus
 ) -> tuple[AnyParser, list[float]]:
-    """Give the parser with the best of the settings, and F with each; the first are its own, with the known F."""
+    """Return the parser with the best settings, and F for all settings; the first are its own, with the known F."""
     parsers = [parser, *(parser.with_search(**settings) for settings in tried[1:])]
     figures = [f, *(_score(parser, held_out)["const_f"] for parser in parsers[1:])]
     return parsers[figures.index(max(figures))], figures
@@ -245,10 +245,10 @@ def measure(
     seed: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Train on the whole train part, and give the scores on the dev part after `n_passes`.
+    """Train on the whole train part, and return the scores on the dev part after `n_passes`.
 
-    n_last: for so many passes training goes on, and F after each is in "by_pass"; 0: it ends with `n_passes`. With a
-    temperature the scores of the trees of the best expected F are in "risk".
+    n_last: the total number of passes, with F after each in "by_pass"; 0: stop after `n_passes`. With a temperature,
+    "risk" contains the scores of the trees of the best expected F.
     """
     scores: dict[str, Any] = {}
     risk: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What is measured for the paper's tables: settings chosen for each side, then scores on the dev part by seed."""
+"""The measurements for the paper's tables: settings chosen for each side, and scores on the dev part by seed."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Choice:
-    """What is best for a side on the held-out part; the search is part of the settings.
+    """The best settings of a side on the held-out part, including those of the search.
 
-    temperature: for the tree of the best expected F, and its F there; None where that is not asked for.
+    temperature: for the tree of the best expected F, with its F on the held-out part; None if not requested.
     """
 
     config: Config
@@ -53,10 +53,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Result:
-    """A side under one kind of tags: the chosen settings, and the scores on the dev part.
+    """A side with one kind of tags: the chosen settings, and the scores on the dev part.
 
-    risk: whether these are of the trees of the best expected F. runs: one for each of the seeds; there are no seeds
-    where nothing depends on them, and one run.
+    risk: whether the scores are those of the trees of the best expected F. runs: one per seed; if nothing depends on
+    the seed, there are no seeds and one run.
     """
 
     side: Side
@@ -72,7 +72,7 @@ class Result:
         return self.mean("const_f")
 
     def mean(self, key: str) -> float:
-        """Give the mean of a score."""
+        """Return the mean of a score."""
         return mean(run[key] for run in self.runs)
 
     @property
@@ -81,14 +81,14 @@ class Result:
         return [mean(column) for column in zip(*(run.get("by_pass", ()) for run in self.runs), strict=True)]
 
     def gains(self, other: Result) -> list[float]:
-        """Give by seed how much higher F is than another side's."""
+        """Return the difference in F to another side, by seed."""
         return [
             run["const_f"] - other.runs[number % len(other.runs)]["const_f"] for number, run in enumerate(self.runs)
         ]
 
 
 class Study:
-    """All measurements on one treebank; each is made once, and those that `parts` has kept are not made again."""
+    """All measurements on one treebank; each is made once, and those stored in `parts` are not repeated."""
 
     def __init__(
         self,
@@ -107,18 +107,18 @@ class Study:
         self._read_settings: dict[str, tuple[Config, int, HeadRules]] = {}
 
     def result(self, side: Side, kind: str, *, risk: bool = False) -> Result:
-        """Choose a side's settings, train it with each seed and score it; `risk`: its trees of the best expected F."""
+        """Choose a side's settings, train it with each seed and score it; `risk`: score trees of best expected F."""
         choice = self._choose(side, kind)
         seeds = () if isinstance(choice.config, GenerativeConfig) else self.seeds
         runs = [self._run(side, kind, choice, seed) for seed in seeds or (0,)]
         return Result(side, kind, risk, choice, seeds, [run["risk"] for run in runs] if risk else runs)
 
     def differ(self, one: Side, other: Side) -> bool:
-        """Say whether two sides are trained in different ways."""
+        """Return whether two sides are trained in different ways."""
         return self._settings(one)[:2] != self._settings(other)[:2]
 
     def chains(self, *, tagged: bool) -> GrammarTable:
-        """Count table 1; `tagged` also under the tagger's tags."""
+        """Compute table 1; with `tagged`, also for the tagger's tags."""
         tags = self._tags if tagged else None
         return grammar_table(
             self.train, self.dev,
@@ -131,9 +131,9 @@ class Study:
 
     @cached_property
     def _tags(self) -> dict[str, list[tuple[str, ...]]]:
-        """The tagger's tags of the dev part, and of each tenth of the train part those of a tagger of the others.
+        """The tagger's tags of the dev part, and jackknifed tags (in tenths) of the train part.
 
-        A tree's tags are the same while settings are chosen and afterwards, and the same for all sides.
+        A tree's tags are the same during and after the choice of settings, and for all sides.
         """
 
         def tag() -> Figures:
@@ -148,7 +148,7 @@ class Study:
         return {part: [tuple(row.split(" ")) for row in rows] for part, rows in kept.items()}
 
     def _treebank(self, kind: str) -> Treebank:
-        """Give the treebank under one kind of tags."""
+        """Return the treebank with one kind of tags."""
         if kind not in self._treebanks:
             tags = self._tags if kind == PREDICTED else {"train": (), "dev": ()}
             self._treebanks[kind] = Treebank(
@@ -205,14 +205,14 @@ class Study:
 
 
 class _Line:
-    """How far a part is, on a terminal, and in the end a line with its time."""
+    """The progress of a part on a terminal, and finally a line with its time."""
 
     def __init__(self, name: str):
         self._name, self._started = name, time.perf_counter()
         self._bar = progress_bar(bar_format="{desc}")
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Say how much of the part is done."""
+        """Show how much of the part is done."""
         self._bar.set_description_str(f"{self._name}: {what}, {done:,}/{total:,}")
 
     def __enter__(self) -> _Line:
@@ -225,7 +225,7 @@ class _Line:
 
 
 def _best(figures: Sequence[float], values: Sequence[Any]) -> tuple[Any, Any]:
-    """Give the highest figure and its value, of equals the first; (None, None) where there are none."""
+    """Return the first value with the highest figure, and the figure; (None, None) if there are none."""
     return max(zip(figures, values, strict=True), key=lambda pair: pair[0], default=(None, None))
 
 

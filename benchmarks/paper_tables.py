@@ -1,15 +1,15 @@
 """The results of Collins & Roark (2004) on a treebank: tables 1, 3 and 4, and figure 5 as numbers and as a picture.
 
 Each side (generative model, perceptron without and with features of punctuation, hybrid, training without early update
-and with repeated use of hypotheses) has its own number of passes, its own width of search and, for the hybrid, its own
-weight. They are chosen with the same effort for all, on stretches of the train part that make up a tenth of it. Then
-each side is trained on the whole train part, once for each seed, and scored on the dev part, which decides nothing.
-Under a tagger's tags all sides learn from jackknifed tags, under gold tags from gold ones. All answer with their best
-tree, as in the paper; for table 4 they also answer with the tree of the best expected F.
+and with repeated use of hypotheses) has its own number of passes, search width and, for the hybrid, weight. These are
+chosen with the same effort for all sides, on stretches that make up a tenth of the train part. Then each side is
+trained on the whole train part, once per seed, and scored on the dev part, which decides nothing. With a tagger's tags,
+all sides learn from jackknifed tags; with gold tags, from gold tags. All sides return their best tree, as in the paper;
+for table 4 they also return the tree of the best expected F.
 
-OUTPUT/table1.txt and so on hold what is printed, OUTPUT/figure5.svg is the figure. OUTPUT/figures.json keeps what is
-finished: after an interruption, or for another table, the same command makes only what is missing there. What was made
-of other trees, with other settings or by another version of the package is made anew.
+OUTPUT/table1.txt and the other text files contain the printed tables, and OUTPUT/figure5.svg the figure. Finished parts
+are saved in OUTPUT/figures.json: after an interruption, or for another table, the same command only computes the
+missing parts. Parts are recomputed if the trees, the settings or the version of the package have changed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ CHAIN_TABLE = Table(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Make what was asked for of one treebank."""
+    """Write the requested tables and figure for one treebank."""
     arguments = _arguments(argv)
     report = Report(arguments, argv)
     for name, make in PARTS.items():
@@ -80,17 +80,17 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 class Report:
-    """Makes tables and figure as texts, and writes the rows of each when it is finished."""
+    """Format the tables and the figure as text, and write the rows of each when it is finished."""
 
     def __init__(self, arguments: argparse.Namespace, argv: Sequence[str] | None):
         self._study = _study(arguments)
         self._bank, self._kinds, self._output, self._argv = arguments.bank, arguments.tags, arguments.output, argv
-        named = arguments.train and not arguments.results  # files of a user's: no row unless there is a place for it
+        named = arguments.train and not arguments.results  # a user's own files: write rows only if --results is given
         self._results = None if named else common.results_file(arguments)
 
     @property
     def note(self) -> str:
-        """What stands below each table."""
+        """The text below each table."""
         sizes = f"trained on {len(self._study.train):,} sentences, scored on {len(self._study.dev):,}"
         return f"Here: {sizes}. Paper: Collins & Roark (2004), on other trees, the whole Penn Treebank."
 
@@ -124,7 +124,7 @@ class Report:
         return [*texts, self._gains(gains)]
 
     def figure_5(self) -> list[str]:
-        """Follow training with neither refinement, with early update, and with repeated use of hypotheses besides."""
+        """Follow training with neither refinement, with early update, and with repeated use of hypotheses as well."""
         results = full, early, repeated = self._results_of(GOLD, FULL, PERCEPTRON, REPEATED)
         for result in results:
             self._write_result(result)
@@ -180,22 +180,22 @@ PARTS = {"table1": Report.table_1, "table3": Report.table_3, "table4": Report.ta
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__, bank=common.SAMPLE)
-    parser.add_argument("--train", help="bracket files to train on, instead of BANK's; BANK is a name, then")
+    parser.add_argument("--train", help="bracket files to train on, instead of BANK's; BANK is then only a name")
     parser.add_argument("--dev", help="bracket files to score on")
     parser.add_argument("--lang", default="en", help="the language's code, for the head rules; default: en")
     parser.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"of {','.join(PARTS)}; default: all")
     kinds = (GOLD, PREDICTED)
     parser.add_argument("--tags", type=_names(kinds), default=list(kinds), help="gold,predicted or one of them")
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0, 1, 2])
-    parser.add_argument("--epochs", type=int, help="the most passes; default: the recipes'")
+    parser.add_argument("--epochs", type=int, help="the maximum number of passes; default: the recipes'")
     parser.add_argument(
         "--weights", type=lambda text: [float(weight) for weight in text.split(",")],
-        help="of the generative score in training, to choose among; default: half, once and twice the recipe's",
+        help="weights of the generative score in training to choose from; default: half, once and twice the recipe's",
     )  # fmt: skip
     parser.add_argument("--output", type=Path, help="folder for report, figure and finished parts")
     arguments = parser.parse_args(argv)
     if (arguments.train is None) != (arguments.dev is None):
-        parser.error("--train and --dev belong together")
+        parser.error("--train and --dev must be used together")
     arguments.output = arguments.output or Path("metrics") / f"paper-{arguments.bank}"
     return arguments
 
@@ -204,7 +204,7 @@ def _names(known: Sequence[str] | dict[str, object]):
     def names(text: str) -> list[str]:
         found = text.split(",")
         if not set(found) <= set(known):
-            raise argparse.ArgumentTypeError(f"{text!r}: choose among {', '.join(known)}")
+            raise argparse.ArgumentTypeError(f"{text!r}: choose from {', '.join(known)}")
         return found
 
     return names
@@ -237,4 +237,4 @@ if __name__ == "__main__":
     except IncparseError as error:
         sys.exit(f"Error: {error}")
     except KeyboardInterrupt:
-        sys.exit("Interrupted: finished parts are kept, the same command goes on behind them")
+        sys.exit("Interrupted: finished parts are saved, and the same command continues after them")

@@ -1,4 +1,4 @@
-"""Finished parts of a long measurement, kept in a file: they are not made again as long as nothing has changed."""
+"""Save finished parts of a long measurement in a file, and reuse them as long as nothing has changed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PACKAGES = (
 
 
 class Parts:
-    """Figures by the names of their parts, each with a checksum of all that it depends on but for the package."""
+    """Figures by part name, each with a checksum of everything that it depends on except the package."""
 
     def __init__(self, path: Path):
         self._path, self._package = path, package_checksum()
         self._kept: dict[str, Figures] = _read(path, self._package) if path.exists() else {}
 
     def get(self, name: str, checksum: str, measure: Callable[[], Figures]) -> Figures:
-        """Give a part's figures, measured now unless they are there already."""
+        """Return a part's figures, measuring them if they are not saved yet."""
         kept = self._kept.get(name)
         if kept is None or kept["checksum"] != checksum:
             self._kept[name] = kept = {"checksum": checksum, "figures": measure()}
@@ -38,13 +38,13 @@ class Parts:
     def _write(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self._path.with_suffix(".tmp")
-        # With the standard library's digits a figure that is read back is the same to the last bit.
+        # The standard library writes enough digits to restore each figure exactly.
         unfinished.write_text(json.dumps({"package": self._package, "parts": self._kept}), encoding="utf8")
         unfinished.replace(self._path)
 
 
 def package_checksum() -> str:
-    """Give a checksum of the modules of `PACKAGES`, the compiled ones among them."""
+    """Return a checksum of the modules of `PACKAGES`, including compiled ones."""
     digest = hashlib.sha256()
     for name in PACKAGES:
         folder = Path(spacy_incparse.__file__).parent / name
@@ -54,7 +54,7 @@ def package_checksum() -> str:
 
 
 def _read(path: Path, package: str) -> dict[str, Figures]:
-    """Read what an earlier run has left; figures of another package are forgotten."""
+    """Return the figures of an earlier run, discarding those of another version of the package."""
     try:
         content = json.loads(path.read_text(encoding="utf8"))
         parts = {name: {key: part[key] for key in ("checksum", "figures")} for name, part in content["parts"].items()}

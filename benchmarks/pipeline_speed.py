@@ -1,9 +1,9 @@
-"""How fast a whole pipeline is: tagger and parser through `nlp.pipe`, against spaCy's own tagger and parser.
+"""Measure the speed of a whole pipeline: tagger and parser with `nlp.pipe`, against spaCy's own tagger and parser.
 
-Both get the tokenised sentences of a treebank's dev part, a Doc each. In each run both are timed at the batch sizes 64,
-256 and 1024, and the best counts; the runs alternate, and the ratio is the median over them. Speeds are words per CPU
-second on one thread. Ours is loaded anew each time, so that its tagger remembers no word of the time before. F is that
-of the same pipeline on the same sentences. See spacy_baseline.py for spaCy's side.
+Both get the tokenized sentences of a treebank's dev part, one Doc each. In each run, both are timed at the batch sizes
+64, 256 and 1024, and the best counts; the runs alternate, and the ratio is the median over the runs. Speeds are words
+per CPU second on one thread. Our pipeline is reloaded each time, so that its tagger starts with an empty cache. F is
+that of the same pipeline on the same sentences. spacy_baseline.py has spaCy's pipeline.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _measure(model: str, dev: Sequence[Tree], runs: int) -> list[tuple[float, float]]:
-    """Give the speeds of ours and of spaCy's by run; every other run begins with spaCy's."""
+    """Return the speeds of ours and of spaCy's by run; every other run starts with spaCy's."""
     spacy_nlp = baseline()
     n_words = sum(len(tree.words) for tree in dev)
 
@@ -59,7 +59,7 @@ def _measure(model: str, dev: Sequence[Tree], runs: int) -> list[tuple[float, fl
     def theirs() -> float:
         return pipe_speed(lambda: spacy_nlp, lambda nlp: word_docs(nlp, dev), n_words)
 
-    theirs()  # spaCy's vocabulary is full from now on
+    theirs()  # fills spaCy's vocabulary
     speeds = []
     for number in range(runs):
         if number % 2:
@@ -71,7 +71,7 @@ def _measure(model: str, dev: Sequence[Tree], runs: int) -> list[tuple[float, fl
 
 
 def _warmed_up(nlp: Language) -> Language:
-    """Let it load what it loads late."""
+    """Trigger lazy loading."""
     nlp("The owl had watched them for an hour.")
     return nlp
 

@@ -11,9 +11,9 @@ STATUS = Path("/proc/self/status")
 
 
 def peak_bytes() -> int:
-    """Give the most memory that has been resident so far.
+    """Return the peak resident memory so far.
 
-    Under Linux `getrusage` would count what the process's parent had when it started it.
+    On Linux, `getrusage` would include the memory that the parent process had when it started this one.
     """
     if STATUS.exists():
         return _status("VmHWM")
@@ -21,7 +21,7 @@ def peak_bytes() -> int:
 
 
 def resident_bytes() -> int:
-    """Give the memory that is resident now; where the system does not tell, the most that has been."""
+    """Return the current resident memory, or the peak if the system does not report the current value."""
     return _status("VmRSS") if STATUS.exists() else peak_bytes()
 
 

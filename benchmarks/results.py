@@ -1,10 +1,10 @@
-"""RESULTS.md: a table for each benchmark, in it a row for each measurement, found again by its name.
+"""RESULTS.md: a table for each benchmark, with a named row for each measurement.
 
     python benchmarks/results.py docs/paper_to_code.md docs/accuracy.md     # writes the figures into documents
 
-A document has figures in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column names the
-row; where the heading of the column before it names columns of RESULTS.md (`precision / recall / F`), their figures are
-written there.
+In documents, figures are in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column names
+the row. If the heading of the column before it names columns of RESULTS.md (`precision / recall / F`), their figures
+are written there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import common
 
 COMMON_COLUMNS = ("seed", "command", "commit", "machine")
-BETWEEN = " / "  # figures of a row in one cell of a document
+BETWEEN = " / "  # separates the figures of a row in one cell of a document
 MISSING = "not measured yet"
 
 
@@ -43,7 +43,7 @@ def publish(
     seed: str = "-",
     argv: Sequence[str] | None = None,
 ) -> None:
-    """Print rows, given by name, and write them to a file where one is given; a row of the same name is replaced."""
+    """Print rows, given by name, and write them to the file, if any; a row of the same name is replaced."""
     shared = _common_cells(seed, argv)
     if path:
         write(table, rows, path, seed=seed, argv=argv)
@@ -64,9 +64,9 @@ def write(
 
 
 def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
-    """Give the text with the lines of rows put into the table's section; sections, prose and other rows stay.
+    """Return the text with the rows inserted into the table's section; everything else stays the same.
 
-    Old rows go where the columns have changed.
+    Old rows are removed if the columns have changed.
     """
     before, heading, behind = f"\n{text}".partition(f"\n## {table.heading}\n")
     section, following, rest = behind.partition("\n## ")
@@ -81,7 +81,7 @@ def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
 
 
 def read_rows(text: str) -> dict[str, dict[str, str]]:
-    """Give the cells of all rows of RESULTS.md, by name and by column."""
+    """Return the cells of all rows of RESULTS.md, by name and by column."""
     rows: dict[str, dict[str, str]] = {}
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         header, _, *lines = map(_cells, table.splitlines())
@@ -90,7 +90,7 @@ def read_rows(text: str) -> dict[str, dict[str, str]]:
 
 
 def with_figures(document: str, rows: Mapping[str, Mapping[str, str]]) -> str:
-    """Give a document with the figures of the rows in its tables of results."""
+    """Return a document with updated figures in its tables of results."""
     return re.sub(
         r"(?<=<!-- results -->)(.*?)(?=<!-- /results -->)",
         lambda block: re.sub(r"(?:^\|.*\n)+", lambda table: _filled(table[0], rows), block[0], flags=re.MULTILINE),
@@ -118,12 +118,12 @@ def _cells(line: str) -> list[str]:
 
 
 def row_name(line: str) -> str:
-    """Give the name of a row of a table."""
+    """Return the name of a row of a table."""
     return line.split("|")[1].strip(" `")
 
 
 def table_line(cells: Sequence[str]) -> str:
-    """Give a line of a table."""
+    """Return a line of a table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -132,12 +132,12 @@ def _common_cells(seed: str, argv: Sequence[str] | None) -> list[str]:
 
 
 def percent(fraction: float) -> str:
-    """Give a fraction as F is mostly given."""
+    """Return a fraction as a percentage with two decimal places."""
     return f"{100 * fraction:.2f}"
 
 
 def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
-    """Give the lowest and the highest value."""
+    """Return the lowest and the highest value."""
     return f"{form.format(min(values))} - {form.format(max(values))}"
 
 

@@ -1,10 +1,10 @@
-"""Whether every input gets a tree: random token sequences, and the dev parts of the treebanks.
+"""Check that every input gets a tree: random token sequences, and the dev parts of the treebanks.
 
-Sequences of 1 to 60 tokens mix words of the model's language, numbers, brackets, whitespace, and strings of any
-characters of Unicode. Half of them go straight to the parser under random tags, known and unknown; the other half are
-Docs that go through the whole pipeline. A sequence is wrong where anything raises, or where the tree (the trees of a
-Doc together) does not cover exactly the tokens; whitespace tokens of a Doc belong to no tree. Treebanks are parsed with
-the same pipeline, whatever it was trained on; the rows of accuracy.py count flat trees of parsers trained on each.
+Sequences of 1 to 60 tokens mix words of the model's language, numbers, brackets, whitespace, and strings of any Unicode
+characters. Half of them go directly to the parser with random tags, known and unknown; the other half are Docs that go
+through the whole pipeline. A sequence counts as wrong if an error is raised, or if the tree (or the trees of a Doc
+together) does not cover exactly the tokens, except whitespace tokens of a Doc. All treebanks are parsed with the same
+pipeline, whatever it was trained on; the rows of accuracy.py count flat trees of parsers trained on each treebank.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def random_words(generator: random.Random) -> list[str]:
-    """Give 1 to MAX_LENGTH tokens, none of them empty."""
+    """Return 1 to MAX_LENGTH non-empty tokens."""
     return [_random_word(generator) for _ in range(generator.randint(1, MAX_LENGTH))]
 
 
@@ -87,7 +87,7 @@ def _random_word(generator: random.Random) -> str:
 
 
 def _random_character(generator: random.Random) -> str:
-    """Give any character but a surrogate, which no text in UTF-8 can have."""
+    """Return any character except a surrogate, which UTF-8 text cannot contain."""
     code = generator.randrange(sys.maxunicode + 1 - 0x800)
     return chr(code if code < 0xD800 else code + 0x800)
 
@@ -118,12 +118,12 @@ def _try_pipeline(nlp: Language, n_sequences: int, generator: random.Random) -> 
             yield 0, "", False
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # the component warns where a sentence failed and got a flat tree
+        warnings.simplefilter("error")  # the component warns if a sentence failed and got a flat tree
         return _count(attempt, n_sequences)
 
 
 def _count(attempt: Callable[[], Iterator[tuple[int, str, bool]]], n_sequences: int) -> list[str]:
-    """Make attempts; each yields (words, source of the tree, whether all is right) for its sentences."""
+    """Run attempts, each of which yields (words, source of the tree, whether it is correct) for its sentences."""
     counts: Counter[str] = Counter()
     for _ in range(n_sequences):
         try:
@@ -142,7 +142,7 @@ def _count(attempt: Callable[[], Iterator[tuple[int, str, bool]]], n_sequences: 
 
 def _try_treebank(nlp: Language, arguments: argparse.Namespace, bank: str) -> list[str]:
     dev = common.read_part(arguments, bank, "dev")
-    scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))  # raises where a tree has other words
+    scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))  # raises an error if a tree has other words
     n_words = sum(len(tree.words) for tree in dev)
     return [str(cell) for cell in (len(dev), n_words, scores["flat"], scores["relaxed"], 0, 0)]
 

@@ -1,4 +1,4 @@
-"""A pipeline that is already trained, and the trees that it gives for the words of a treebank."""
+"""Load a trained pipeline, and parse and score the words of a treebank."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from spacy_incparse.trees.tree import Tree
 
 
 def open_pipeline(model: str, search: dict[str, float] | None = None) -> Language:
-    """Load an embedded pipeline by its name, another one by its folder; `search`: other settings of its search."""
+    """Return an embedded pipeline by its name, or another one by its folder; `search`: other search settings."""
     return spacy_incparse.load(model, config={"components": {"incparse": {"search": search}}} if search else {})
 
 
 def short_name(model: str) -> str:
-    """Give a name for rows: the embedded one's, or that of a folder."""
+    """Return a name for rows: the embedded pipeline's, or that of a folder."""
     return Path(model).name
 
 
 def folder_bytes(model: str) -> int:
-    """Give the size of a pipeline's files."""
+    """Return the total size of a pipeline's files."""
     return sum(path.stat().st_size for path in find_pipeline(model).rglob("*") if path.is_file())
 
 
 def sentence_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
-    """Make a Doc of the words of each tree; it is known to be one sentence."""
+    """Return a Doc with the words of each tree, marked as one sentence."""
     return [
         Doc(nlp.vocab, words=list(tree.words), sent_starts=[i == 0 for i in range(len(tree.words))]) for tree in trees
     ]
 
 
 def word_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
-    """Make a Doc of the words of each tree, and of nothing else."""
+    """Return a Doc with the words of each tree and no annotations."""
     return [Doc(nlp.vocab, words=list(tree.words)) for tree in trees]
 
 
 def score_docs(gold: Sequence[Tree], docs: Sequence[Doc]) -> dict[str, Any]:
-    """Score the trees of parsed Docs of one sentence: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
+    """Return the scores of parsed one-sentence Docs: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
     found = [anchored for doc in docs for anchored in anchored_trees(doc)]
     sources = [anchored.source for anchored in found]
     scores = score_trees(gold, [anchored.tree for anchored in found]).to_dict()

@@ -1,7 +1,7 @@
-"""How fast trees are searched: ten patterns over a treebank's train part, against nltk's tgrep in the same run.
+"""Measure the speed of tree search: ten patterns on a treebank's train part, against nltk's tgrep in the same run.
 
-The trees are those of the file as they stand, in memory: as a `Forest`, as Tree objects, and as nltk's ParentedTrees.
-All compile the pattern within the time, and list what they find. It has to be the same nodes, or the script ends.
+The trees are those of the file, unchanged and in memory: as a `Forest`, as Tree objects, and as nltk's ParentedTrees.
+Compiling the pattern is part of the time. All must find the same nodes, otherwise the script stops.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TABLE = Table(
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds that one pattern takes."""
+    """The time for one pattern, in seconds."""
 
     pattern: str
     hits: int
@@ -49,7 +49,7 @@ class Timed:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure all patterns, and print how long it takes to have the trees."""
+    """Measure all patterns, and print the time for reading the trees."""
     arguments = _arguments(argv)
     path = common.part_path(arguments, arguments.bank, "train")
     trees = list(read_trees(path))[: arguments.limit]
@@ -65,12 +65,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__, bank="gum")
     parser.add_argument("--rounds", type=int, default=5, help="the fastest counts; nltk's tgrep runs once")
-    parser.add_argument("--without-nltk", action="store_true", help="leave tgrep out, which takes minutes")
+    parser.add_argument("--without-nltk", action="store_true", help="skip tgrep, which takes minutes")
     return parser.parse_args(argv)
 
 
 def _measure(pattern: str, forest: Forest, trees: list[Tree], nltk_trees: list[Any], rounds: int) -> Timed:
-    """Find the hits in all ways, each from the text of the pattern on."""
+    """Find the hits in all ways, each starting from the text of the pattern."""
 
     def best(run: Callable[[Pattern], object]) -> float:
         return min(_seconds(lambda: run(compile(pattern, raw_labels=True))) for _ in range(rounds))
@@ -78,7 +78,7 @@ def _measure(pattern: str, forest: Forest, trees: list[Tree], nltk_trees: list[A
     found: list[list[tuple[int, ...]]] = []
     nltk = _seconds(lambda: found.extend(_tgrep_positions(pattern, nltk_trees))) if nltk_trees else nan
     if nltk_trees and found != _positions(compile(pattern, raw_labels=True), trees):
-        raise SystemExit(f"{pattern}: other hits than those of tgrep")
+        raise SystemExit(f"{pattern}: the hits differ from those of tgrep")
     return Timed(
         pattern,
         hits=compile(pattern, raw_labels=True).count(forest),
@@ -90,7 +90,7 @@ def _measure(pattern: str, forest: Forest, trees: list[Tree], nltk_trees: list[A
 
 
 def _seconds(run: Callable[[], object]) -> float:
-    """Time a run. CPU time: with one thread it is what the work takes, whatever else the machine does."""
+    """Return the CPU time of a run: with one thread, it does not depend on the load of the machine."""
     started = time.process_time()
     run()
     return time.process_time() - started
@@ -129,7 +129,7 @@ def _cells(row: Timed, n_trees: int) -> list[str]:
 
 
 def _summary(measured: Sequence[Timed], n_trees: int) -> list[str]:
-    """Give geometric means of the ratios with the lowest of them, and sums of the rest."""
+    """Return the geometric means of the ratios with their minimum, and the sums of the other columns."""
     ratios = []
     for each in ([row.nltk / row.forest for row in measured], [row.nltk / row.trees for row in measured]):
         ratios.append(f"{geometric_mean(each):.0f} ({min(each):.0f} at least)")
@@ -149,10 +149,10 @@ def _line(name: str, rows: Sequence[Timed], ratios: list[str], n_trees: int) -> 
 
 
 def _print_reading(path: Path, trees: list[Tree], rounds: int) -> None:
-    """Print how long it takes to have the trees in each form; all of the file, whatever the limit."""
+    """Print the time for reading the whole file into each form, whatever the limit."""
     ways = {
         "bracket file to Forest": lambda: list(read_forests([path])),
-        "bracket file to normalised Forest": lambda: list(read_forests([path], normalized=True)),
+        "bracket file to normalized Forest": lambda: list(read_forests([path], normalized=True)),
         "bracket file to Tree objects": lambda: list(read_trees(path)),
         "Tree objects to Forest": partial(Forest, trees),
     }

@@ -1,7 +1,7 @@
-"""What spaCy's users are used to: its tagger and dependency parser over one shared tok2vec, with random weights.
+"""spaCy's standard pipeline as a baseline: tagger and dependency parser with a shared tok2vec and random weights.
 
-Sizes are those of spaCy's own small pipelines. Speed does not depend on what the weights are: the parser makes the same
-number of moves a word whatever they say.
+Sizes are those of spaCy's own small pipelines. The speed does not depend on the weights: the parser always makes the
+same number of moves per word.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PARSER = {
 
 
 def baseline() -> Language:
-    """Give the pipeline, ready to run."""
+    """Return the initialized pipeline."""
     nlp = spacy.blank("en")
     spacy.util.fix_random_seed(0)
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})

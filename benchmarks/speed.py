@@ -1,9 +1,9 @@
-"""How fast the engine is: the search alone, under gold tags, with the default setting, a narrower and a fast one.
+"""Measure the speed of the search alone, with gold tags and three settings: default, narrower and fast.
 
-A parser is trained on a treebank's train part, as for the accuracy rows. Its dev part is turned into numbers
-beforehand; then only the beam is timed, in several rounds, the settings and spaCy's tagger and parser (see
-spacy_baseline.py) in turn. Speeds are words per CPU second on one thread; the figures are medians over the rounds, and
-F is that of the same parser and setting.
+A parser is trained on a treebank's train part, as for the accuracy rows. The dev part is encoded in advance; then only
+the beam search is timed, in several rounds that alternate between the settings and spaCy's tagger and parser (see
+spacy_baseline.py). Speeds are words per CPU second on one thread; the figures are medians over the rounds, and F is
+that of the same parser and setting.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _measure(parsers: dict[str, PerceptronParser], dev: Sequence[Tree], rounds: int) -> dict[str, list[float]]:
-    """Give the speeds by round, after one that does not count."""
+    """Return the speeds by round, after a warm-up round."""
     n_words = sum(len(tree.words) for tree in dev)
     nlp = baseline()
     speeds: dict[str, list[float]] = {name: [] for name in (*parsers, "spaCy")}
@@ -82,7 +82,7 @@ def _measure(parsers: dict[str, PerceptronParser], dev: Sequence[Tree], rounds: 
 
 
 def _search(parser: PerceptronParser, trees: Sequence[Tree]) -> Callable[[], None]:
-    """Give a function that searches for the best analysis of every sentence and makes no tree of it."""
+    """Return a function that searches for the best analysis of every sentence without building its tree."""
     sentences = [parser.model.sentence(tree.words, tree.tags) for tree in trees]
     beam = parser._beam
 

@@ -1,4 +1,4 @@
-"""Words per CPU second, of things that are measured in turn."""
+"""Measure words per CPU second, alternating between candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BATCH_SIZES = (64, 256, 1024)
 
 
 def words_per_second(run: Callable[[], object], n_words: int) -> float:
-    """Time one run. CPU time: with one thread it is what the work takes, whatever else the machine does."""
+    """Return the CPU time of a run: with one thread, it does not depend on the load of the machine."""
     started = time.process_time()
     run()
     return n_words / max(time.process_time() - started, 1e-9)
@@ -22,9 +22,9 @@ def words_per_second(run: Callable[[], object], n_words: int) -> float:
 def pipe_speed(
     open_pipeline: Callable[[], Language], make_docs: Callable[[Language], Sequence[Doc]], n_words: int
 ) -> float:
-    """Give the words per second of `nlp.pipe` at the batch size that suits it best; only the piping is timed.
+    """Return the words per second of `nlp.pipe` at the best batch size; only `nlp.pipe` itself is timed.
 
-    `open_pipeline` is called for each batch size, so that a pipeline that remembers words can be given anew.
+    `open_pipeline` is called for each batch size, so that a pipeline that caches words can start with an empty cache.
     """
     speeds = []
     for batch_size in BATCH_SIZES:

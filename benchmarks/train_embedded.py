@@ -1,11 +1,11 @@
-"""Train the English parsers that the package carries.
+"""Train the embedded English parsers.
 
     python benchmarks/train_embedded.py TRAIN
     python benchmarks/train_embedded.py TRAIN --recipe accurate --clusters en --passes 6 --output .../data/en_accurate
 
-No dev file is opened: the number of passes is chosen on a held-out tenth of the training trees, and the temperature of
-the scores is fitted there; then all trees are trained on. The card's dev figures come afterwards from
-`spacy-incparse evaluate` (see benchmarks/RESULTS.md).
+No dev file is used: the number of passes is chosen, and the temperature fitted, on a held-out tenth of the training
+trees; then the parser is trained on all trees. The dev figures in the model card come from `spacy-incparse evaluate`
+afterwards (see benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SEED = 0
 MAX_EPOCHS = 10
-# The first is for speed: three times that of the defaults.
+# The first recipe is three times as fast as the defaults.
 SEARCHES: dict[str, dict[str, float]] = {
     "rich": {"gamma": 1e5, "seen_min_share": 0.01},
     "accurate": {"gamma": 4e5, "seen_min_share": 0.01},
@@ -67,8 +67,10 @@ def main() -> None:
     arguments.add_argument("--recipe", choices=tuple(SEARCHES), default="rich")
     arguments.add_argument("--clusters", help="word clusters, see docs/training.md")
     arguments.add_argument("--output", type=Path, default=OUTPUT)
-    arguments.add_argument("--passes", type=int, help="do not choose: train so many passes")
-    arguments.add_argument("--temperature", type=float, help="with --passes: do not fit, it is known")
+    arguments.add_argument("--passes", type=int, help="do not choose: train this many passes")
+    arguments.add_argument(
+        "--temperature", type=float, help="with --passes: use this temperature instead of fitting one"
+    )
     given = arguments.parse_args()
     trees = read_treebank(given.treebank)
     recipe = read_recipe(given.recipe, clusters=given.clusters, seed=SEED)
@@ -86,7 +88,7 @@ def main() -> None:
 def choose(
     trees: list[Tree], recipe: Recipe, search: dict[str, float], n_passes: int | None = None
 ) -> tuple[int, float | None]:
-    """Give the pass that is best on the held-out tenth, or the one that is given, and its temperature there."""
+    """Return the best pass on the held-out tenth, or the given one, and its temperature."""
     rest, held_out = split(trees)
     best: list[tuple[int, Tagger, PerceptronParser]] = []
 
@@ -108,13 +110,13 @@ def choose(
 
 
 def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:
-    """Hold a tenth out, every tenth stretch of 20 sentences; give the rest and the tenth."""
+    """Hold out every tenth stretch of 20 sentences; return the rest and the held-out tenth."""
     rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
     return rest, [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
 
 
 def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, PerceptronParser]:
-    """Train on all trees for a number of passes that is settled."""
+    """Train on all trees for a fixed number of passes."""
     last: list[tuple[Tagger, PerceptronParser]] = []
 
     def note(report: PassReport, tagger: Tagger, parser: PerceptronParser) -> None:
@@ -127,14 +129,14 @@ def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, Per
 
 
 def heads() -> HeadRules:
-    """The head rules of English."""
+    """Return the head rules of English."""
     return HeadRules.from_name("en")
 
 
 def write(
     tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: str, training: dict[str, Any], notes: str
 ) -> None:
-    """Save sentencizer and parser; the parser's own tagger writes the tags."""
+    """Save a pipeline with sentencizer and parser; the parser's own tagger sets the tags."""
     import spacy
 
     nlp = spacy.blank("en")
@@ -148,7 +150,7 @@ def write(
 
 
 def save_with_card(nlp: Language, folder: Path) -> None:
-    """Save a pipeline in place of the one that is there, whose card stays."""
+    """Save a pipeline, replacing an existing one but keeping its model card."""
     card = folder / "README.md"
     kept = card.read_text(encoding="utf8") if card.exists() else None
     save_pipeline(nlp, folder)

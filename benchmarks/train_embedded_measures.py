@@ -1,8 +1,7 @@
-"""Train the model of measures that the package carries: `python benchmarks/train_embedded_measures.py TRAIN`.
+"""Train the embedded model for measures: `python benchmarks/train_embedded_measures.py TRAIN`.
 
-No dev file is opened: how rare a context may be to be kept (`context_min_count`) is chosen on sentences of a held-out
-tenth of the training trees, by the surprisal of their words, among models of at most 6 MB; then all trees are trained
-on.
+No dev file is used: the minimum frequency of contexts (`context_min_count`) is chosen by the surprisal of words in a
+held-out tenth of the training trees, among models of at most 6 MB; then the model is trained on all trees.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
     arguments.add_argument("--output", type=Path, default=OUTPUT.with_name("en_generative"))
-    arguments.add_argument("--context-min-count", type=int, help="do not choose: take this one")
+    arguments.add_argument("--context-min-count", type=int, help="do not choose: use this value")
     given = arguments.parse_args()
     trees = read_treebank(given.treebank)
     config = GenerativeConfig(context_min_count=given.context_min_count or choose(trees))
@@ -40,7 +39,7 @@ def main() -> None:
 
 
 def choose(trees: list[Tree]) -> int:
-    """Give the setting under which the held-out sentences are least surprising."""
+    """Return the setting with the lowest surprisal of the held-out sentences."""
     rest, tenth = split(trees)
     held_out = random.Random(0).sample(tenth, min(N_HELD_OUT, len(tenth)))
     found = {}
@@ -54,19 +53,19 @@ def choose(trees: list[Tree]) -> int:
 
 
 def bits_per_word(parser: GenerativeParser, trees: list[Tree]) -> float:
-    """Give the mean surprisal of the words of trees."""
+    """Return the mean surprisal of the words of trees."""
     narrow = parser.with_search(**SEARCH)
     found = [word.surprisal for tree in trees for word in narrow.measures(tree.words)]
     return sum(bits for bits in found if bits is not None) / len(found)
 
 
 def accuracy(parser: GenerativeParser, trees: list[Tree]) -> float:
-    """Give the F of the parser's own trees."""
+    """Return the F of the parser's own trees."""
     return score_trees(trees, [parser.parse(tree.words).tree for tree in trees]).to_dict()["const_f"]
 
 
 def write(parser: GenerativeParser, folder: Path, notes: str) -> None:
-    """Save sentencizer and parser, which takes measures of all words."""
+    """Save a pipeline with sentencizer and parser, which computes the measures of all words."""
     import spacy
 
     nlp = spacy.blank("en")

@@ -1,4 +1,4 @@
-"""One training on a treebank and one parse of its dev part: the parser and what it cost."""
+"""Train on a treebank once and parse its dev part: the parser and its training costs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Trained:
-    """The parser after the last pass, its tagger (a generative parser has none), and what training took."""
+    """The parser after the last pass, its tagger (a generative parser has none), and the training costs."""
 
     recipe: Recipe
     tagger: Tagger | None
     parser: ConstituencyParser
-    seconds: float  # tagger and jackknifing included
+    seconds: float  # including the tagger and jackknifing
     peak_bytes: int
     n_passes: int
 
@@ -41,10 +41,10 @@ def train(
     seed: int,
     clusters: str | None = None,
 ) -> Trained:
-    """Train as `spacy-incparse train` does, but for a fixed number of passes: no held-out tree is looked at.
+    """Train as `spacy-incparse train` does, but for a fixed number of passes and without held-out trees.
 
-    config: a feature set or a file with settings. epochs: None for those of the config. With gold_tags the parser
-    learns from the treebank's tags, else from jackknifed ones. clusters: a language's code or a file of word clusters.
+    config: a feature set or a file with settings. epochs: None uses the config's. gold_tags: learn from the treebank's
+    tags instead of jackknifed ones. clusters: a language code or a file of word clusters.
     """
     recipe = read_recipe(config, max_epochs=epochs, seed=seed, clusters=clusters)
     started = time.perf_counter()
@@ -70,16 +70,16 @@ def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagg
 
 
 def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Sequence[Tags]:
-    """Give the tags that trees are parsed under."""
+    """Return the tags to parse the trees' words with."""
     return [tree.tags for tree in trees] if gold_tags else tags_of(trained.tagger, trained.parser.tag_request, trees)
 
 
 def parse_and_score(
     parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags], path: Path | None = None
 ) -> dict[str, Any]:
-    """Parse the words of gold trees and score: EVALB's figures (fractions), `flat` and `relaxed` sentences.
+    """Parse the words of gold trees; return EVALB's figures (fractions), and `flat` and `relaxed` sentences.
 
-    path: a file for the trees, if they are to be kept.
+    path: a file to save the trees to, if given.
     """
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     sources = [parse.source for parse in parses]

@@ -1,10 +1,10 @@
-"""How long trees on a Doc take: to attach them, and to read them the first time.
+"""Measure the time for attaching trees to a Doc, and for reading them the first time.
 
-Gold trees of a treebank's dev part are put on Docs of about 500 tokens. Attaching writes each sentence's tree, which is
-there with the characters of its words, into the Doc, as the component does behind the parser. The first read takes
-label, start and end of every phrase, on a copy of the Doc of which nothing is cached: once node by node through
-`phrases()`, once by `spans()`, and node by node again on the same copy. Each is CPU time of the fastest run on a Doc;
-figures are medians over the Docs.
+Gold trees of a treebank's dev part are put on Docs of about 500 tokens. Attaching writes each sentence's tree, whose
+character offsets are known, to the Doc, as the component does after parsing. The first read accesses label, start and
+end of every phrase on a copy of the Doc without cached trees: once node by node with `phrases()`, once with `spans()`,
+and node by node again on the same copy. Each figure is the CPU time of the fastest run on a Doc, and the median over
+the Docs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _groups(trees: Sequence[Tree], n_tokens: int) -> Iterator[list[Tree]]:
-    """Yield sentences in a row, at least these tokens of them; too few at the end are left out."""
+    """Yield groups of consecutive sentences with at least this many tokens; an incomplete last group is dropped."""
     group: list[Tree] = []
     for tree in trees:
         group.append(tree)
@@ -79,7 +79,7 @@ def _groups(trees: Sequence[Tree], n_tokens: int) -> Iterator[list[Tree]]:
 
 
 def _measure(trees: Sequence[Tree], runs: int) -> dict[str, float]:
-    """Give the seconds of each step on one Doc, each the least of all runs."""
+    """Return the seconds of each step on one Doc, each the minimum over all runs."""
     doc = _doc(trees)
     sentences, rules = split_sentences(doc), heads_field(HeadRules.from_name("en"))
 

@@ -1,4 +1,4 @@
-"""Write the documents that are read off the code: configuration.md, labels.md.
+"""Write the documents that are generated from the code: configuration.md and labels.md.
 
 python docs/generate.py
 """
@@ -38,7 +38,7 @@ FACTORIES = {
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
-# What is registered under each name, and where its settings are described; None: it has none.
+# The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
@@ -48,22 +48,22 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
 
 
 def documents() -> dict[str, str]:
-    """Return the documents by the names of their files."""
+    """Return the documents by file name."""
     return {"configuration.md": configuration(), "labels.md": labels()}
 
 
 def configuration() -> str:
-    """Return the reference of all settings: names and defaults from signatures, meanings from docstrings."""
+    """Return the reference of all settings: names and defaults from signatures, descriptions from docstrings."""
     search, learning = _parser_settings()
     return _joined(
         _CONFIGURATION,
         "## `incparse`",
         _component("incparse"),
         "### `[components.incparse.search]`",
-        "You can change these in a trained pipeline. Settings that you leave out are those of the model.",
+        "You can change these in a trained pipeline. Settings that you leave out are taken from the model.",
         search,
         "### `[components.incparse.training]`",
-        "These matter only in training.",
+        "These are only used in training.",
         learning,
         _GENERATIVE,
         _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
@@ -108,7 +108,7 @@ def _joined(*parts: str) -> str:
 
 
 def _parser_settings() -> tuple[str, str]:
-    """Return the tables of the parser's settings: those of the search, and those of training."""
+    """Return the tables of the parser's search settings and training settings."""
     parser = _defaults(ParserConfig)
     own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
     meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
@@ -117,7 +117,7 @@ def _parser_settings() -> tuple[str, str]:
 
 
 def _defaults(config: Any) -> dict[str, tuple[Any, Any]]:
-    """Return type and default of each field of a class of settings."""
+    """Return the type and default of each field of a settings class."""
     return {field.name: (field.type, getattr(config(), field.name)) for field in fields(config)}
 
 
@@ -130,7 +130,7 @@ def _component(name: str) -> str:
 
 
 def _shortened(name: str, value: Any) -> Any:
-    """Return a default; of the settings that have a table of their own nothing but that they are there."""
+    """Return a default, abbreviated for settings that have their own table."""
     return {} if name in ("training", "search") else value
 
 
@@ -153,14 +153,14 @@ def _registered() -> Iterable[str]:
 
 
 def _entries(described: Any) -> dict[str, str]:
-    """Return the meaning of each name from the lines "name, name: meaning" of a docstring."""
+    """Return the description of each name, from the lines "name, name: description" of a docstring."""
     doc = inspect.getdoc(described) or ""
     found = [(names, re.sub(r"\s+", " ", text)) for names, text in _ENTRY.findall(doc)]
     return {name: text.rstrip(".") for names, text in found for name in names.split(", ")}
 
 
 def _settings(rows: Mapping[str, tuple[Any, Any]], meanings: Mapping[str, str]) -> str:
-    """Return a table of settings. Raises KeyError for one that the code does not describe."""
+    """Return a table of settings. Raises KeyError for a setting without a description in the code."""
     cells = [(f"`{name}`", f"`{_type(kind)}`", _default(value), meanings[name]) for name, (kind, value) in rows.items()]
     return _table(("setting", "type", "default", "meaning"), cells)
 

@@ -2,10 +2,9 @@
 
 usage: python examples/corpus_search.py FOLDER [PATTERN ...] > hits.tsv
 
-Takes all .txt files in the folder and below it. Without patterns it looks for relative clauses and for clauses with a
-conjunction. A row for each hit: the file, the pattern's name (its number, for those that were given), first character
-and character behind the last one, the text, and the nodes that have names in the pattern. docs/search.md describes the
-patterns.
+The script reads all .txt files in the folder and its subfolders. By default, it searches for relative clauses and for
+clauses with a conjunction. Each hit has a row: the file, the pattern's name (for your own patterns, its number), the
+start and end character, the text, and the nodes that have names in the pattern. docs/search.md describes the patterns.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ COLUMNS = ("file", "pattern", "start", "end", "text", "groups")
 def search(
     folder: Path, patterns: Mapping[str, str], *, n_process: int = N_PROCESS
 ) -> Iterator[tuple[str, str, int, int, str, str]]:
-    """Yield the rows of the table, file by file in the order of their names."""
+    """Yield the rows of the table, file by file in alphabetical order."""
     nlp = spacy_incparse.load("en")
     matcher = ConstituentMatcher(nlp.vocab)
     for name, pattern in patterns.items():
-        matcher.add(name, pattern)  # first of all: a mistake in a pattern comes to light before the parsing
+        matcher.add(name, pattern)  # done first, to report a mistake in a pattern before parsing
     paths = sorted(folder.rglob("*.txt"))
     texts = ((path.read_text(encoding="utf8"), path.relative_to(folder).as_posix()) for path in paths)
     for doc, name in nlp.pipe(texts, as_tuples=True, n_process=n_process):
@@ -44,11 +43,11 @@ def search(
 
 
 def one_line(text: str) -> str:
-    """Put spaces in place of line ends and tabs."""
+    """Return the text with spaces in place of newlines and tabs."""
     return " ".join(text.split())
 
 
-# With "spawn" and "forkserver" the worker processes import this file: what starts them must stand here.
+# With "spawn" and "forkserver", worker processes import this file: the code that starts them must be guarded.
 if __name__ == "__main__":
     given = {str(number): pattern for number, pattern in enumerate(sys.argv[2:], start=1)}
     table = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")

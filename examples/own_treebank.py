@@ -1,10 +1,10 @@
-"""Train a pipeline on a treebank of one's own, in a language other than English, and parse with it.
+"""Train a pipeline on your own treebank, in a language other than English, and parse with it.
 
 usage: python examples/own_treebank.py OUT_DIR
 
-The treebank is in data/: 32 German sentences to learn from and 9 that choose the best pass, with tags and labels of
-their own, and a table that says which child of a phrase is its head. It is a toy, to show the way: a parser that is of
-use wants some thousands of sentences. What is run is
+The treebank is in data/: 32 German sentences for training and 9 to choose the best pass, with their own tags and
+labels, and a table that defines the head of each phrase. It is only a demonstration: a useful parser needs several
+thousand sentences. The script runs
 
     spacy-incparse train TRAIN.mrg DEV.mrg OUT_DIR --lang de --heads HEADS.json --config examples/small.json
 """

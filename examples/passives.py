@@ -1,9 +1,9 @@
-"""Find passives: subject, participle and, where it is named, who does it.
+"""Find passives: subject, participle and, if it is mentioned, the agent.
 
 usage: python examples/passives.py TEXT_FILE
 
-A line for each passive, with tabs between: the pattern's name, the participle, what it is said of, the agent; "-" where
-there is none.
+Each passive has a tab-separated line: the pattern's name, the participle, the subject and the agent; "-" stands for a
+missing value.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from spacy_incparse import ConstituentMatcher
 
 BE = "/^VB/ < i@/^(am|is|are|was|were|be|been|being|'s|'re|'m|get|gets|got)$/"
 PARTICIPLE = "VP < /^VB[ND]$/=participle ?< (PP=agent < (IN < by))"
-# The subject is the sister of the outermost of all verb phrases around ("the wall has been rebuilt"); of a relative
-# clause it is what the clause says something about ("a tin that was sold").
+# The subject is the sister of the outermost verb phrase ("the wall has been rebuilt"); in a relative clause, it is the
+# noun phrase that the clause modifies ("a tin that was sold").
 SUBJECT = "?[>+(VP) (VP $-- NP=subject) | >+(VP) (VP > (S > (SBAR $,, NP=subject)))]"
 PATTERNS = {
     "PASSIVE": f"{PARTICIPLE} > (VP < ({BE})) {SUBJECT}",
@@ -30,7 +30,7 @@ PATTERNS = {
 
 
 def passive_matcher(nlp: Language) -> ConstituentMatcher:
-    """Give a matcher with the patterns."""
+    """Return a matcher with the patterns."""
     matcher = ConstituentMatcher(nlp.vocab)
     for name, pattern in PATTERNS.items():
         matcher.add(name, pattern)

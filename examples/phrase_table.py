@@ -2,8 +2,8 @@
 
 usage: python examples/phrase_table.py TEXT_FILE > phrases.tsv
 
-A row for each phrase, those that begin first come first: the number of the sentence, the label, first character and
-character behind the last one, the head word, how many noun phrases and clauses are around it, and the text.
+Each phrase has a row, in the order of their first words: the number of the sentence, the label, the start and end
+character, the head word, the number of noun phrases and clauses around it, and the text.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Give phrases categories: spaCy's span categoriser, with the parser's phrases as what it may choose from.
+"""Categorize phrases with spaCy's span categorizer, using the parser's phrases as candidates.
 
 usage: python examples/span_categoriser.py
 
-Trains on a dozen sentences in which places and times are marked, then prints what it takes for such in two new ones;
-how sure it is stands in `doc.spans["sc"].attrs["scores"]`. A span categoriser scores all spans that its suggester
-gives. Phrases are few and have the right borders, where spaCy's default suggester gives all sequences of one to three
-words.
+The script trains on a dozen sentences in which places and times are marked, and prints those that it finds in two new
+sentences; `doc.spans["sc"].attrs["scores"]` contains their scores. A span categorizer scores all spans from its
+suggester. Phrases are few and have the right boundaries, while spaCy's default suggester returns all sequences of one
+to three words.
 
 In a config for `spacy train` the suggester is `{"@misc": "phrase_suggester.v1", "labels": ["NP", "PP"]}`, with
 `--code examples/span_categoriser.py` and `annotating_components = ["sentencizer", "incparse_tagger", "incparse"]` under
-`[training]`. Without code of one's own, `spans_key = "phrases"` of the component `incparse` and spaCy's
-`spacy.preset_spans_suggester.v1` offer phrases of all labels.
+`[training]`. Without your own code, `spans_key = "phrases"` of the component `incparse` and spaCy's
+`spacy.preset_spans_suggester.v1` suggest phrases with all labels.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ The owl sits [on the roof|PLACE] [in the evening|TIME].
 He repaired the fence with a friend [before the winter|TIME].
 """
 NEW = ("The boat lies at the old station.", "On Monday the cat found a parcel in the garden.")
-SPANS_KEY = "sc"  # where the component looks for spans, and puts them
+SPANS_KEY = "sc"  # the span group that the component reads and writes
 
 
 @spacy.registry.misc("phrase_suggester.v1")
 def phrase_suggester(labels: Sequence[str] = ()) -> Callable[..., Ragged]:
-    """Make a suggester that gives the phrases of a Doc's trees, each span once; with `labels` only these phrases."""
+    """Return a suggester for the phrases of a Doc's trees, each span once; with `labels`, only these phrases."""
 
     def suggest(docs: Iterable[Doc], *, ops: Ops | None = None) -> Ragged:
         ops = ops or get_current_ops()
@@ -69,7 +69,7 @@ def phrases(doc: Doc, labels: Sequence[str] = ()) -> Iterator[Span]:
 
 
 def marked_example(nlp: Language, line: str) -> Example:
-    """Parse a line without its marks, which become the spans to learn."""
+    """Return an Example of a line, parsed without its marks, which become the spans to learn."""
     text, places = "", []
     for part in re.split(r"(\[[^]]*\])", line):
         words, _, label = part.strip("[]").partition("|")
@@ -83,7 +83,7 @@ def marked_example(nlp: Language, line: str) -> Example:
 
 
 def train(nlp: Language, examples: Sequence[Example], n_passes: int = 30) -> list[float]:
-    """Add a span categoriser to a pipeline with trees and train it alone; return its loss in each pass."""
+    """Add a span categorizer to a pipeline with trees and train only this component; return its loss in each pass."""
     config = {"spans_key": SPANS_KEY, "suggester": {"@misc": "phrase_suggester.v1", "labels": ["NP", "PP"]}}
     categoriser = nlp.add_pipe("spancat", config=config)
     categoriser.initialize(lambda: examples, nlp=nlp)

@@ -1,10 +1,10 @@
-"""Split complex sentences into their clauses, each without the clauses that are inside of it.
+"""Split complex sentences into their clauses, each without the clauses inside it.
 
 usage: python examples/split_clauses.py TEXT_FILE
 
-Below each sentence there is a line for each of its clauses, indented by how deep it is in others: label and words,
-with "..." where another clause stands. Every word is in just one clause. An infinitive without a subject belongs to
-the clause around it.
+Each sentence is followed by a line for each of its clauses, indented by depth: label and words, with "..." in place of
+other clauses. Every word belongs to exactly one clause. An infinitive without a subject belongs to the clause around
+it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import NamedTuple
 import spacy_incparse
 from spacy_incparse import Tree, patterns
 
-# A clause with its conjunction or relative pronoun, or one with a subject. What is directly below an SBAR or an SBARQ
-# is a part of that.
+# A clause with its conjunction or relative pronoun, or one with a subject. A clause directly below an SBAR or SBARQ is
+# part of it.
 CLAUSE = patterns.compile("SBAR|SBARQ|SINV | SQ !> SBARQ | S < (NP|SBAR $.. VP) !> SBAR")
 
 
@@ -26,7 +26,7 @@ PUNCTUATION = {",", ".", ":", "''"}
 
 
 class Clause(NamedTuple):
-    """A clause: its node, how many clauses are around it, and its own words by their numbers in the sentence."""
+    """A clause: its node, the number of clauses around it, and the indices of its own words in the sentence."""
 
     node: Tree
     depth: int
@@ -34,14 +34,14 @@ class Clause(NamedTuple):
 
 
 def split(tree: Tree) -> list[Clause]:
-    """Give the clauses of a sentence's tree in the order of their first words."""
+    """Return the clauses of a sentence's tree in the order of their first words."""
     nodes = {tree.index: tree} | {match.node.index: match.node for match in CLAUSE.search(tree)}
-    owner = [tree.index] * len(tree.words)  # of each word the innermost clause; outer ones come before those in them
+    owner = [tree.index] * len(tree.words)  # the innermost clause of each word; outer clauses come first
     for index, node in nodes.items():
         owner[node.start : node.end] = [index] * len(node.words)
     verbal = {index for index, leaf in zip(owner, tree.pos_nodes(), strict=True) if is_verb(leaf)}
-    # Words that no verb goes with, such as the conjunction between two clauses, join the clause behind them, but
-    # punctuation joins the one before.
+    # Words without a verb, such as the conjunction between two clauses, join the clause after them; punctuation joins
+    # the one before.
     for i in reversed(range(len(owner) - 1)):
         owner[i] = owner[i] if owner[i] in verbal else owner[i + 1]
     for i in range(1, len(owner)):
@@ -58,17 +58,17 @@ def split(tree: Tree) -> list[Clause]:
 
 
 def is_verb(leaf: Tree) -> bool:
-    """Whether a word is a verb, by its tag or its place."""
+    """Return whether a word is a verb, by its tag or its position."""
     return leaf.label[:1] == "V" or leaf.label == "MD" or (leaf.parent is not None and leaf.parent.category == "VP")
 
 
 def covers(outer: Tree, inner: Tree) -> bool:
-    """Whether the one node has all words of the other."""
+    """Return whether the outer node has all words of the inner one."""
     return outer.start <= inner.start and inner.end <= outer.end
 
 
 def text(clause: Clause, words: tuple[str, ...]) -> str:
-    """Give the words of a clause, with dots where others are left out."""
+    """Return the words of a clause, with dots in place of other clauses."""
     parts = [words[clause.words[0]]]
     for before, i in pairwise(clause.words):
         parts += ["...", words[i]] if i > before + 1 else [words[i]]

@@ -36,7 +36,7 @@ __all__ = [
     "trees_to_json",
 ]
 
-# Imported when asked for, so that `import spacy_incparse` costs nothing.
+# Imported on first access, to keep `import spacy_incparse` cheap.
 _LAZY = {
     "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
     "Parser": "spacy_incparse.pipeline.plain_parser",

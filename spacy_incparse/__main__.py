@@ -1,4 +1,4 @@
-"""`python -m spacy_incparse ...` is `spacy-incparse ...`."""
+"""Run `spacy-incparse ...` as `python -m spacy_incparse ...`."""
 
 from spacy_incparse.cli import main
 

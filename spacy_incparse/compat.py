@@ -1,4 +1,4 @@
-"""The attribute names of benepar, for code that was written for it.
+"""benepar's attribute names, for code that was written for benepar.
 
     from spacy_incparse.compat import NonConstituentException, install_benepar_names
 
@@ -6,8 +6,9 @@
     nlp.add_pipe("incparse", config={"model": "en"})
 
 Then `span._.labels`, `parse_string`, `constituents`, `parent` and `children`, and `token._.labels`, `parse_string` and
-`parent`, answer as benepar's do on the same tree. What differs: whitespace tokens, which are in no tree of ours, do not
-count at the borders of a span and are leaves on their own; and where a token has no tag, `parse_string` has the tree's.
+`parent`, return what benepar's return for the same tree, with two differences. Whitespace tokens are not part of our
+trees: they are ignored at the edges of a span and are leaves of their own. If a token has no tag, `parse_string` uses
+the tag in the tree.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ if TYPE_CHECKING:
 
     from spacy_incparse.trees.tree import Tree
 
-ROOT_LABELS = ("TOP", "ROOT", "S1", "VROOT", "")  # which are no part of benepar's trees
+ROOT_LABELS = ("TOP", "ROOT", "S1", "VROOT", "")  # not part of benepar's trees
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
 _ESCAPES = str.maketrans(_BRACKETS)
 
 
 class NonConstituentException(Exception):  # noqa: N818  benepar's name
-    """Raised where a span is no constituent."""
+    """Raised if a span is not a constituent."""
 
 
 def install_benepar_names() -> None:
-    """Give Spans and Tokens benepar's attributes, also where benepar or somebody else has registered these names.
+    """Register benepar's attributes on Span and Token, replacing any that are already registered under these names.
 
-    Nothing else in this package takes them, so that benepar can be imported beside it; after this call it cannot be
-    any more, since it insists on registering them itself.
+    Nothing else in this package registers these names, so benepar can be imported alongside it. After this call
+    benepar can no longer be imported, because it insists on registering them itself.
     """
     from spacy.tokens import Span, Token
 
@@ -46,10 +47,10 @@ def install_benepar_names() -> None:
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
-    """Return the labels of the phrases over a span, the outermost first; () for a word that is no phrase.
+    """Return the labels of the phrases over a span, outermost first; () for a word that is not a phrase.
 
-    Raises NonConstituentException where the span is no constituent, a bare Exception where the Doc has no trees; so do
-    the others.
+    Raises NonConstituentException if the span is not a constituent, and a bare Exception if the Doc has no trees. The
+    other functions raise the same errors.
     """
     return tuple(node.label for node in _chain(_constituent(span)) if not node.is_leaf and not _is_root(node))
 
@@ -73,37 +74,37 @@ def span_parse_string(span: Span) -> str:
 
 
 def span_constituents(span: Span) -> Iterator[Span]:
-    """Yield the constituent itself and all below it in pre-order, words included.
+    """Yield the constituent and all constituents below it in pre-order, including words.
 
-    Raises, like `span_children`, when the first is asked for.
+    As in `span_children`, errors are raised when the first item is requested.
     """
     top = _constituent(span)
     yield from _spans(node for node in top.preorder() if node.index == top.index or not _is_only_child(node))
 
 
 def span_children(span: Span) -> Iterator[Span]:
-    """Yield the constituents right below a constituent from left to right."""
+    """Yield the children of a constituent from left to right."""
     *_, bottom = _chain(_constituent(span))
     yield from _spans(bottom)
 
 
 def span_parent(span: Span) -> Span | None:
-    """Return the constituent right above a constituent; None for a sentence."""
+    """Return the parent of a constituent; None for a sentence."""
     return next(_spans(_above(_constituent(span))), None)
 
 
 def token_labels(token: Token) -> tuple[str, ...]:
-    """Return the labels of the phrases over just this word; () for whitespace."""
+    """Return the labels of the phrases that cover only this word; () for whitespace."""
     return () if token.is_space else span_labels(_span(token))
 
 
 def token_parse_string(token: Token) -> str:
-    """Return the brackets of the word and of the phrases over just this word."""
+    """Return the brackets of the word and of the phrases that cover only this word."""
     return f"({token.tag_} {token.text})" if token.is_space else span_parse_string(_span(token))
 
 
 def token_parent(token: Token) -> Span | None:
-    """Return the constituent right above the word; for whitespace the smallest around it."""
+    """Return the parent of the word; for whitespace, the smallest constituent around it."""
     if not token.is_space:
         return span_parent(_span(token))
     from spacy_incparse.documents.doc_tree import DocTree
@@ -137,12 +138,12 @@ def _constituent(span: Span) -> Tree:
     if not keys(span.doc):
         raise Exception("the Doc has no trees: add the component 'incparse' to the pipeline")
     if span.start == len(span.doc):
-        raise IndexError("an empty span behind the last token")  # as there
-    raise NonConstituentException(f"no constituent: {span.text!r}")
+        raise IndexError("an empty span after the last token")  # as in benepar
+    raise NonConstituentException(f"not a constituent: {span.text!r}")
 
 
 def _chain(node: Tree) -> list[Tree]:
-    """Return the nodes over the same words from this one down to the last that has other children, or none."""
+    """Return this node and the nodes below it in its unary chain."""
     chain = [node]
     while not chain[-1].is_leaf and _is_only_child(below := next(iter(chain[-1]))):
         chain.append(below)
@@ -156,7 +157,7 @@ def _above(node: Tree) -> Iterator[Tree]:
 
 
 def _spans(nodes: Iterable[Any]) -> Iterator[Span]:
-    """Yield the nodes' tokens; where tokens were merged across its border, a node is left out."""
+    """Yield the tokens of each node, skipping nodes whose edge lies inside a merged token."""
     for node in nodes:
         span = node.span
         if span is not None:

@@ -1,7 +1,7 @@
-"""The names of version 0.1 for modules and for what is in them: they go on working, with a DeprecationWarning.
+"""The module and attribute names of version 0.1: they keep working, with a DeprecationWarning.
 
-A module that was moved is found under its old name by a finder at the end of `sys.meta_path`, which is asked only where
-there is no such module.
+A finder at the end of `sys.meta_path` finds moved modules by their old names. Python only calls it if no such module
+exists.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from types import ModuleType
 from typing import Any
 
 PACKAGE = "spacy_incparse"
-PACKAGES = ("grammar", "search")  # that were dissolved
+PACKAGES = ("grammar", "search")  # no longer exist
 
-# Old name -> new name of modules, below the package.
+# Old name -> new name of modules, relative to the package.
 MODULES = {
     "evaluation.brackets": "evaluation.evalb_brackets",
     "evaluation.formatting": "evaluation.score_format",
@@ -109,8 +109,8 @@ MODULES = {
     "viz.text": "viz.text_tree",
 }
 
-# Old name -> new name of what did not stay in its module, or is called something else there. In a module that is still
-# where it was, `__getattr__ = renamed.old_names("its name")` makes its entries work.
+# Old name -> new name of attributes that were moved or renamed. In a module that was not moved itself,
+# `__getattr__ = renamed.old_names("its name")` makes its entries work.
 NAMES = {
     "generative.risk.least_risk": "parsers.expected_f.max_expected_f",
     "grammar.refusals.Refusal": "parsers.tree_scores.Violation",
@@ -154,20 +154,20 @@ NAMES = {
 
 
 class OldModules:
-    """Finds the modules of version 0.1, and loads them: as the module that each has become."""
+    """A finder and loader that maps the modules of version 0.1 to their current modules."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return how to load a module that was moved; None for all others."""
+        """Return the spec of a moved module; None for all others."""
         package, _, old = name.partition(".")
         if package != PACKAGE or not (old in MODULES or old in PACKAGES):
             return None
         return ModuleSpec(name, self, is_package=old in PACKAGES)  # type: ignore[arg-type]  # a loader by its methods
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Return None: an empty module will do."""
+        """Return None, for the default empty module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the new module in the place of an old one; where names have changed, a module that looks them up."""
+        """Replace the old module with the new one, or with a module that looks up renamed attributes."""
         old = module.__name__.removeprefix(f"{PACKAGE}.")
         if old in PACKAGES:
             return
@@ -179,7 +179,7 @@ class OldModules:
 
 
 def old_names(module: str) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a module of version 0.1, by its name below the package."""
+    """Return a `__getattr__` for a module of version 0.1, given its name relative to the package."""
 
     def find(name: str) -> Any:
         old = f"{module}.{name}"
@@ -195,10 +195,10 @@ def old_names(module: str) -> Callable[[str], Any]:
 
 
 def install() -> None:
-    """Let Python find the old modules."""
+    """Make the old modules importable."""
     if not any(isinstance(finder, OldModules) for finder in sys.meta_path):
         sys.meta_path.append(OldModules())
 
 
 def _warn(old: str, new: str, *, stacklevel: int) -> None:
-    warnings.warn(f"{PACKAGE}.{old} is {PACKAGE}.{new} now", DeprecationWarning, stacklevel=stacklevel)
+    warnings.warn(f"{PACKAGE}.{old} is now {PACKAGE}.{new}", DeprecationWarning, stacklevel=stacklevel)

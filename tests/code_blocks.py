@@ -1,4 +1,4 @@
-"""The code of documents: blocks that Sybil finds, run in order and compared with the output that stands there.
+"""The code of documents: blocks that Sybil finds, run in order and compared with the output in the document.
 
 All blocks of a document share one folder (with links to `assets`, `configs` and `examples`) and one Python namespace:
 
@@ -47,7 +47,7 @@ _execute = PythonEvaluator()
 
 @dataclass
 class Code:
-    """Some code, what prints when it runs, and what stands in the document, from `start` to `end`, as its output."""
+    """Some code, what prints when it runs, and its output in the document, from `start` to `end`."""
 
     source: Lexeme
     run: Callable[[Example], str]
@@ -61,7 +61,7 @@ class Code:
         return printed.rstrip("\n") + "\n" if printed.strip() else ""
 
     def fits(self, printed: str) -> bool:
-        """Return whether that is what stands in the document."""
+        """Return whether that is the output in the document."""
         return doctest.OutputChecker().check_output(self.expected, printed, doctest.ELLIPSIS)
 
 

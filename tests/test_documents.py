@@ -39,7 +39,7 @@ def test_links_of_documents_lead_somewhere(path):
 
 
 def anchors(text: str) -> set[str]:
-    """Give the anchors that GitHub makes of headings."""
+    """Return the anchors that GitHub makes of headings."""
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

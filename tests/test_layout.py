@@ -15,7 +15,7 @@ from tests.packaging.test_project_files import SETTINGS
 
 PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
 (CONTRACT,) = SETTINGS["tool"]["importlinter"]["contracts"]
-# A module imports only from its own package and from what stands before it.
+# A module imports only from its own package and from packages before it.
 ORDER = tuple(reversed(CONTRACT["layers"]))
 ROOTS = ("pipeline", "cli")  # may import everything
 ON_DOCS = ("documents", *ROOTS)
@@ -29,13 +29,13 @@ MAX_LINES = 60
 
 
 def place(path: Path) -> str:
-    """Give the name in `ORDER` of the package (or module) that a file belongs to; "" for the package's own files."""
+    """Return the name in `ORDER` of the package (or module) that a file belongs to; "" for the package's own files."""
     first = path.relative_to(PACKAGE).parts[0]
     return "" if first in ("__init__.py", "__init__.pxd", "__main__.py") else first.split(".")[0]
 
 
 def imports(path: Path) -> list[tuple[str, bool]]:
-    """Give the absolute names of all modules that a file imports, each with whether it is a cimport."""
+    """Return the absolute names of all modules that a file imports, each with whether it is a cimport."""
     text = path.read_text(encoding="utf8")
     if path.suffix != ".py":
         found = re.findall(r"^\s*(?:from\s+([\w.]+)\s+)?(c?import)\s+([\w.]+)", text, re.MULTILINE)
@@ -112,7 +112,7 @@ def test_compiled_functions_are_short(path):
 
 
 def compiled_functions(text: str) -> list[tuple[str, int]]:
-    """Give name and length of all functions of a Cython module: from the signature to the last indented line."""
+    """Return name and length of all functions of a Cython module: from the signature to the last indented line."""
     found, lines = [], text.splitlines()
     for number, line in enumerate(lines):
         match = re.match(r"( *)(?:def|cdef|cpdef) (?!class )[^=]*?(\w+)\(", line)

@@ -44,10 +44,10 @@ def test_old_modules_are_the_new_ones_with_one_warning(old):
     if any(name.startswith(f"{old}.") for name in renamed.NAMES):
         return  # warns of each name
     forget(f"spacy_incparse.{old}")
-    with pytest.warns(DeprecationWarning, match=" now$") as caught:
+    with pytest.warns(DeprecationWarning, match=" is now ") as caught:
         found = importlib.import_module(f"spacy_incparse.{old}")
     assert [str(one.message) for one in caught] == [
-        f"spacy_incparse.{old} is spacy_incparse.{renamed.MODULES[old]} now"
+        f"spacy_incparse.{old} is now spacy_incparse.{renamed.MODULES[old]}"
     ]
     assert found is importlib.import_module(f"spacy_incparse.{renamed.MODULES[old]}")
     with warnings.catch_warnings():
@@ -59,9 +59,9 @@ def test_old_modules_are_the_new_ones_with_one_warning(old):
 def test_old_names_are_the_new_ones_with_one_warning(old):
     module, _, name = old.rpartition(".")
     place, _, now = renamed.NAMES[old].rpartition(".")
-    with pytest.warns(DeprecationWarning, match=" now$") as caught:
+    with pytest.warns(DeprecationWarning, match=" is now ") as caught:
         found = getattr(importlib.import_module(f"spacy_incparse.{module}"), name)
-    assert [str(one.message) for one in caught] == [f"spacy_incparse.{old} is spacy_incparse.{renamed.NAMES[old]} now"]
+    assert [str(one.message) for one in caught] == [f"spacy_incparse.{old} is now spacy_incparse.{renamed.NAMES[old]}"]
     assert found is getattr(importlib.import_module(f"spacy_incparse.{place}"), now)
 
 
@@ -77,12 +77,12 @@ def test_the_warning_points_to_the_import(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     shown = [line.split(": DeprecationWarning: ") for line in result.stderr.splitlines() if "Deprecation" in line]
     assert [place for place, _ in shown] == [f"{program}:1", f"{program}:3", f"{program}:3"]
-    assert shown[0][1] == "spacy_incparse.trees.reader is spacy_incparse.treebanks.penn_reader now"
+    assert shown[0][1] == "spacy_incparse.trees.reader is now spacy_incparse.treebanks.penn_reader"
 
 
 def test_modules_of_dissolved_packages():
     forget("spacy_incparse.grammar")
-    with pytest.warns(DeprecationWarning, match=r"derivations\.chains now"):
+    with pytest.warns(DeprecationWarning, match=r"is now spacy_incparse\.derivations\.chains"):
         import spacy_incparse.grammar.chains
     assert spacy_incparse.grammar.chains.__name__ == "spacy_incparse.derivations.chains"
 

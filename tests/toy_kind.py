@@ -1,4 +1,4 @@
-"""A kind of parser of one's own, all of it: right-branching trees whose label is the treebank's most frequent one."""
+"""A complete custom kind of parser: right-branching trees with the treebank's most frequent label."""
 
 import json
 from collections import Counter

@@ -10,7 +10,7 @@ from pathlib import Path
 import spacy_incparse
 
 FOLDER = Path(__file__).parent
-PAPER = {"color": "#1b1f24", "bg": "#ffffff"}  # to be read on light and on dark pages
+PAPER = {"color": "#1b1f24", "bg": "#ffffff"}  # readable on light and dark pages
 
 SENTENCE = "The cat that we fed yesterday slept on the sofa."
 AMBIGUOUS = "They watched the ship with binoculars."
@@ -26,7 +26,7 @@ LONG = (
 
 
 def draw() -> dict[str, str]:
-    """Return the pictures by the names of their files."""
+    """Return the pictures by file name."""
     nlp = spacy_incparse.load("en")
     doc, ambiguous, long = map(nlp, (SENTENCE, AMBIGUOUS, LONG))
     return {

@@ -33,7 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stats": stats_command,
 }
 
-# Plain help pages, as those of spaCy: Typer's boxes would re-wrap the examples in them.
+# Plain help pages, like those of spaCy: Typer's boxes would re-wrap the examples.
 app = typer.Typer(
     name="incparse", cls=CommandGroup, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
 )
@@ -42,7 +42,7 @@ for _name, _command in COMMANDS.items():
 
 
 def main() -> None:
-    """Run the command that the program's arguments name."""
+    """Run the command given by the program's arguments."""
     app()
 
 

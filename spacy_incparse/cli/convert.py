@@ -1,4 +1,4 @@
-"""`convert`: from a treebank to a `.spacy` file."""
+"""`convert`: convert a treebank to a `.spacy` file."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def convert(
     skip_bad: bool = False,
     no_tags: bool = False,
 ) -> tuple[int, int, int]:
-    """Write the trees of bracket files to a DocBin; return its numbers of Docs, sentences and words."""
-    # Imported here, as in the other commands, so that those that need no spaCy start at once.
+    """Write the trees of bracket files to a DocBin; return the numbers of Docs, sentences and words."""
+    # Imported here, as in the other commands, so that commands that do not need spaCy start quickly.
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 

@@ -1,4 +1,4 @@
-"""Corpora to search: bracket files and `.spacy` files as forests, file by file."""
+"""Read corpora to search: bracket files and `.spacy` files as forests, file by file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DOCBIN = ".spacy"
 
 
 def corpus_files(paths: Sequence[str]) -> list[Path]:
-    """Return the files that are meant by files, folders and globs: bracket files as elsewhere, and `.spacy` files.
+    """Return the bracket files and `.spacy` files for a list of files, folders and globs.
 
-    Raises IncparseError where a path does not exist or holds neither.
+    Raises IncparseError if a path does not exist or contains no such files.
     """
     return [file for path in paths for file in _expand(path)]
 
@@ -25,9 +25,9 @@ def corpus_files(paths: Sequence[str]) -> list[Path]:
 def read_corpus(
     files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[Path, Forest]]:
-    """Yield each file with its trees: those of bracket files as they stand or `normalized`, those of Docs as stored.
+    """Yield each file with its trees: from bracket files, unchanged or `normalized`; from Docs, as stored.
 
-    tags: whether the brackets have parts of speech.
+    tags: whether the brackets include parts of speech.
     """
     symbols = Symbols()
     for path in files:
@@ -50,7 +50,7 @@ def _expand(path: str) -> list[Path]:
 
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:
-    # Imported here, so that searching bracket files needs no spaCy and starts at once.
+    # Imported here, so that searching bracket files does not need spaCy and starts quickly.
     from spacy.vocab import Vocab
 
     from spacy_incparse.documents.tree_storage import anchored_trees

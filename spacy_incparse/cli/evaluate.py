@@ -1,4 +1,4 @@
-"""`evaluate`: how well and how fast a pipeline parses a treebank."""
+"""`evaluate`: measure a pipeline's accuracy and speed on a treebank."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spacy_incparse.documents.confidence_scores import ConfidenceScores
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
-SENTS_PER_TEXT = 50  # with --raw: so many sentences in a row are one text
+SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 
 
 def evaluate_command(
@@ -81,19 +81,19 @@ def evaluate_command(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of a pipeline on a treebank, and what the parsing was like."""
+    """The scores of a pipeline on a treebank, and statistics of the parsing."""
 
     result: TextScores
     raw: bool
     n_sents: int  # of the treebank
     n_words: int
-    n_failed: int  # parsed sentences with a flat tree
-    n_relaxed: int  # parsed sentences where some word needed more than the grammar's triples
-    words_per_second: float  # of all that the pipeline does
+    n_failed: int  # sentences that got a flat tree
+    n_relaxed: int  # sentences in which some word needed more than the grammar's triples
+    words_per_second: float  # of the whole pipeline
     confidence: ConfidenceScores | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as in docs/output.md; JSON-able."""
+        """Return the figures as a JSON-serializable dict, described in docs/output.md."""
         scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
         counts = {
             "sents": self.n_sents,
@@ -111,7 +111,7 @@ class Evaluation:
         return (
             f"{scores}\n\n{self.n_sents:,} sentences, {self.n_words:,} words; "
             f"{self.n_relaxed:,} relaxed, {self.n_failed:,} failed; "
-            f"{self.words_per_second:,.0f} words a second{confidence}"
+            f"{self.words_per_second:,.0f} words per second{confidence}"
         )
 
 
@@ -123,10 +123,10 @@ def evaluate(
     gold_tags: bool = False,
     with_confidence: bool = False,
 ) -> Evaluation:
-    """Parse the words of normalised trees, each sentence a Doc, and score the trees by characters.
+    """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
-    `with_confidence` takes some ten times as long; the speed is measured without. Raises IncparseError where the model
-    has no temperature then.
+    `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the model
+    then has no temperature.
     """
     from spacy_incparse.documents.confidence_scores import score_confidence
     from spacy_incparse.documents.conversion import trees_to_docs
@@ -141,7 +141,7 @@ def evaluate(
 
 
 def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:
-    """Parse the text of normalised trees, so many sentences in a row a text, and score the trees by characters."""
+    """Parse the text of normalized trees, several sentences per text, and score the trees by characters."""
     from spacy_incparse.documents.conversion import trees_to_docs
 
     gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=SENTS_PER_TEXT))
@@ -158,7 +158,7 @@ def _without_trees(nlp: Language, gold: Doc, with_tags: bool) -> Doc:
 
 
 def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc], float]:
-    """Run the pipeline and take the time, behind one sentence on which it may load what it loads late."""
+    """Run the pipeline and measure the time, after one warm-up sentence that triggers lazy loading."""
     nlp(first)
     started = time.perf_counter()
     docs = list(nlp.pipe(inputs))

@@ -1,4 +1,4 @@
-"""What all commands have in common: a user's mistake ends in one line on standard error and exit code 1."""
+"""The common behavior of all commands: a user's mistake ends in one line on standard error and exit code 1."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from typer.core import TyperGroup
 
 from spacy_incparse.errors import IncparseError
 
-# Wrong arguments. Typer has had this class from click, and has lately a copy of its own: this is the one in use.
+# Wrong arguments. Typer took this class from click, and recent versions have their own copy: this is the one in use.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class CommandGroup(TyperGroup):
-    """The group of our commands, which reports errors in the same way wherever it is mounted."""
+    """The group of our commands, which reports errors in the same way in every command line that includes it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments before the command's name."""
+        """Parse the arguments before the command's name."""
         with reported_errors():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Read the command's arguments and run it."""
+        """Parse the command's arguments and run the command."""
         with reported_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
 def reported_errors() -> Iterator[None]:
-    """Turn what a user can cause into `Error: ...` and exit code 1; warnings into `Warning: ...`.
+    """Report errors that a user can cause as `Error: ...` with exit code 1, and warnings as `Warning: ...`.
 
-    Other exceptions are mistakes of ours and keep their traceback.
+    Other exceptions are bugs and keep their traceback.
     """
-    # spaCy's word on worker processes that were interrupted together with this one; it may come when all else is over.
+    # spaCy warns of worker processes that were interrupted together with this one, possibly after everything else.
     warnings.filterwarnings("ignore", message=r"\[W127\]")
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
@@ -48,15 +48,15 @@ def reported_errors() -> Iterator[None]:
             sys.stdout.flush()
         except _UsageError as error:
             _fail(_usage_message(error))
-        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        except BrokenPipeError:  # the reader, such as `head`, stopped reading
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
         except (IncparseError, OSError, UnicodeError) as error:
             _fail(_message(error))
         except MemoryError:
-            _fail("there is not enough memory: a smaller beam needs less, and so do shorter sentences")
+            _fail("out of memory: use a smaller beam or shorter sentences")
         except KeyboardInterrupt as interrupt:
-            warnings.simplefilter("ignore")  # spaCy's, of worker processes that were interrupted as well
+            warnings.simplefilter("ignore")  # spaCy's, about interrupted worker processes
             typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(130) from None
 
@@ -69,7 +69,7 @@ def _fail(message: str) -> None:
 def _usage_message(error: Any) -> str:
     message = str(error.format_message())
     if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
-        message += ". An argument that begins with a dash goes behind `--`"
+        message += ". Put an argument that begins with a dash after `--`"
     return message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`."
 
 

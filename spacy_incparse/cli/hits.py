@@ -1,4 +1,4 @@
-"""How `search` shows what it has found; docs/output.md describes the formats."""
+"""The output formats of `search`, described in docs/output.md."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _LEAST = 8  # characters of context, and of a match, however narrow the terminal
 
 
 class HitWriter(Protocol):
-    """Turns a match in a file into a piece of output."""
+    """A function that formats a match in a file."""
 
     def __call__(self, path: Path, match: Match) -> str:
-        """Return the text, without a line's end."""
+        """Return the text without a final newline."""
 
 
 @dataclass(frozen=True)
 class Kwic:
-    """Keyword in context: a line with the number of the tree, what stands before the match, the match, and the rest.
+    """Keyword in context: a line with the number of the tree, the words before the match, the match, and the rest.
 
-    width: of a line; with `n_words` the context has so many words on either side, whatever the width.
-    names: how many characters file names have; 0: they are not shown.
+    width: the width of a line; with `n_words`, the context has this many words on either side, whatever the width.
+    names: the number of characters for file names; 0: do not show them.
     """
 
     width: int
@@ -55,7 +55,7 @@ class Kwic:
 
 @dataclass(frozen=True)
 class TreeHits:
-    """The matched trees over indented lines, each below a comment that says where it is and what has names."""
+    """The matched trees on indented lines, each after a comment with its position and the named nodes."""
 
     width: int
 
@@ -66,14 +66,14 @@ class TreeHits:
 
 
 def write_json(path: Path, match: Match) -> str:
-    """Return an object on a line."""
+    """Return a match as a JSON object on one line."""
     content = {"file": str(path), "number": match.number + 1, **_described(match.node), "is_word": match.is_word}
     content["groups"] = {name: _described(node) for name, node in match.groups.items()}
     return srsly.json_dumps(content)
 
 
 class LabelCounts:
-    """How often nodes of each label have matched; words count as themselves."""
+    """Count the matches by label; words count under their own text."""
 
     def __init__(self, *, raw_labels: bool = False):
         self._raw_labels = raw_labels
@@ -85,7 +85,7 @@ class LabelCounts:
         self._counts[match.node.words[0] if match.is_word else label] += 1
 
     def lines(self) -> Iterator[str]:
-        """Yield a table: labels, the most frequent first, with numbers and percent, and the sum."""
+        """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
         total = self._counts.total()
         width = max(map(len, ("total", *self._counts)))
         for label, count in sorted(self._counts.items(), key=lambda item: (-item[1], item[0])):
@@ -104,7 +104,7 @@ def _described(node: Tree) -> dict[str, object]:
 
 
 def _texts(match: Match) -> tuple[list[str], str, list[str]]:
-    """Return the words before the match, the match in brackets, and the words behind; without traces around it."""
+    """Return the words before the match, the match in brackets, and the words after it, without traces around it."""
     node = match.node
     inside = _words(node, node.start, node.end) or list(node.words)
     middle = " ".join(inside if match.is_word else [node.label, *inside])
@@ -112,14 +112,14 @@ def _texts(match: Match) -> tuple[list[str], str, list[str]]:
 
 
 def _words(node: Tree, start: int, end: int) -> list[str]:
-    """Return the words from `start` to `end` of the whole tree that are no traces."""
+    """Return the words from `start` to `end` of the whole tree that are not traces."""
     arrays = node.arrays
     places = zip(arrays.words[start:end], arrays.leaves[start:end], strict=True)
     return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
 
 
 def _shortened(text: str, width: int) -> str:
-    """Return a text of at most this width, with dots in place of words in the middle."""
+    """Return the text shortened to this width, with dots in place of words in the middle."""
     if len(text) <= width:
         return text
     half, words = (width - 5) // 2, text.split(" ")
@@ -128,7 +128,7 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _fitting(words: list[str], width: int) -> list[str]:
-    """Return as many of the first words as fit into a width with a space between them."""
+    """Return the longest prefix of the words that fits into a width when joined by spaces."""
     taken, length = [], -1
     for word in words:
         length += 1 + len(word)

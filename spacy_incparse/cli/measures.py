@@ -1,4 +1,4 @@
-"""`measures`: what each word of stimuli costs an incremental reader, as a table."""
+"""`measures`: write a table of surprisal and other measures of each word of stimuli."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ def measures_command(
     nlp, parser = _open(model)
     table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
     write_lines(output, map("\t".join, table))  # a tab cannot be in a word
-    if output is not None and output.is_file():  # and no device, beside which nothing is to be written
+    if output is not None and output.is_file():  # not a device, which gets no settings file
         settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
 
 
 def _check_outputs(path: Path | None) -> Path | None:
-    """Refuse what cannot be written to, the table or its settings; give the path back."""
+    """Raise IncparseError if the table or its settings cannot be written; otherwise return the path."""
     if path is not None and (path.is_file() or not path.exists()):
         check_output(_side_file(path))
     return check_output(path)
@@ -98,7 +98,7 @@ def _side_file(path: Path) -> Path:
 
 @dataclass
 class Displayed:
-    """A word as it is written, with the tokens that it is made of and the session behind the last of them."""
+    """A written word, with its tokens and the session after the last of them."""
 
     start: int
     end: int
@@ -116,7 +116,7 @@ def measure_table(
     lags: int = 0,
     trees: bool = False,
 ) -> Iterator[list[str]]:
-    """Yield the header and the rows of the table; `extra` names the cells of the sentences."""
+    """Yield the header and the rows of the table; `extra` contains the names of the sentences' cells."""
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
     own = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
     yield [*own, *_input_names(extra, own)]
@@ -136,7 +136,7 @@ def measure_table(
 
 
 def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
-    """Measure the tokens of a sentence, and gather them in words as they are written, between blanks."""
+    """Measure the tokens of a sentence, and group them into written words, separated by blanks."""
     words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
     session = parser.start(beam_size=beam)
     k = 0
@@ -152,7 +152,7 @@ def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: in
 
 
 def _cells(measures: WordMeasures, before: Iterable[WordMeasures | None]) -> list[str]:
-    """Give the measures' cells, the flag's, and those of the words before; the first words have none before them."""
+    """Return the cells of the measures, the flag, and the measures of the previous words, if any."""
     before = list(before)
     flags = [measures.flag] if measures.flag else []
     if any(word is None or word.surprisal is None for word in before):
@@ -170,7 +170,7 @@ def _tree(session: PrefixSession) -> str:
 
 
 def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
-    """Name the columns of the input, with in_ before those that there are already, as often as it takes."""
+    """Return the names of the input's columns, with in_ added as often as needed to avoid existing names."""
     names: list[str] = []
     for name in extra:
         while name in own or name in names:
@@ -184,7 +184,7 @@ def _read_beams(text: str | None) -> list[int]:
         return []
     beams = text.split(",")
     if not all(map(_is_beam, beams)):
-        raise IncparseError(f"--beam {text!r}: give numbers from 1 to {MOST} with commas between, such as 500,2000")
+        raise IncparseError(f"--beam {text!r}: pass numbers from 1 to {MOST} separated by commas, such as 500,2000")
     return list(dict.fromkeys(map(int, beams)))
 
 
@@ -199,7 +199,7 @@ def _open(model: str) -> tuple[Language, GenerativeParser]:
     nlp, component = open_pipeline(model)
     parser = component.decoder.parser
     measuring_parser(parser, model)
-    assert isinstance(parser, GenerativeParser)  # it has settings of its measures besides
+    assert isinstance(parser, GenerativeParser)  # it also has settings for measures
     return nlp, parser
 
 

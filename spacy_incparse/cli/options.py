@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they do with them."""
+"""Options shared by several commands, and the functions that implement them."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ WordClusters = Annotated[
 def open_treebank(
     paths: str | Sequence[str], *, skip_bad: bool = False, for_grammar: bool = False, no_tags: bool = False
 ) -> list[Tree]:
-    """Return the normalised trees of bracket files; with `skip_bad` say on standard error what was left out.
+    """Return the normalized trees of bracket files; with `skip_bad`, report skipped trees on standard error.
 
-    for_grammar: trees of which no grammar can be made are malformed too. no_tags: the brackets have no POS nodes.
+    for_grammar: also treat trees that cannot be used for a grammar as malformed. no_tags: the brackets have no POS
+    nodes.
     """
     log = SkipLog() if skip_bad else None
     check = slash_problem if for_grammar else None
@@ -69,7 +70,7 @@ def open_treebank(
 
 
 def open_pipeline(name: str) -> tuple[Language, IncParser]:
-    """Load a pipeline by its name or path and return it with its parser. Raises ModelError where that fails."""
+    """Return a pipeline, given its name or path, and its parser. Raises ModelError if it cannot be loaded."""
     from spacy_incparse import load
     from spacy_incparse.data import find_pipeline
 
@@ -78,27 +79,27 @@ def open_pipeline(name: str) -> tuple[Language, IncParser]:
         nlp = load(folder)
     except (ValueError, ImportError, KeyError) as error:
         raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
-    # The limit of spaCy is there for components that need much memory for a long text; the parser does not.
+    # spaCy's limit is for components that need a lot of memory for long texts; the parser does not.
     nlp.max_length = sys.maxsize
     parser = find_parser(nlp, name)
-    parser.measures = False  # no command reads them off Docs, and they take longer than the trees
+    parser.measures = False  # no command reads them from Docs, and they take longer than the trees
     return nlp, parser
 
 
 def find_parser(nlp: Language, name: str) -> IncParser:
-    """Return the first component `incparse` of a pipeline. Raises ModelError where it has none."""
+    """Return the first component `incparse` of a pipeline. Raises ModelError if it has none."""
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
     for _, component in nlp.pipeline:
         if isinstance(component, IncParser):
             return component
     has = ", ".join(nlp.pipe_names) or "no components"
-    raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}): it gives no trees")
+    raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
 
 
 @contextmanager
 def given(nlp: Language, parser: IncParser, annotations: set[str], tags: str | None = None) -> Iterator[None]:
-    """Disable the components that would find out what the Docs have already; let the parser use these tags."""
+    """Disable the components that would add annotations that the Docs already have; set the parser's `tags`."""
     givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
     used = parser.tags
     parser.tags = used if tags is None else tags
@@ -110,7 +111,7 @@ def given(nlp: Language, parser: IncParser, annotations: set[str], tags: str | N
 
 
 def check_output(path: Path | None) -> Path | None:
-    """Refuse what cannot be written to before the work that it is to hold is done; give the path back."""
+    """Raise IncparseError early if the path cannot be written; otherwise return the path."""
     if path is not None:
         if path.is_dir():
             raise IncparseError(f"{path} is a folder: name a file to write")
@@ -121,7 +122,7 @@ def check_output(path: Path | None) -> Path | None:
 
 
 def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
-    """Refuse to write to a file that is read, by whatever name; inputs are files, folders and globs of treebanks."""
+    """Raise IncparseError if the output is also an input, under any name; inputs are files, folders and globs."""
     if output is None or not output.is_file():
         return
     for file in treebank_files([path for path in inputs if path is not None]):
@@ -130,7 +131,7 @@ def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
 
 
 def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
-    """Decode lines, without their ends, one by one: an error can say where it is, a slow source is read as it comes."""
+    """Yield decoded lines without newlines, one by one, so that errors have line numbers and slow input is streamed."""
     for number, line in enumerate(_whole(lines, source), start=1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
@@ -147,7 +148,7 @@ def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
 
 
 def write_lines(output: Path | None, lines: Iterable[str]) -> None:
-    """Write lines to a file, or to standard output; where that is interrupted the file keeps those before."""
+    """Write lines to a file or to standard output; after an interruption, the file keeps the lines written so far."""
     if output is None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
@@ -156,11 +157,11 @@ def write_lines(output: Path | None, lines: Iterable[str]) -> None:
         try:
             file.writelines(f"{line}\n" for line in lines)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{output} has the rows so far, and no more") from None
+            raise KeyboardInterrupt(f"{output} only has the rows written so far") from None
 
 
 def write_json(path: Path | None, content: dict[str, Any]) -> None:
-    """Write figures to a JSON file, if one was asked for."""
+    """Write figures to a JSON file, unless `path` is None."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, lambda unfinished: srsly.write_json(unfinished, content))

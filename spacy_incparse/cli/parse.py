@@ -1,4 +1,4 @@
-"""`parse`: trees for text."""
+"""`parse`: parse text and print the trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spacy_incparse.treebanks.treebank_files import GZIP_MAGIC
 
 
 class Format(str, Enum):
-    """The formats of the output."""
+    """The output formats."""
 
     pretty = "pretty"
     penn = "penn"
@@ -92,9 +92,9 @@ def parse(
     batch_size: int | None = None,
     place: str = "the text",
 ) -> Iterator[str]:
-    """Yield what `writer` makes of the sentences in lines of text; the other arguments are those of the command.
+    """Yield the output of `writer` for the sentences in lines of text; the other arguments are as in the command.
 
-    place: where the lines are from, for messages.
+    place: the source of the lines, for messages.
     """
     from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
     from spacy_incparse.cli.tagged import tagged_docs
@@ -111,7 +111,7 @@ def parse(
 
 
 def _batch_size(lines: IO[bytes], n_process: int) -> int | None:
-    """One text at once where somebody types or a program writes, who may wait for the trees of each."""
+    """Return 1 for a terminal or a pipe, whose user or program may wait for the trees of each text."""
     return 1 if lines.isatty() or (n_process == 1 and not lines.seekable()) else None
 
 
@@ -121,12 +121,12 @@ def _default_format() -> Format:
 
 @contextmanager
 def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
-    """Open what the arguments name; a file is gzipped or not by what is in it."""
+    """Open the text or file given by the arguments; gzip is detected from the file's content."""
     if text is not None and source is not None:
-        raise IncparseError("give either a text or --input, not both")
+        raise IncparseError("pass either a text or --input, not both")
     if text is not None:
         if os.path.isfile(text):
-            typer.echo(f"Warning: {text!r} is parsed as a text; for what is in that file: --input {text}", err=True)
+            typer.echo(f"Warning: {text!r} is parsed as a text; to parse the file, use --input {text}", err=True)
         yield io.BytesIO(text.encode("utf8", "surrogateescape"))
     elif source is not None and source != "-":
         with open(source, "rb") as file:
@@ -134,7 +134,7 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
             yield cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
     elif source is None and sys.stdin.isatty():
         raise IncparseError(
-            "there is nothing to parse: give a text in quotes, or --input FILE (--input - to type it in)"
+            "there is nothing to parse: pass a text in quotes, or --input FILE (--input - to type it in)"
         )
     else:
         yield sys.stdin.buffer

@@ -1,4 +1,4 @@
-"""From text to sentences with their trees, as a stream through a pipeline."""
+"""Stream text through a pipeline, and return its sentences with their trees."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from spacy_incparse.tokens import penn_to_raw
 
 @dataclass(frozen=True)
 class ParsedSentence:
-    """A sentence with its analyses, the best first; the words are those of the trees."""
+    """A sentence with its analyses, best first; the words are those of the trees."""
 
-    paragraph: int  # from 1; of tokenized input the sentence
+    paragraph: int  # from 1; for tokenized input, the number of the sentence
     start: int  # first character in the paragraph
     text: str
     char_starts: Sequence[int]  # of each word in `text`
@@ -31,7 +31,7 @@ class ParsedSentence:
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Join lines to paragraphs, which end at blank lines; a line's end becomes a space."""
+    """Join lines into paragraphs, which end at blank lines; newlines become spaces."""
     paragraph: list[str] = []
     for line in lines:
         if line and not line.isspace():
@@ -44,12 +44,12 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
 
 
 def split_words(line: str) -> list[str]:
-    """Part a line at blanks. A no-break space is none, but part of a word, as it is in a treebank."""
+    """Split a line at blanks. A no-break space is part of a word, as in treebanks."""
     return [word for word in re.split(r"[ \t\f\v\r]+", line) if word]
 
 
 def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
-    """Make a Doc of one sentence of each line that has words; with `ptb` they are in Penn spelling."""
+    """Yield a Doc with one sentence for each line that has words; with `ptb`, they are in Penn spelling."""
     for line in lines:
         words = [penn_to_raw(word) if ptb else word for word in split_words(line)]
         if words:
@@ -72,7 +72,7 @@ def parse_texts(
             text = doc.text
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
-    # A Doc holds one tree a sentence: the others come from the parser itself, behind the rest of the pipeline.
+    # A Doc has one tree per sentence: the other trees come from the parser itself, after the rest of the pipeline.
     with nlp.select_pipes(disable=[parser.name]):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text

@@ -1,4 +1,4 @@
-"""`parse --format svg|html`: pictures of all sentences in one document."""
+"""`parse --format svg|html`: draw all sentences in one document."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Writer = Callable[[Iterable["ParsedSentence"], bool, bool], Iterator[str]]
 
 
 def find_writer(name: str) -> Writer:
-    """Return the function that writes sentences in the format of that name."""
+    """Return the function that writes sentences in the named format."""
     return {"svg": write_svg, "html": write_page}.get(name) or _by_sentence(name)
 
 
 def write_svg(sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one SVG document with all trees below each other, analyses side by side."""
+    """Yield one SVG document with one row per sentence and its analyses side by side."""
     yield markup(Picture([_row(sentence, is_list, ptb) for sentence in sentences]), "tree")
 
 
 def write_page(sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield an HTML page in which trees fold and are searched; each tree as soon as it is there."""
+    """Yield an HTML page in which users can fold and search trees; each tree as soon as it is parsed."""
     yield from page_pieces((Picture([_row(sentence, is_list, ptb)]) for sentence in sentences), "tree")
 
 

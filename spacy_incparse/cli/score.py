@@ -36,7 +36,7 @@ def score_command(
 ) -> None:
     """Score parsed trees against gold trees with EVALB's measures.
 
-    The files are compared tree by tree, without normalisation, and must have the same words. Without --as-evalb, every
+    The files are compared tree by tree, without normalization, and must have the same words. Without --as-evalb, every
     sentence counts: the gold tags decide what is punctuation on both sides.
 
     \b

@@ -1,4 +1,4 @@
-"""`score-trees`: what a parser thinks of given trees."""
+"""`score-trees`: score given trees with a parser."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ MOVE_COLUMNS = (
 
 
 class TagSource(str, Enum):
-    """Which tags the trees are scored under."""
+    """The source of the tags used for scoring."""
 
     own = "own"
     gold = "gold"
 
 
 class Format(str, Enum):
-    """The formats of the output."""
+    """The output formats."""
 
     tsv = "tsv"
     json = "json"
@@ -100,7 +100,7 @@ def score_trees_command(
 class ScoredTree:
     """A tree of the input, by its number from 1, and the parser's own best tree of the sentence.
 
-    scored is None where some word is nothing but whitespace, which a Doc has no word for.
+    scored: None if some word is only whitespace, which is not a word of a Doc.
     """
 
     number: int
@@ -110,22 +110,21 @@ class ScoredTree:
 
     @property
     def is_best(self) -> bool:
-        """Whether it is the parser's own tree, tags included."""
+        """Whether this is the parser's own tree, including tags."""
         return self.scored is not None and self.best is not None and self.scored.tree == self.best.tree
 
     @property
     def missing(self) -> str:
-        """What the grammar lacks first; "" where it derives the tree."""
+        """The first thing that the grammar lacks; "" if it derives the tree."""
         return "a word is whitespace" if self.scored is None else self.scored.reason
 
 
 def read_numbered(
     paths: Sequence[str], skip_bad: SkipLog | None = None, *, no_tags: bool = False
 ) -> Iterator[tuple[int, Tree]]:
-    """Yield the normalised trees of bracket files with their numbers in the input; trees of nothing are left out.
+    """Yield the normalized trees of bracket files with their numbers in the input, skipping empty trees.
 
-    The numbers count the trees that are skipped, so that they are those of the treebank. Raises IncparseError where
-    there is no tree.
+    The numbers include skipped trees, to match the treebank. Raises IncparseError if there are no trees.
     """
     n_found = 0
     for number, tree in read_numbered_trees(paths, skip_bad=skip_bad, tags=not no_tags):
@@ -140,7 +139,7 @@ def read_numbered(
 def score_trees(
     nlp: Language, component: IncParser, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
 ) -> Iterator[ScoredTree]:
-    """Score normalised trees one after the other, each with the sentence parsed under the same tags."""
+    """Yield the scores of normalized trees, each with its sentence parsed with the same tags."""
     mine, others = tee(trees)
     docs = (_doc(nlp, tree) for _, tree in others)
     with given(nlp, component, {"token.is_sent_start", "doc.sents"}), nlp.select_pipes(disable=[component.name]):
@@ -237,7 +236,7 @@ _WRITERS: dict[tuple[Format, bool], Callable[[Iterable[ScoredTree]], Iterator[st
 
 
 def _begun(scored: Iterable[ScoredTree]) -> Iterator[ScoredTree]:
-    """Score the first tree now, so that what is wrong with it is said before anything is written."""
+    """Score the first tree immediately, so that its errors are reported before anything is written."""
     items = iter(scored)
     first = list(islice(items, 1))
     return chain(first, items)

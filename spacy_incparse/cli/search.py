@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HitFormat(str, Enum):
-    """The output format of hits."""
+    """The output formats."""
 
     kwic = "kwic"
     tree = "tree"
@@ -142,7 +142,7 @@ def _print_hits(
 
 
 def _hits(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
-    """Yield the matches, each with its tree's number in the file, since the forest may lack some trees."""
+    """Yield the matches, each with the number of its tree in the file, because the forest may omit trees."""
     matches = pattern.search(forest, every=every)
     if forest.places is None:
         return matches

@@ -1,4 +1,4 @@
-"""`spacy incparse ...`: spaCy imports this module, named as an entry point, when its own command line starts."""
+"""`spacy incparse ...`: spaCy's command line imports this module, which is an entry point, when it starts."""
 
 from spacy.cli._util import app as spacy_app
 

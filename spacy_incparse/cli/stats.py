@@ -1,4 +1,4 @@
-"""`stats`: what a treebank's grammar looks like."""
+"""`stats`: show statistics of a treebank's grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stimuli of `measures`: sentences of a text, or of a table whose other columns are kept."""
+"""Read the stimuli of `measures`: sentences of a text, or of a table whose other columns are kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacy_incparse.cli.options import decoded
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.treebank_files import read_text
 
-TEXT = "text"  # the column of a .tsv that holds the sentences
+TEXT = "text"  # the column of a .tsv with the sentences
 STDIN = "-"
 
 
@@ -25,14 +25,16 @@ class Stimulus:
 
 
 def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
-    """Read sentences, and the columns of a .tsv; either may be gzipped. Raises IncparseError naming file and line.
+    """Return the sentences of a .txt or .tsv, which may be gzipped, and the names of the other columns.
 
-    Standard input, which "-" names, has a sentence a line.
+    Standard input ("-") has one sentence per line. Raises IncparseError naming file and line.
     """
     is_stdin = str(path) == STDIN
     kind = ".txt" if is_stdin else Path(path.name.lower().removesuffix(".gz")).suffix
     if kind not in (".txt", ".tsv"):
-        raise IncparseError(f"{path}: stimuli are a .txt (a sentence a line) or a .tsv (with a column {TEXT!r})")
+        raise IncparseError(
+            f"{path}: stimuli must be a .txt (one sentence per line) or a .tsv (with a column {TEXT!r})"
+        )
     text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if kind == ".tsv":
@@ -40,7 +42,7 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     else:
         stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
     if not stimuli:
-        raise IncparseError(f"{path}: there is no sentence in it")
+        raise IncparseError(f"{path}: the file contains no sentences")
     return stimuli, header
 
 
@@ -50,8 +52,8 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
     if TEXT not in header:
         found = ", ".join(header) if lines[0].strip() else "nothing"
         raise IncparseError(
-            f"{name}:1: there is no column {TEXT!r} in the header, which has {found}: name the one with the sentences "
-            f"so, and separate columns by tabs"
+            f"{name}:1: the header has no column {TEXT!r} (it has {found}): use this name for the column with the "
+            f"sentences, and separate columns by tabs"
         )
     place = header.index(TEXT)
     stimuli = []
@@ -60,21 +62,21 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
             continue
         row = quotes.split(line)
         if len(row) != len(header):
-            hint = "; a cell in quotes has to end in its line" if '"' in line + lines[number - 2] else ""
+            hint = "; a cell in quotes must end on the same line" if '"' in line + lines[number - 2] else ""
             raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns{hint}")
         if not row[place].strip():
-            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: give a sentence, or leave the row out")
+            raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: add a sentence, or delete the row")
         stimuli.append(Stimulus(row[place], row))
     return stimuli, header
 
 
 @dataclass(frozen=True)
 class _Quotes:
-    """Which quotes around cells belong to the table, and not to the sentence.
+    """The rule for which quotes around cells belong to the table, and not to the sentence.
 
-    all_cells: as R writes tables, header and all. commas: those around cells with a comma in them, as Excel writes;
-    where a cell with a comma has none they are the sentence's. Else only those around cells that have doubled quotes
-    inside, as Excel and pandas write cells with quotes.
+    all_cells: all quotes, including the header's, as R writes tables. commas: quotes around cells that contain a comma,
+    as Excel writes them; if some cell with a comma has no quotes, they belong to the sentence. Otherwise, only quotes
+    around cells with doubled quotes inside, as Excel and pandas write cells with quotes.
     """
 
     all_cells: bool
@@ -86,7 +88,7 @@ class _Quotes:
         return cls(lines[0].startswith('"'), all(map(_is_wrapped, with_comma)))
 
     def split(self, line: str) -> tuple[str, ...]:
-        """Give the cells of a line without the table's quotes."""
+        """Return the cells of a line without the table's quotes."""
         return tuple(map(self._stripped, line.split("\t")))
 
     def _stripped(self, cell: str) -> str:
@@ -100,5 +102,5 @@ class _Quotes:
 
 
 def _is_wrapped(cell: str) -> bool:
-    """Whether a cell has quotes around it, and those inside, if any, are doubled."""
+    """Return whether a cell is in quotes and all quotes inside it, if any, are doubled."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")

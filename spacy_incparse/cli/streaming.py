@@ -1,4 +1,4 @@
-"""A stream of Docs that may be left early, also one of several processes."""
+"""A stream of Docs that can be stopped early, even with several processes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from spacy.tokens import Doc
 
 from spacy_incparse.errors import IncparseError
 
-INTERRUPT_SECONDS = 1.0  # within which an interrupt arrives that has already reached the workers
-WORKER_BATCH = 100  # texts sent to a worker process at once: what is under way when the stream ends is done in vain
+INTERRUPT_SECONDS = 1.0  # the time for an interrupt that has reached the workers to arrive here
+WORKER_BATCH = 100  # texts sent to a worker process at once: those in progress when the stream ends are wasted
 
 
 def stream(
     nlp: Language, texts: Iterable[str | Doc], *, n_process: int = 1, batch_size: int | None = None
 ) -> Iterator[Doc]:
-    """Yield the Docs of `nlp.pipe`; an error in `texts` is raised behind the Docs of all texts before it.
+    """Yield the Docs of `nlp.pipe`; an error in `texts` is raised after the Docs of all texts before it.
 
-    Where `nlp.pipe` is left while its workers have something to say, it waits for them, and they for somebody who
-    listens. So the end is an orderly one here: no more texts, and the Docs that are under way are taken.
+    If `nlp.pipe` is closed while its workers still have output, it deadlocks: it waits for the workers, and they wait
+    for a reader. This function therefore stops sending texts and consumes the Docs in progress.
     """
     source = _Source(texts)
     if n_process > 1:
@@ -32,25 +32,27 @@ def stream(
     else:
         docs = nlp.pipe(source, batch_size=batch_size)
     try:
-        # With `yield from`, `docs` would be closed before anything can be done about it.
+        # `yield from` would close `docs` too early.
         for doc in docs:  # noqa: UP028
             yield doc
     except GeneratorExit:
         source.is_open = False
-        with suppress(EOFError, OSError):  # workers that were interrupted
+        with suppress(EOFError, OSError):  # from interrupted workers
             deque(docs, maxlen=0)
         raise
     except (EOFError, OSError) as error:
         if n_process == 1:
             raise
-        time.sleep(INTERRUPT_SECONDS)  # what interrupted the workers has interrupted this process too: it comes now
-        raise IncparseError("a worker process has ended before its time: is there enough memory for all?") from error
+        time.sleep(
+            INTERRUPT_SECONDS
+        )  # the signal that interrupted the workers was also sent to this process, and arrives now
+        raise IncparseError("a worker process ended unexpectedly: is there enough memory for all of them?") from error
     if source.error is not None:
         raise source.error
 
 
 class _Source:
-    """An iterator that ends at an error, and keeps it."""
+    """An iterator that stops at an error and stores it."""
 
     def __init__(self, texts: Iterable[str | Doc]):
         self._texts = iter(texts)
@@ -74,11 +76,11 @@ class _Source:
 
 
 def _with_quiet_workers(docs: Iterator[Doc]) -> Iterator[Doc]:
-    """Let the workers, which start with the first Doc, end without a traceback where the user interrupts them."""
+    """Make the workers, which start with the first Doc, end without a traceback when the user interrupts them."""
     if threading.current_thread() is not threading.main_thread():
         yield from docs
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # forked processes take this over
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # inherited by forked processes
     try:
         first = next(docs, None)
     finally:

@@ -1,7 +1,7 @@
-r"""Lines of tokens with tags, `word_TAG`, as many tools write them.
+r"""Read lines of tokens with tags, `word_TAG`, a format that many tools write.
 
-The last underscore parts word and tag. A word alone has no tag; one with an underscore in it is then written with a
-backslash before each, `snake\_case`, and so is a backslash that stands before an underscore.
+The last underscore separates word and tag. A word alone has no tag; underscores in it, and backslashes before an
+underscore, are then escaped with a backslash, as in `snake\_case`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _UNDERSCORE = re.compile(r"(\\*)_")
 def tagged_docs(
     lines: Iterable[str], vocab: Vocab, tags: Sequence[str], place: str, *, ptb: bool = False
 ) -> Iterator[Doc]:
-    """Make a Doc of one sentence of each line that has words, with token.tag_ where a tag is given.
+    """Yield a Doc with one sentence for each line that has words, with token.tag_ set if a tag is given.
 
-    tags: those that the model knows. place: where the lines are from. Raises IncparseError for another tag, and for a
+    tags: the tags that the model knows. place: the source of the lines. Raises IncparseError for an unknown tag or a
     tag without a word, with place, line and word.
     """
     known = frozenset(tags)
@@ -33,7 +33,9 @@ def tagged_docs(
         tokens = [split_tag(token) for token in split_words(line)]
         for word, tag in tokens:
             if not word:
-                raise IncparseError(f"{place}:{number}: there is no word before the tag in '_{tag}': '\\_' is a word")
+                raise IncparseError(
+                    f"{place}:{number}: the word before the tag is missing in '_{tag}': write '\\_' for an underscore"
+                )
             if tag and tag not in known:
                 raise IncparseError(f"{place}:{number}: {_unknown(word, tag, tags)}")
         if tokens:
@@ -43,7 +45,7 @@ def tagged_docs(
 
 
 def split_tag(token: str) -> tuple[str, str]:
-    """Return the word and the tag of a token, which is "" where none is given."""
+    """Return the word and the tag of a token; the tag is "" if none is given."""
     if token == "_":
         return token, ""
     separators = [match.end() - 1 for match in _UNDERSCORE.finditer(token) if len(match[1]) % 2 == 0]
@@ -54,7 +56,7 @@ def split_tag(token: str) -> tuple[str, str]:
 
 
 def _unescaped(text: str) -> str:
-    """Take one of each two backslashes before an underscore away, and a single one."""
+    """Remove every second backslash before an underscore, and a single one."""
     return _UNDERSCORE.sub(lambda match: "\\" * (len(match[1]) // 2) + "_", text)
 
 
@@ -62,5 +64,5 @@ def _unknown(word: str, tag: str, tags: Sequence[str]) -> str:
     near = get_close_matches(tag.upper(), tags, n=8, cutoff=0.5) or list(tags[:5])
     return (
         f"the word {word!r} has the tag {tag!r}, which the model does not know (it knows {', '.join(near)}, ...); "
-        f"an underscore in a word without a tag is written '\\_'"
+        f"in a word without a tag, write an underscore as '\\_'"
     )

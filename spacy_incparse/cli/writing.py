@@ -1,4 +1,4 @@
-"""The output formats of `parse` but for pictures; docs/output.md describes them."""
+"""The output formats of `parse` except pictures, described in docs/output.md."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from spacy_incparse.cli.parsing import ParsedSentence
     from spacy_incparse.parsers.parse import Parse
 
-# Number of the sentence (from 1), the sentence, whether it heads a list of analyses, Penn spelling -> pieces of output
+# Number of the sentence (from 1), the sentence, whether to list its analyses, Penn spelling -> pieces of output
 SentenceWriter = Callable[[int, "ParsedSentence", bool, bool], Iterator[str]]
 
 
 def write_penn(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one tree a line; in a list each behind a line that says which it is, a comment in bracket files."""
+    """Yield one tree per line; in a list, each follows a line that identifies it, a comment in bracket files."""
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
             yield _heading(number, rank, parse)
@@ -29,7 +29,7 @@ def write_penn(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
 
 
 def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield indented trees as wide as the terminal, an empty line behind each."""
+    """Yield indented trees as wide as the terminal, each followed by an empty line."""
     width = shutil.get_terminal_size().columns
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
@@ -38,7 +38,7 @@ def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool
 
 
 def write_drawing(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield trees drawn in characters, as wide as the terminal, an empty line behind each."""
+    """Yield trees drawn in characters, as wide as the terminal, each followed by an empty line."""
     width = shutil.get_terminal_size().columns
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
@@ -47,7 +47,7 @@ def write_drawing(number: int, sentence: ParsedSentence, is_list: bool, ptb: boo
 
 
 def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one object on one line; in a list the analyses behind the best one are under "nbest" with it."""
+    """Yield one object on one line; in a list, "nbest" contains the analyses after the best one."""
     best = sentence.parses[0]
     bounds = zip(best.tree.words, sentence.char_starts, sentence.char_ends, best.tree.tags, strict=True)
     content: dict[str, Any] = {
@@ -72,7 +72,7 @@ SENTENCE_WRITERS: dict[str, SentenceWriter] = {
 
 
 def penn_spelling(tree: Tree) -> Tree:
-    """Return the tree with its words as the Penn Treebank spells them, for pictures; brackets escape raw words."""
+    """Return the tree with its words in Penn Treebank spelling, for pictures; brackets escape raw words."""
     arrays = tree.root.arrays
     return Tree(TreeArrays.of(arrays.labels, arrays.sizes, raw_to_penn(tree.words, tree.tags)))
 

@@ -1,4 +1,4 @@
-"""The pipelines that come with the package: each is a folder here, as `nlp.to_disk` writes it."""
+"""The pipelines that come with the package, each in a folder written by `nlp.to_disk`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def embedded_names() -> list[str]:
 
 
 def find_pipeline(name: str | Path) -> Path:
-    """Return the folder of a pipeline: an embedded one by its name, any other by its path or as an installed package.
+    """Return the folder of a pipeline, given the name of an embedded pipeline, a path, or an installed package.
 
-    A path wins over a name where both would fit. Raises ModelError where there is none.
+    A path takes precedence over a name. Raises ModelError if no pipeline is found.
     """
     from spacy.util import get_package_path, is_package
 
@@ -27,11 +27,11 @@ def find_pipeline(name: str | Path) -> Path:
         return _inside_package(get_package_path(str(name)))
     known = ", ".join(embedded_names()) or "none"
     raise ModelError(
-        f"no pipeline {str(name)!r}: it is no folder with a config.cfg, no installed package and no embedded pipeline "
-        f"(there are: {known})"
+        f"cannot find the pipeline {str(name)!r}: it is not a folder with a config.cfg, an installed package or an "
+        f"embedded pipeline (the embedded pipelines are: {known})"
     )
 
 
 def _inside_package(path: Path) -> Path:
-    """An installed pipeline package holds its data in a folder with the version in its name."""
+    """Return the data folder of an installed pipeline package, whose name contains the version."""
     return next(iter(sorted(path.glob("*/config.cfg"))), path / "config.cfg").parent

@@ -1,1 +1,1 @@
-"""What stands on a Doc: stored trees, their mirror in `doc.spans`, tree nodes with tokens, gold trees, analyses."""
+"""Trees on Docs: storage, the mirror in `doc.spans`, tree nodes with tokens, gold trees, and analyses."""

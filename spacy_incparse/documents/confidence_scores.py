@@ -1,4 +1,4 @@
-"""How far the confidence of trees and phrases can be believed."""
+"""Measure how reliable the confidence of trees and phrases is."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class ConfidenceScores:
-    """The calibration of whole trees, which are right or not, and that of the phrases below their roots."""
+    """The calibration of whole trees (right or wrong as a whole) and of the phrases below their roots."""
 
     trees: Calibration
     phrases: Calibration
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both; JSON-able."""
+        """Return both calibrations as a JSON-serializable dict."""
         return {"trees": self.trees.to_dict(), "phrases": self.phrases.to_dict()}
 
     def format(self) -> str:
-        """Return both as a line of text."""
+        """Return both calibrations as a line of text."""
         return (
             f"confidence of trees {_percent(self.trees)}, of phrases {_percent(self.phrases)}; "
             f"calibration error {100 * self.trees.error:.2f} and {100 * self.phrases.error:.2f}"
@@ -34,10 +34,10 @@ class ConfidenceScores:
 
 
 def score_confidence(gold: Iterable[Tree], docs: Iterable[Doc]) -> ConfidenceScores | None:
-    """Compare the confidences of parsed Docs with gold trees, of which each Doc has the words of one.
+    """Return the calibration of the confidences of parsed Docs, given the gold tree of each Doc.
 
-    None where no tree has one. Raises IncparseError where the pipeline that parsed the Docs is gone, or its model has
-    no temperature.
+    Return None if no tree has a confidence. Raises IncparseError if the pipeline that parsed the Docs no longer exists,
+    or its model has no temperature.
     """
     trees: list[tuple[float, bool]] = []
     phrases: list[tuple[float, bool]] = []

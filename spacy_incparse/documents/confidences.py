@@ -1,4 +1,4 @@
-"""How probable the trees on a Doc are, and their phrases: the shares that the analyses of a sentence give them."""
+"""The probabilities of the trees on a Doc and of their phrases, computed from the analyses of each sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Phrase = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How probable a tree is, and each phrase over the words of its sentence."""
+    """The probability of a tree, and of each phrase over the words of its sentence."""
 
     tree: float
     phrases: dict[Phrase, float]
@@ -26,9 +26,10 @@ _confidences: WeakKeyDictionary[AnchoredTree, Confidence] = WeakKeyDictionary()
 
 
 def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
-    """Return the probability of the whole tree at its root, at another phrase that of its label over its words.
+    """Return the probability of the whole tree for the root; for other phrases, that of the label over the words.
 
-    None at POS nodes and for flat trees. Raises IncparseError where there is no pipeline to ask or no temperature.
+    Return None for POS nodes and flat trees. Raises IncparseError if no live pipeline gives the analyses, or the model
+    has no temperature.
     """
     arrays = found.tree.arrays
     if found.source == "flat" or arrays.sizes[index] == 1:
@@ -38,8 +39,8 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
         known = confidences_of(analyses_of(doc, found))
         if not known:
             raise IncparseError(
-                "the model has no temperature to make probabilities of its scores: it was trained without held-out "
-                "trees; the component's calibrate() fits one"
+                "the model has no temperature to turn its scores into probabilities, because it was trained without "
+                "held-out trees: fit one with the component's calibrate()"
             )
         confidence = known[0]
     return (
@@ -48,15 +49,15 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
 
 
 def forget_confidences() -> None:
-    """Forget what was computed with an older temperature."""
+    """Clear the cached confidences, which an older temperature may have produced."""
     _confidences.clear()
 
 
 def confidences_of(analyses: Analyses) -> list[Confidence]:
-    """Return the confidence of each analysis, and remember it; [] where the model has no temperature."""
+    """Return the confidence of each analysis, and cache it; [] if the model has no temperature."""
     if analyses.temperature is None:
         return []
-    # Imported here: compiled modules stay unloaded until they are needed.
+    # Imported here to load compiled modules only when needed.
     from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
 
     shares = probabilities([anchored.score or 0.0 for anchored in analyses.trees], analyses.temperature)

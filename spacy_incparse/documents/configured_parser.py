@@ -1,4 +1,4 @@
-"""A parser as a component uses it: with its tagger, the component's search settings, and what is stored with a tree."""
+"""A parser with its tagger, the component's search settings, and the fields stored with each tree."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class ConfiguredParser:
-    """Tags and parses sentences, and gives the fields that are stored with a tree.
+    """A parser with a tagger and settings; it also computes the fields stored with each tree.
 
-    model_parser: the parser with the search settings of its model; `search` are others. tagger: asked where the parser
-    has to be given tags. nbest: how many analyses are stored, the first included; 0 or 1: none beside the tree.
+    model_parser: the parser with the search settings of its model. search: settings that override them. tagger: used
+    if the parser needs tags. nbest: the number of analyses to store, including the first; 0 or 1: only the tree.
     """
 
     def __init__(
@@ -39,18 +39,18 @@ class ConfiguredParser:
 
     @cached_property
     def nbest_search(self) -> NBestSearch:
-        """The search for other analyses than the parser's own."""
+        """The search for analyses other than the parser's own."""
         from spacy_incparse.parsers.nbest import NBestSearch
 
         return NBestSearch(self.parser)
 
     @property
     def temperature(self) -> float | None:
-        """What makes probabilities of scores; it may have been fitted since."""
+        """The temperature that turns scores into probabilities; `calibrate` may change it."""
         return self.model_parser.temperature
 
     def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
-        """Return the tags that sentences are parsed under: the tagger's, with `use_given` those that words have."""
+        """Return the tags to parse with: the tagger's, or with `use_given` the words' own tags where they have any."""
         if not use_given:
             return self._own_tags([sentence.words for sentence in sentences])
         untagged = [sentence for sentence in sentences if not all(sentence.tags)]
@@ -61,7 +61,7 @@ class ConfiguredParser:
         ]
 
     def heads_field(self, tree: Tree) -> str:
-        """Return the field for the heads of a tree."""
+        """Return the field that stores the heads of a tree."""
         return self._heads(tree.arrays)
 
     def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[str]:

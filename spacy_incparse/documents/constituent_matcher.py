@@ -1,4 +1,4 @@
-"""`ConstituentMatcher`: patterns over the trees of Docs, with the habits of spaCy's Matcher."""
+"""`ConstituentMatcher`: match patterns in the trees of Docs, with an interface like that of spaCy's Matcher."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Callback = Callable[["ConstituentMatcher", Doc, int, "list[ConstituentMatch]"], 
 
 
 class ConstituentMatch(tuple[int, int, int]):
-    """A match: (match_id, start, end) as spaCy's Matcher gives them, and more as attributes.
+    """A match: (match_id, start, end) as in spaCy's Matcher, with additional attributes.
 
     span: the matched tokens, with the rule's name as label. node: the matched node of the tree.
-    groups: the nodes that the pattern has names for, as Spans with their own labels.
+    groups: the nodes named in the pattern, as Spans with their own labels.
     """
 
     span: Span
@@ -31,7 +31,7 @@ class ConstituentMatch(tuple[int, int, int]):
     groups: dict[str, Span]
 
     def __new__(cls, match_id: int, start: int, end: int, node: DocTree, groups: dict[str, Span]) -> ConstituentMatch:
-        """Make a match; `start` and `end` are tokens of the Doc or Span that was given to the matcher."""
+        """Create a match; `start` and `end` are token indices in the Doc or Span passed to the matcher."""
         match = super().__new__(cls, (match_id, start, end))
         span = node.span
         assert span is not None
@@ -49,9 +49,9 @@ class _Rule:
 
 
 class ConstituentMatcher:
-    """Finds phrases by patterns. The Docs must have trees, from the component `incparse` or from a treebank.
+    """Match phrases by patterns. The Docs must have trees, from the component `incparse` or from a treebank.
 
-    vocab: that of the Docs. raw_labels, heads, timeout: as for `patterns.compile`.
+    vocab: the vocab of the Docs. raw_labels, heads, timeout: as in `patterns.compile`.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class ConstituentMatcher:
         nested: str = "all",
         every: bool = False,
     ) -> None:
-        """Add patterns under a name; those that it has already stay. Raises PatternError at a wrong one.
+        """Add patterns to a rule; existing patterns of the rule are kept. Raises PatternError for an invalid pattern.
 
-        on_match: called with the matcher, the Doc, the number of the match and all matches.
-        nested: "all" matches; "outermost" or "innermost": of matches inside of one another only these.
-        every: a node comes once for each way to give the pattern's names to nodes, instead of once.
+        on_match: a callback that receives the matcher, the Doc, the index of the match and all matches.
+        nested: which of several nested matches to return: "all", "outermost" or "innermost".
+        every: return a node once for each way to assign the pattern's names to nodes, instead of only once.
         """
         if nested not in NESTED:
             raise ConfigError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
@@ -91,12 +91,12 @@ class ConstituentMatcher:
         self._rules[name] = _Rule([*known, *compiled], on_match, nested, every)
 
     def remove(self, key: str | int) -> None:
-        """Remove a name with its patterns. Raises ValueError where it is not there."""
+        """Remove a rule. Raises ValueError if it does not exist."""
         if self._rules.pop(self._id(key), None) is None:
             raise ValueError(f"the matcher has no rule {key!r}")
 
     def get(self, key: str | int, default: Any = None) -> tuple[Callback | None, list[str]] | Any:
-        """Return (on_match, patterns) of a name, or `default`."""
+        """Return (on_match, patterns) of a rule, or `default`."""
         rule = self._rules.get(self._id(key))
         return default if rule is None else (rule.on_match, [pattern.pattern for pattern in rule.patterns])
 
@@ -107,11 +107,11 @@ class ConstituentMatcher:
         return self._id(key) in self._rules
 
     def __call__(self, doclike: Doc | Span, *, as_spans: bool = False) -> list[ConstituentMatch] | list[Span]:
-        """Return the matches in the order of the text, those that begin at the same token from the outside inwards.
+        """Return the matches in text order; among matches with the same first token, outer ones come first.
 
-        In a Span only nodes that lie in it match, and `start` and `end` count from its first token. With `as_spans`
-        there are Spans with the names as labels, each once. Nodes that begin or end inside of a merged token are left
-        out. Raises IncparseError where the Doc has not been parsed.
+        In a Span, only nodes inside the Span match, and `start` and `end` count from its first token. With `as_spans`,
+        return unique Spans with the rule names as labels. Nodes that begin or end inside a merged token are skipped.
+        Raises IncparseError if the Doc has not been parsed.
         """
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
         matches = sorted(self._matches(doc, doclike), key=_place)
@@ -148,19 +148,17 @@ class ConstituentMatcher:
 
 
 def parsed_trees(doc: Doc) -> tuple[DocTree, ...]:
-    """Return the trees of a Doc. Raises IncparseError where it has words, but has not been parsed."""
+    """Return the trees of a Doc. Raises IncparseError if the Doc has words but has not been parsed."""
     trees = doc_trees(doc)
     if not trees and any(not token.is_space for token in doc):
-        raise IncparseError(
-            "the Doc has no trees to search in: run a pipeline with the component 'incparse' on it first"
-        )
+        raise IncparseError("the Doc has no trees to search: run a pipeline with the component 'incparse' on it first")
     return trees
 
 
 def find(tree: DocTree, patterns: Iterable[Pattern], *, nested: str = "all", every: bool = False) -> list[Match]:
-    """Return the matches of any of the patterns in pre-order; a node that several match counts for the first one.
+    """Return the matches of the patterns in pre-order; a node that several patterns match belongs to the first.
 
-    With `every` it comes once for each way to give names to nodes.
+    With `every`, return a node once for each way to assign names to nodes.
     """
     found: dict[tuple[int, bool], list[Match]] = {}
     for pattern in patterns:
@@ -178,7 +176,7 @@ def find(tree: DocTree, patterns: Iterable[Pattern], *, nested: str = "all", eve
 
 
 def group_spans(match: Match) -> dict[str, Span]:
-    """Return the nodes that have names as Spans; without those that begin or end inside of a merged token."""
+    """Return the named nodes as Spans, skipping those that begin or end inside a merged token."""
     spans = {name: cast(DocTree, node).span for name, node in match.groups.items()}
     return {name: span for name, span in spans.items() if span is not None}
 

@@ -17,10 +17,10 @@ from spacy_incparse.trees.tree import Tree
 def trees_to_docs(
     trees: Iterable[Tree], vocab: Vocab, *, natural_spacing: bool = False, n_sents: int = 1
 ) -> Iterator[Doc]:
-    """Yield Docs of `n_sents` sentences each, with the trees, tags and sentence bounds of normalised trees.
+    """Yield Docs of `n_sents` sentences each, with the trees, tags and sentence boundaries of normalized trees.
 
-    The words are the Doc's tokens. With `natural_spacing` the text reads as text does; without it spaces are unknown,
-    which makes spaCy's readers use the gold tokens. In a DocBin the trees are kept with `store_user_data=True`.
+    The words become the Doc's tokens. With `natural_spacing`, spaces are placed as in ordinary text; without it, spaces
+    are unknown, so that spaCy's readers use the gold tokens. Use `store_user_data=True` to keep the trees in a DocBin.
     """
     trees = iter(trees)
     while group := list(islice(trees, n_sents)):
@@ -45,7 +45,7 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
 
 
 def _spaces(trees: Sequence[Tree]) -> list[bool]:
-    """Return whether a space follows each word: as in a text, and between sentences."""
+    """Return whether each word is followed by a space, as in ordinary text and between sentences."""
     spaces: list[bool] = []
     for tree in trees:
         spaces += [*spaces_after(tree.words, tree.tags)[:-1], True]

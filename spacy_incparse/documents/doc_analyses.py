@@ -1,7 +1,7 @@
-"""The analyses of a sentence beside the tree on its Doc.
+"""The n-best analyses of a sentence of a Doc.
 
-They are those stored on the Doc (the component's `nbest`), or else asked of a pipeline in this process that gives the
-very tree of the Doc; a Doc refers to no pipeline.
+They are stored on the Doc (by the component's `nbest`), or requested from a pipeline in this process that produces
+exactly the tree on the Doc. A Doc holds no reference to a pipeline.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class Analyses(NamedTuple):
-    """The analyses of a sentence, and what makes probabilities of their scores, if the model has it."""
+    """The analyses of a sentence, and the model's temperature, if it has one."""
 
     trees: Sequence[AnchoredTree]  # the best first
     temperature: float | None
 
 
 def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None) -> Analyses:
-    """Return the analyses of a sentence, the tree on the Doc first; given a component, those that it finds.
+    """Return the analyses of a sentence, starting with the tree on the Doc; given a component, those that it finds.
 
-    Raises IncparseError where none are stored and no live component gives this tree.
+    Raises IncparseError if no analyses are stored and no live component produces this tree.
     """
     if component is not None:
         sentence = component.with_constraints(doc, _sentence(doc, found))
@@ -65,7 +65,7 @@ def _beside(found: AnchoredTree, other: StoredAnalysis) -> AnchoredTree:
 
 
 def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
-    """Return the words of a tree with the tags that the Doc has for them now."""
+    """Return the words of a tree with their current tags on the Doc."""
     chars = [found.chars_of(leaf) for leaf in found.tree.arrays.leaves]
     tags = [_tag(doc, *bounds) for bounds in chars]
     starts, ends = [start for start, _ in chars], [end for _, end in chars]
@@ -73,15 +73,15 @@ def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
 
 
 def _tag(doc: Doc, start_char: int, end_char: int) -> str:
-    """Return the tag of the first token that has any of a word's characters."""
+    """Return the tag of the first token that overlaps with a word."""
     tokens = doc.char_span(start_char, end_char, alignment_mode="expand")
     return next((token.tag_ for token in tokens or () if not token.is_space), "")
 
 
 def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
-    """Return a live component that gives this very tree, under which tags, and what it gives.
+    """Return a live component that produces exactly this tree, with the tags and the parse.
 
-    One of the Doc's own vocab is preferred, then one with a temperature.
+    Components with the Doc's own vocab are preferred, then those with a temperature.
     """
     without_temperature = None
     sentence = _sentence(doc, found)
@@ -95,24 +95,24 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
         return without_temperature
     start = " ".join(found.tree.words[:8])
     raise IncparseError(
-        f"no pipeline in this process gives the tree of {start!r}: load the one that parsed it, name another one "
-        f"(doc._.parses(k, nlp=...)), or parse with the component's nbest, which stores analyses on the Doc; the spans "
-        f"that it had to keep to (required_key, forbidden_key) must still be there"
+        f"no pipeline in this process produces the tree of {start!r}: load the one that parsed it, pass another one "
+        f"(doc._.parses(k, nlp=...)), or set the component's nbest, which stores analyses on the Doc; if the parse was "
+        f"constrained (required_key, forbidden_key), the Doc must still have the same spans"
     )
 
 
 def _own_parses(component: LiveParser, sentence: Sentence, found: AnchoredTree) -> Iterator[tuple[Tags, Parse]]:
-    """Yield what a component gives under the tags that it takes now, and under the tree's: they may have been given."""
+    """Yield a component's parses with the tags that it uses now, and with the tree's, which may have been given."""
     try:
         parser = component.decoder.parser
         own = component.tags_for(sentence)
         yield own, parser.parse(sentence.words, own, sentence.constraints)
         if own != list(found.tree.tags):
             yield found.tree.tags, parser.parse(sentence.words, found.tree.tags, sentence.constraints)
-    except IncparseError:  # no weights, or none that can be read
+    except IncparseError:  # weights missing or unreadable
         return
 
 
 def _is_same(best: Parse, found: AnchoredTree) -> bool:
-    """Whether it is the stored tree; its score was stored to six figures, or was lost with everything but the spans."""
+    """Return whether this is the stored tree; its score was stored with six digits, or lost with all but the spans."""
     return best.tree == found.tree and (found.score is None or f"{best.score:.6g}" == f"{found.score:.6g}")

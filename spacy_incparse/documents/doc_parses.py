@@ -1,4 +1,4 @@
-"""The analyses of a Doc's sentences as users meet them: trees with tokens, the tree on the Doc first."""
+"""The public interface to the analyses of a Doc's sentences: trees with tokens, the tree on the Doc first."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from spacy_incparse.parsers.pushed_words import check_n_analyses
 class ScoredTree(NamedTuple):
     """An analysis of a sentence: the root of its tree, its score, and its probability among the analyses.
 
-    Scores are sums of weights, good for comparing trees of one sentence. probability: None where the model has no
-    temperature.
+    Scores are sums of weights, and only comparable between trees of the same sentence. probability: None if the model
+    has no temperature.
     """
 
     tree: DocTree
@@ -31,11 +31,11 @@ class ScoredTree(NamedTuple):
 
 
 def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[tuple[ScoredTree, ...], ...]:
-    """Return for each sentence that has a tree up to k analyses, the tree on the Doc first, then the best others.
+    """Return up to k analyses for each sentence with a tree: the tree on the Doc, then the best others.
 
-    At most 100 are looked at; where the component was given `nbest`, those that it stored. With `nlp` that pipeline
-    parses the sentences, whatever is on the Doc. Raises IncparseError where there is no pipeline to ask, or k is
-    below 1.
+    The search finds at most 100 analyses; if the component has `nbest` set, the stored analyses are returned. With
+    `nlp`, that pipeline parses the sentences, whatever the Doc has stored. Raises IncparseError if no pipeline can
+    provide the analyses, or k is below 1.
     """
     check_n_analyses(k)
     component = None if nlp is None else _component_of(nlp)
@@ -54,4 +54,4 @@ def _component_of(nlp: Language) -> LiveParser:
         raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
     for component in components_of(nlp):
         return component
-    raise IncparseError("the pipeline has no component 'incparse' to ask for analyses")
+    raise IncparseError("the pipeline has no component 'incparse', which finds analyses")

@@ -1,4 +1,4 @@
-"""Writing tags to Docs, a whole Doc at a time."""
+"""Write tags to Docs, one whole Doc at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spacy_incparse.documents.sentences import Sentence
 
 
 class TagIds(dict[str, int]):
-    """Tag -> its id in a vocab, for the Docs of one batch."""
+    """A cache of tag -> id in a vocab, for the Docs of one batch."""
 
     def __init__(self, strings: StringStore):
         super().__init__()
@@ -26,9 +26,9 @@ class TagIds(dict[str, int]):
 
 
 def write_tags(doc: Doc, tagged: Iterable[tuple[Sentence, Sequence[str]]], ids: TagIds | None = None) -> None:
-    """Set token.tag_ of the words of sentences; other tokens, such as whitespace, keep what they have.
+    """Set token.tag_ of the words of sentences; other tokens, such as whitespace, keep their tags.
 
-    `ids` may be shared by Docs of the same vocab. One call of spaCy a Doc is seven times as fast as one a token.
+    `ids` may be shared by Docs of the same vocab. One call to spaCy per Doc is seven times as fast as one per token.
     """
     ids = TagIds(doc.vocab.strings) if ids is None else ids
     column: Any = doc.to_array(TAG)

@@ -1,4 +1,4 @@
-"""Trees as users meet them on a Doc."""
+"""The public class for trees on a Doc."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spacy_incparse.trees.tree import Tree
 
 
 class DocTree(Tree):
-    """A node of a sentence's tree on a Doc: a Tree that knows its tokens and its place in the text.
+    """A node of a sentence's tree on a Doc: a Tree that knows its tokens and its position in the text.
 
-    `start` and `end` count the words of the sentence, as on every Tree: whitespace tokens are none. `start_char` and
-    `end_char` count the characters of the Doc's text. A node keeps its Doc alive; a copy by pickle is a Tree without a
-    Doc. The words stay what they were when the Doc was parsed, also where its tokens were merged or split since.
+    `start` and `end` count the words of the sentence, as in every Tree; whitespace tokens do not count. `start_char`
+    and `end_char` are character offsets in the Doc's text. A node keeps its Doc alive; a pickled copy is a Tree without
+    a Doc. The words are those from the time of parsing, even if tokens were merged or split later.
     """
 
     __slots__ = ("_anchored", "_doc")
@@ -33,17 +33,17 @@ class DocTree(Tree):
 
     @property
     def start_char(self) -> int:
-        """First character of the node in the text of the Doc."""
+        """The offset of the node's first character in the Doc's text."""
         return self._anchored.chars_of(self._index)[0]
 
     @property
     def end_char(self) -> int:
-        """One behind the last character of the node in the text of the Doc."""
+        """The offset after the node's last character in the Doc's text."""
         return self._anchored.chars_of(self._index)[1]
 
     @property
     def text(self) -> str:
-        """The text that the node covers, as it stands in the Doc."""
+        """The Doc's text that the node covers."""
         start, end = self._anchored.chars_of(self._index)
         origin = self._anchored.start_char
         return self._anchored.text[start - origin : end - origin]
@@ -52,22 +52,22 @@ class DocTree(Tree):
     def span(self) -> Span | None:
         """The node's tokens as a Span with the node's label.
 
-        None where tokens were merged since the Doc was parsed, so that the node begins or ends inside of one.
+        None if tokens were merged after parsing, so that the node begins or ends inside a token.
         """
         start, end = self._anchored.chars_of(self._index)
         return self._doc.char_span(start, end, label=self.label)
 
     @property
     def tokens(self) -> Sequence[Any]:
-        """The tokens that the node has words of, whitespace left out: one for a word, unless merged or split since."""
+        """The tokens of the node without whitespace: one per word, unless tokens were merged or split after parsing."""
         return tuple(token for token in self._covering(*self._anchored.chars_of(self._index)) if not token.is_space)
 
     @property
     def head(self) -> Token:
-        """The token of the node's lexical head, by the head rules of the parser that made the tree.
+        """The token of the node's lexical head, by the head rules of the parser that produced the tree.
 
-        A tree that was not parsed but given has the rules for the Doc's language. Where the head was split since, it is
-        the first of its tokens.
+        For a given tree (not produced by a parser), the rules for the Doc's language apply. If the head was split
+        after parsing, this is its first token.
         """
         word = self._anchored.head_words[self._index]
         start = self._anchored.start_char + self._anchored.char_starts[word]
@@ -75,31 +75,31 @@ class DocTree(Tree):
 
     @property
     def score(self) -> float | None:
-        """The score of the whole tree: a sum of weights, good for comparing trees of one sentence.
+        """The score of the whole tree: a sum of weights, only comparable between trees of the same sentence.
 
-        None where the tree was not parsed but given.
+        None for a given tree, which no parser produced.
         """
         return self._anchored.score
 
     @property
     def source(self) -> str:
-        """Where the whole tree is from: "beam", "relaxed" or "flat" (docs/output.md); "" where it was given."""
+        """The source of the whole tree: "beam", "relaxed" or "flat" (docs/output.md); "" for a given tree."""
         return self._anchored.source
 
     @property
     def confidence(self) -> float | None:
-        """The probability that the whole tree is right; below the root, that a phrase of this label has these words.
+        """The probability that the whole tree is right; below the root, that a phrase with this label has these words.
 
-        It is the share of the sentence's analyses (`doc._.parses`) that have this tree or phrase, each with its weight;
-        a probability as far as the model's scores are (benchmarks/RESULTS.md has the error). None at POS nodes, and
-        where the parser failed. Raises IncparseError where the analyses are not on the Doc and no pipeline in this
-        process gives its trees, or the model has no temperature.
+        It is the weighted share of the sentence's analyses (`doc._.parses`) that contain this tree or phrase. It is
+        only as reliable as the model's scores (benchmarks/RESULTS.md reports the error). None for POS nodes, and if the
+        parser failed. Raises IncparseError if the analyses are not stored on the Doc and no pipeline in this process
+        produces its trees, or if the model has no temperature.
         """
         return node_confidence(self._doc, self._anchored, self._index)
 
     def _covering(self, start_char: int, end_char: int) -> Span:
         span = self._doc.char_span(start_char, end_char, alignment_mode="expand")
-        assert span is not None  # no tree is decoded for characters that the Doc has not
+        assert span is not None  # trees are only decoded for characters within the Doc
         return span
 
     def _at(self, index: int) -> DocTree:

@@ -1,4 +1,4 @@
-"""The score of a given tree of a Doc's sentence."""
+"""Score a given tree of a Doc's sentence."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
-    """Return what the component's parser thinks of a tree, a `Tree` or its brackets, of one of the Doc's sentences.
+    """Return the score that the component's parser assigns to a tree (or its brackets) of one of the Doc's sentences.
 
-    It is the sentence that a tree of this Doc is on, else the first with the words of the normalised tree. The tags are
-    those that the component would parse it under, with `gold_tags` the tree's. Raises IncparseError where there is no
-    such sentence.
+    For a tree of this Doc, that is its own sentence; otherwise it is the first sentence with the words of the
+    normalized tree. The tags are those that the component would parse with, or with `gold_tags` the tree's. Raises
+    IncparseError if no sentence matches.
     """
     if not isinstance(doc, Doc):
         raise IncparseError(
-            f"score wants a Doc and a tree of one of its sentences, not a {type(doc).__name__}: {doc!r}"
+            f"score takes a Doc and a tree of one of its sentences, not a {type(doc).__name__}: {doc!r}"
         )
     if not isinstance(tree, Tree | str):
-        raise IncparseError(f"score wants a Tree or its brackets as a string, not {tree!r}")
+        raise IncparseError(f"score takes a Tree or its brackets as a string, not {tree!r}")
     given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
     words = [] if given is None else list(given.words)
     start = tree.start_char if isinstance(tree, DocTree) and tree.doc is doc else None

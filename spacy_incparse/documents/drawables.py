@@ -1,4 +1,4 @@
-"""From Docs, Spans, trees and dicts to the pictures that `viz` draws."""
+"""Convert Docs, Spans, trees and dicts to the pictures that `viz` draws."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Drawable = Doc | Span | Tree | Mapping[str, Any]
 def pictures_of(
     given: Drawable | Iterable[Drawable], options: Mapping[str, Any], *, manual: bool = False
 ) -> list[Picture]:
-    """Return a picture for each Doc, Span, Tree or (with `manual`) dict; `rendering.render` says what is in them.
+    """Return a picture for each Doc, Span, Tree or (with `manual`) dict; `rendering.render` describes them.
 
-    Raises ConfigError for options that do not exist, IncparseError for what cannot be drawn.
+    Raises ConfigError for unknown options, and IncparseError for objects that cannot be drawn.
     """
     is_one = isinstance(given, (Doc, Span, Tree, Mapping)) or not isinstance(given, Iterable)
     several: list[Any] = [given] if is_one else list(given)
@@ -34,7 +34,7 @@ def pictures_of(
     look["colors"] = _registered_colors() | dict(look.get("colors", {}))
     pictures = [_picture(one, look, n_best, gold, manual) for one in several]
     if gold is not None and next(gold, None) is not None:
-        raise IncparseError('the option "gold" has more trees than are drawn')
+        raise IncparseError('the option "gold" has more trees than there are trees to draw')
     return pictures
 
 
@@ -61,7 +61,7 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
 
 
 def _trees_of(given: Doc | Span) -> Sequence[Tree]:
-    """Return the trees of a Doc; the node over a Span, or, where there is none, the trees of its sentences."""
+    """Return the trees of a Doc, or the node over a Span; if the Span is not a constituent, its sentences' trees."""
     if isinstance(given, Doc):
         trees: Sequence[Tree] = doc_trees(given)
     else:
@@ -69,7 +69,7 @@ def _trees_of(given: Doc | Span) -> Sequence[Tree]:
         trees = [node] if node else [tree for tree in doc_trees(given.doc) if _overlap(tree, given)]
     if not trees:
         warnings.warn(
-            f"there is no tree on {given.text[:40]!r}: parse it first, with a pipeline that has sentence bounds and "
+            f"{given.text[:40]!r} has no tree: parse it first, with a pipeline that sets sentence boundaries and has "
             "the component 'incparse'",
             stacklevel=6,
         )
@@ -77,7 +77,7 @@ def _trees_of(given: Doc | Span) -> Sequence[Tree]:
 
 
 def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
-    """Return for each sentence its best trees side by side; what the best one has not is marked in the others."""
+    """Return the best trees of each sentence side by side, with differences from the best tree marked."""
     from spacy_incparse.documents.doc_parses import doc_parses
 
     doc = given.doc if isinstance(given, Span) else given
@@ -96,7 +96,7 @@ def _overlap(tree: Any, span: Span) -> bool:
 
 
 def _trees_of_dict(given: Mapping[str, Any]) -> list[Tree]:
-    """Return the trees of a dict: of "trees", of "tree", or what `Tree.to_dict` wrote."""
+    """Return the trees of a dict with "trees" or "tree", or of one that `Tree.to_dict` returned."""
     trees = given.get("trees", [given["tree"]] if "tree" in given else [given])
     return [_read_tree(tree) for tree in trees]
 
@@ -108,7 +108,7 @@ def _read_tree(given: Any) -> Tree:
 
 
 def _gold_trees(gold: Any) -> Iterator[Tree] | None:
-    """Return the trees to compare with, one for each that is drawn."""
+    """Return the gold trees to compare with, one for each drawn tree."""
     if gold is None:
         return None
     if isinstance(gold, (Tree, str)):
@@ -119,19 +119,19 @@ def _gold_trees(gold: Any) -> Iterator[Tree] | None:
 def _next_gold(gold: Iterator[Tree]) -> Tree:
     for tree in islice(gold, 1):
         return tree
-    raise IncparseError('the option "gold" has fewer trees than are drawn: give one for each')
+    raise IncparseError('the option "gold" has fewer trees than there are trees to draw: pass one for each')
 
 
 def _n_best(value: Any) -> int:
     if value is None:
         return 1
     if not isinstance(value, int) or value < 1:
-        raise ConfigError(f'the option "nbest" is {value!r}; it is a whole number from 1 on')
+        raise ConfigError(f'the option "nbest" is {value!r}; it must be a whole number of 1 or more')
     return value
 
 
 def _registered_colors() -> dict[str, str]:
-    """Return the colours that packages give labels in spaCy's registry, as displaCy takes them."""
+    """Return the label colors that packages have registered with spaCy for displaCy."""
     colors: dict[str, str] = {}
     for found in registry.displacy_colors.get_all().values():
         colors |= found() if callable(found) else found

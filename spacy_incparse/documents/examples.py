@@ -1,4 +1,4 @@
-"""Gold trees without a treebank file: Examples from brackets, for `nlp.update`, `nlp.initialize` and `nlp.evaluate`."""
+"""Create Examples from brackets, without a treebank file, for `nlp.update`, `nlp.initialize` and `nlp.evaluate`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from spacy_incparse.trees.tree import Tree
 def example(nlp: Language, tree: str | Tree, *, tokenize: bool = False) -> Example:
     """Return an Example with a gold tree: brackets such as "(S (NP (DT the) (NN owl)) (VP (VBD slept)))", or a Tree.
 
-    It is normalized as the trees of a treebank are: traces and function tags are dropped, the root becomes TOP. The
-    tokens are the words of the tree, such as "(" for "-LRB-"; with `tokenize` they are those that the pipeline's
-    tokenizer makes of the text. Raises IncparseError where this is not one tree with words, and TreebankError for wrong
-    brackets.
+    The tree is normalized like the trees of a treebank: traces and function tags are dropped, and the root becomes TOP.
+    The tokens are the words of the tree, such as "(" for "-LRB-"; with `tokenize`, the pipeline's tokenizer splits the
+    text. Raises IncparseError unless `tree` is a single tree with words, and TreebankError for malformed brackets.
     """
     found = examples(nlp, tree, tokenize=tokenize)
     if len(found) != 1:
-        raise IncparseError(f"example() takes one tree, and here are {len(found)}: examples() takes any number")
+        raise IncparseError(f"example() takes one tree, not {len(found)}: examples() takes any number")
     return found[0]
 
 
 def examples(nlp: Language, trees: str | Tree | Iterable[str | Tree], *, tokenize: bool = False) -> list[Example]:
-    """Return an Example for each tree, given as brackets, of which a string may have several, or as a Tree.
+    """Return an Example for each tree, given as brackets or as a Tree; a string may contain several trees.
 
-    `tokenize` and errors are those of `example`.
+    `tokenize` and errors are as in `example`.
     """
     if not isinstance(nlp, Language):
         raise IncparseError(f"the first argument has to be a pipeline, as in example(nlp, '(S ...)'), not {nlp!r}")
@@ -43,8 +42,8 @@ def examples(nlp: Language, trees: str | Tree | Iterable[str | Tree], *, tokeniz
 def example_of(nlp: Language, reference: Doc, *, tokenize: bool) -> Example:
     """Return an Example of a Doc with gold trees.
 
-    Its predicted Doc has nothing but the text with `tokenize`, otherwise the gold tokens and sentence bounds; spaCy's
-    sentencizer leaves bounds alone that are there, so that trees are compared sentence by sentence.
+    With `tokenize`, its predicted Doc has only the text; otherwise it has the gold tokens and sentence boundaries.
+    spaCy's sentencizer keeps existing boundaries, so trees are compared sentence by sentence.
     """
     if tokenize:
         return Example(nlp.make_doc(reference.text), reference)
@@ -58,7 +57,7 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
         if isinstance(given, str):
             found = list(parse_bracketed(given))
             if not found:
-                raise IncparseError(f"there is no tree in {given!r}: write brackets, such as (S (NP (PRP She)) ...)")
+                raise IncparseError(f"{given!r} contains no tree: write brackets, such as (S (NP (PRP She)) ...)")
             yield from found
         elif isinstance(given, Tree):
             yield Tree(given.arrays, given.index)
@@ -69,5 +68,5 @@ def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
 def _normalized(tree: Tree) -> Tree:
     gold = normalize(tree)
     if gold is None:
-        raise IncparseError(f"there are no words besides traces in the tree {tree}")
+        raise IncparseError(f"the tree {tree} has no words except traces")
     return gold

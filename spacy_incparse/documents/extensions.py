@@ -1,4 +1,4 @@
-"""The attributes that Docs, Spans and Tokens get."""
+"""The custom attributes of Docs, Spans and Tokens."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from spacy_incparse.errors import IncparseError
 
 
 def doc_trees(doc: Doc) -> tuple[DocTree, ...]:
-    """Return the trees of the Doc's sentences in order; () where it has not been parsed.
+    """Return the trees of the Doc's sentences in order; () if it has not been parsed.
 
-    The root of each has the label TOP. `start` and `end` of a node count the words of its own sentence, which are
-    `tree.words`: whitespace tokens are none of them. Raises IncparseError where a stored tree is damaged, or of another
+    The root of each tree has the label TOP. `start` and `end` of a node count the words of its own sentence
+    (`tree.words`), without whitespace tokens. Raises IncparseError if a stored tree is damaged or from an unsupported
     version.
     """
     return tuple(DocTree(doc, found) for found in anchored_trees(doc))
 
 
 def span_tree(span: Span) -> DocTree | None:
-    """Return the node over exactly the span: the outermost phrase of a unary chain, a POS node where only that fits.
+    """Return the node that covers exactly the span: the outermost phrase of a unary chain, or else a POS node.
 
-    None where the span is no constituent, or its sentence has no tree. Whitespace tokens at the span's borders do not
-    count. Raises nothing: for a stored tree that cannot be read there is a warning.
+    Return None if the span is not a constituent, or its sentence has no tree. Whitespace tokens at the span's edges are
+    ignored. A stored tree that cannot be read causes a warning, not an error.
     """
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
@@ -44,15 +44,15 @@ def span_tree(span: Span) -> DocTree | None:
 
 
 def span_is_constituent(span: Span) -> bool:
-    """Return whether some node of the tree covers exactly the span; a POS node counts."""
+    """Return whether some node of the tree, including POS nodes, covers exactly the span."""
     return span_tree(span) is not None
 
 
 def token_tree_path(token: Token) -> tuple[DocTree, ...]:
     """Return the nodes that cover the token, from the root down to its POS node.
 
-    The last is the lowest node over all of it where tokens were merged since the Doc was parsed. () for whitespace, and
-    where the sentence has no tree; raises nothing, as `span_tree`.
+    For a token that was merged after parsing, the last node is the lowest one that covers it. Return () for whitespace,
+    and if the sentence has no tree. As in `span_tree`, unreadable trees cause a warning, not an error.
     """
     found = None if token.is_space else _sentence_tree(token.doc[token.i : token.i + 1])
     if found is None:
@@ -61,7 +61,7 @@ def token_tree_path(token: Token) -> tuple[DocTree, ...]:
 
 
 def register_extensions() -> None:
-    """Declare the attributes; a name that somebody else has taken is left to them, with a warning."""
+    """Register the attributes; if a name is already taken, keep the existing attribute and warn."""
     register_measures()
     if not Span.has_extension(ATTRIBUTE):
         Span.set_extension(ATTRIBUTE, default=None)
@@ -83,8 +83,8 @@ def _register(owner: Any, name: str, **functions: Callable) -> None:
         owner.set_extension(name, **functions)
     elif function not in owner.get_extension(name):
         warnings.warn(
-            f"{owner.__name__}._.{name} belongs to somebody else: use spacy_incparse.documents.extensions."
-            f"{function.__name__}() to get at the trees",
+            f"{owner.__name__}._.{name} is already registered by another package: use "
+            f"spacy_incparse.documents.extensions.{function.__name__}() to access the trees",
             stacklevel=3,
         )
 

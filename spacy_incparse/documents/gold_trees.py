@@ -1,4 +1,4 @@
-"""Gold trees of training and test examples, carried over to the tokens that the pipeline made."""
+"""Project the gold trees of training and test examples onto the pipeline's tokens."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.trees.projection import ink_ends, project
 from spacy_incparse.trees.tree import Tree
 
-MAX_LOST = 0.25  # a sentence that loses a larger share of its phrases teaches more wrong than right
+MAX_LOST = 0.25  # a sentence that loses a larger share of its phrases does more harm than good in training
 
 
 @dataclass(frozen=True)
 class GoldSentences:
-    """The sentences of one example that can be learned from, and how many cannot."""
+    """The usable sentences of an example, and the number of skipped ones."""
 
-    trees: tuple[tuple[int, Tree], ...]  # each with its first word, counted over the words of the whole predicted Doc
+    trees: tuple[tuple[int, Tree], ...]  # each with the index of its first word among the words of the predicted Doc
     n_skipped: int
 
 
@@ -30,11 +30,11 @@ _cache: WeakKeyDictionary[Doc, tuple[_Source, GoldSentences]] = WeakKeyDictionar
 
 
 def gold_sentences(example: Example) -> GoldSentences:
-    """Return the gold trees of the example's reference on the words of its predicted Doc, sentence by sentence.
+    """Return the gold trees of the example's reference, projected onto the words of its predicted Doc.
 
-    The sentences are those of the reference, as `predicted` mostly has none in training. One is skipped where it begins
-    or ends inside a predicted token, or loses more than `MAX_LOST` of its phrases. Remembered per reference, as long as
-    its trees stay: spaCy's training loop shows the same one in each pass.
+    The sentences are those of the reference, because `predicted` usually has none in training. A sentence is skipped if
+    it begins or ends inside a predicted token, or loses more than `MAX_LOST` of its phrases. The result is cached by
+    reference until its trees change, because spaCy's training loop uses the same reference in each pass.
     """
     words = tuple(token.text for token in example.predicted if not token.is_space)
     source = words, anchored_trees(example.reference)
@@ -55,7 +55,7 @@ def _project_all(reference: Doc, words: tuple[str, ...], found: list[AnchoredTre
 
 
 def _projected(reference: Doc, found: list[AnchoredTree], words: tuple[str, ...]) -> Iterator[tuple[int, Tree]]:
-    """Yield the trees that fit the new words; positions in the text count all characters but whitespace."""
+    """Yield the trees that fit the new words; offsets in the text count all characters except whitespace."""
     ink = [0, *accumulate(not character.isspace() for character in reference.text)]
     word_at = {0: 0} | {end: i + 1 for i, end in enumerate(ink_ends(words))}
     for anchored in found:

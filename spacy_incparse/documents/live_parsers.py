@@ -1,4 +1,4 @@
-"""The parser components that are alive in this process, and what Docs ask of them. Docs refer to none of them."""
+"""The live parser components of this process, and the interface that Docs use. Docs hold no reference to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LiveParser(Protocol):
-    """A parser component, as far as Docs know it."""
+    """The part of a parser component's interface that Docs use."""
 
     vocab: Vocab
     name: str
@@ -27,16 +27,16 @@ class LiveParser(Protocol):
 
     @property
     def decoder(self) -> ConfiguredParser:
-        """The parser with the component's settings. Raises IncparseError where there are no weights."""
+        """The parser with the component's settings. Raises IncparseError if the component has no weights."""
 
     def sentences_of(self, doc: Doc) -> list[Sentence]:
-        """Return the sentences of a Doc with the constraints on them."""
+        """Return the sentences of a Doc with their constraints."""
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
-        """Return a sentence with the constraints that are on its Doc now."""
+        """Return a sentence with the current constraints on its Doc."""
 
     def tags_for(self, sentence: Sentence) -> Tags:
-        """Return the tags that a sentence is parsed under."""
+        """Return the tags to parse a sentence with."""
 
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature on examples, and return it."""
@@ -47,21 +47,21 @@ _components: WeakKeyDictionary[LiveParser, int] = WeakKeyDictionary()
 
 
 def register(component: LiveParser) -> None:
-    """Remember a component as long as somebody else has it."""
+    """Register a component, by a weak reference."""
     _components[component] = next(_numbers)
 
 
 def live_components() -> list[LiveParser]:
-    """Return the components in the order in which they were made."""
+    """Return the components in the order of their creation."""
     return sorted(_components, key=lambda component: _components[component])
 
 
 def components_of(nlp: Language) -> list[LiveParser]:
-    """Return the parser components of a pipeline, in its order."""
+    """Return the parser components of a pipeline, in pipeline order."""
     pipes = {id(pipe): i for i, (_, pipe) in enumerate(nlp.pipeline)}
     return sorted((one for one in _components if id(one) in pipes), key=lambda one: pipes[id(one)])
 
 
 def mirror_names() -> set[str]:
-    """Return the names under which any of them writes phrases to `doc.spans`."""
+    """Return the names of the groups in `doc.spans` that live components write phrases to."""
     return {component.spans_key for component in _components if component.spans_key is not None}

@@ -1,4 +1,4 @@
-"""What each word of a sentence costs, as a picture."""
+"""Plot the measures of each word of a sentence."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _IN_BITS = ("surprisal", "surprisal_syntactic", "surprisal_lexical", "entropy", 
 
 
 def plot_measures(span: Doc | Span, measures: str | Sequence[str] = "surprisal", **options: Any) -> str:
-    """Return an SVG document with the measures of each word of a sentence; a word without a value has a question mark.
+    """Return an SVG document with the measures of each word of a sentence; a question mark stands for a missing value.
 
-    measures: one or several of `generative.measures.MEASURES`. options: those of `viz.plot.plot` (style, title, width,
-    ...). Raises ConfigError for a name that is no measure, IncparseError where the Doc has none: they come from a
-    component with a generative model and `measures = true`.
+    measures: one or several of `generative.measures.MEASURES`. options: the options of `viz.plot.plot` (style, title,
+    width, ...). Raises ConfigError for an unknown measure, and IncparseError if the Doc has no measures: they come from
+    a component with a generative model and `measures = true`.
     """
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
         if name not in MEASURES:
-            raise ConfigError(f"there is no measure {name!r}: choose among {', '.join(MEASURES)}")
+            raise ConfigError(f"unknown measure {name!r}: choose one of {', '.join(MEASURES)}")
     tokens = [token for token in span if not token.is_space]
     found = [token_measures(token) for token in tokens]
     series = {name.replace("_", " "): [getattr(values, name) for values in found] for name in names}

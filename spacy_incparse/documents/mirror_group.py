@@ -1,4 +1,4 @@
-"""A group of spans that follows its characters where tokens are merged or split."""
+"""A span group that stays aligned with the text when tokens are merged or split."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SPAN = struct.Struct(">QQQllll")  # as spaCy stores a span: id, kb_id, label, t
 class MirrorGroup(SpanGroup):
     """A SpanGroup that survives `doc.retokenize()`.
 
-    spaCy's own groups keep the token indices that their spans had at first, so that after a merge they cover other
-    tokens, or raise IndexError. Here the spans are found anew by their characters; those that begin or end inside of
-    a token are dropped.
+    spaCy's own groups keep the original token indices of their spans, so that after a merge they cover other tokens or
+    raise IndexError. This class realigns the spans by their characters and drops those that begin or end inside a
+    token.
     """
 
     def __init__(self, doc: Doc, *, name: str = "", attrs: dict[str, Any] | None = None, spans: Any = ()):
         super().__init__(doc, name=name, attrs=attrs or {}, spans=list(spans))
-        self._tokens: np.ndarray | None = doc.to_array(IDX)  # for which the indices are right
+        self._tokens: np.ndarray | None = doc.to_array(IDX)  # the tokens that the indices refer to
 
     @classmethod
     def of(cls, group: SpanGroup) -> MirrorGroup:
-        """Return a copy of a group; its spans may have been left behind by a merge already."""
+        """Return a copy of a group, whose token indices may already be outdated by a merge."""
         copy = cls(group.doc).from_bytes(SpanGroup.to_bytes(group))
         copy.attrs = dict(group.attrs)
         return copy
@@ -47,21 +47,21 @@ class MirrorGroup(SpanGroup):
         self._fitted().__setitem__(index, span)
 
     def to_bytes(self) -> bytes:
-        """Return the group as bytes, from which spaCy makes a group of its own."""
+        """Return the group as bytes, which spaCy loads as a plain SpanGroup."""
         return self._fitted().to_bytes()
 
     def from_bytes(self, data: bytes) -> MirrorGroup:
-        """Take over the spans of another group."""
+        """Load the spans of another group."""
         super().from_bytes(data)
         self._tokens = None
         return self
 
     def copy(self, doc: Doc | None = None) -> MirrorGroup:
-        """Return a copy, also on another Doc of the same text."""
+        """Return a copy, optionally on another Doc with the same text."""
         return MirrorGroup.of(self._fitted().copy(doc))
 
     def _fitted(self) -> Any:
-        """Return the methods of SpanGroup for this group, after its spans were found in the tokens that there are."""
+        """Realign the spans with the current tokens, and return the SpanGroup methods of this group."""
         tokens = self.doc.to_array(IDX)
         if self._tokens is None or not np.array_equal(tokens, self._tokens):
             attrs = self.attrs

@@ -1,4 +1,4 @@
-"""Base noun phrases of the trees on a Doc, for `doc.noun_chunks`, which otherwise needs a dependency parse."""
+"""Base noun phrases from the trees on a Doc, for `doc.noun_chunks`, which otherwise needs a dependency parse."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
-LABEL = "NP"  # of all chunks, as in spaCy
+LABEL = "NP"  # the label of all chunks, as in spaCy
 NOUN_PHRASES = ("NP", "WHNP")
 NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP", "NML", "NX", "NAC", "NOUN", "PROPN", "PRON")
 POSTMODIFIERS = ("PP", "WHPP", "S", "SBAR", "SBARQ", "SINV", "SQ", "VP", "RRC", "PRN")
 POSSESSIVE = "POS"  # the tag at the end of a possessive noun phrase, which belongs to the noun after it
-EXISTENTIAL = "EX"  # the tag of a "there" that refers to nothing
-MARKS = ("-LRB-", "-RRB-", "HYPH", "NFP")  # the tags of punctuation that have letters
+EXISTENTIAL = "EX"  # the tag of existential "there"
+MARKS = ("-LRB-", "-RRB-", "HYPH", "NFP")  # punctuation tags that contain letters
 SYMBOLS = ("$", "#")
 
 Chunks = Iterator[tuple[int, int, int]]
@@ -27,18 +27,18 @@ ChunkIterator = Callable[[Doc | Span], Chunks]
 
 
 class TreeChunks:
-    """A function for `Vocab.get_noun_chunks` and `Doc.noun_chunks_iterator`, in a form that can be pickled.
+    """A picklable function for `Vocab.get_noun_chunks` and `Doc.noun_chunks_iterator`.
 
-    fallback: the function of the language, for Docs without trees.
+    fallback: the language's own function, for Docs without trees.
     """
 
     def __init__(self, fallback: ChunkIterator | None = None):
         self.fallback = fallback
 
     def __call__(self, doclike: Doc | Span) -> Chunks:
-        """Return (first token, one after the last, label) of each base noun phrase in the order of the text.
+        """Return (start token, end token, label) of each base noun phrase in text order.
 
-        Raises IncparseError where there is neither a tree nor a dependency parse.
+        Raises IncparseError if the Doc has neither trees nor a dependency parse.
         """
         doc = doclike.doc
         trees = doc_trees(doc)
@@ -47,15 +47,16 @@ class TreeChunks:
         if self.fallback is not None and doc.has_annotation("DEP"):
             return self.fallback(doclike)
         raise IncparseError(
-            "the Doc has no trees to take noun chunks from: run a pipeline with the component 'incparse' on it first"
+            "the Doc has no trees, which noun chunks need: run a pipeline with the component 'incparse' on it first"
         )
 
 
 def use_tree_chunks(target: Vocab | Doc) -> None:
-    """Let `doc.noun_chunks` read the trees: on all Docs that are made with this vocab from now on, or on one Doc.
+    """Make `doc.noun_chunks` use the trees, for one Doc or for all Docs created with a vocab from now on.
 
-    A component with `noun_chunks = true` does this to the vocab of its pipeline. Docs are stored without it: one that
-    is loaded with another vocab needs this call. Docs without trees keep the noun chunks of their dependency parse.
+    A component with `noun_chunks = true` calls this on the vocab of its pipeline. The setting is not saved with a Doc:
+    call this function on Docs loaded with another vocab. Docs without trees keep the noun chunks of their dependency
+    parse.
     """
     name = "noun_chunks_iterator" if isinstance(target, Doc) else "get_noun_chunks"
     known = getattr(target, name)
@@ -64,9 +65,9 @@ def use_tree_chunks(target: Vocab | Doc) -> None:
 
 
 def base_noun_phrases(tree: DocTree) -> Iterator[Span]:
-    """Yield the base noun phrases of a tree: each noun phrase up to its noun, without other noun phrases in it.
+    """Yield the base noun phrases of a tree: noun phrases up to their noun that contain no other noun phrase.
 
-    A possessive belongs to the phrase of its noun. Phrases that begin or end inside of a merged token are left out.
+    A possessive belongs to the phrase of its noun. Phrases that begin or end inside a merged token are skipped.
     """
     after = 0
     for node in tree.phrases(NOUN_PHRASES):
@@ -87,13 +88,13 @@ def _chunks_in(trees: Sequence[DocTree], doclike: Doc | Span) -> Chunks:
 
 
 def _has_inner(node: Tree) -> bool:
-    """Whether another noun phrase is right below, which is not a possessive."""
+    """Return whether a child is a noun phrase but not a possessive."""
     inner = [child for child in node if not child.is_leaf and child.category in NOUN_PHRASES]
     return any(child.tags[-1] != POSSESSIVE for child in inner)
 
 
 def _up_to_noun(node: Tree) -> Sequence[Tree]:
-    """Return the words of a noun phrase up to its last noun; without a noun, up to what modifies it from the right."""
+    """Return the words of a noun phrase up to its last noun; without a noun, up to the first postmodifier."""
     children = list(node)
     nouns = [i for i, child in enumerate(children) if child.category in NOUNS]
     kept = children[: nouns[-1] + 1] if nouns else list(takewhile(lambda c: c.category not in POSTMODIFIERS, children))
@@ -104,6 +105,6 @@ def _up_to_noun(node: Tree) -> Sequence[Tree]:
 
 
 def _is_mark(word: Tree) -> bool:
-    """Whether it is punctuation."""
+    """Return whether a word is punctuation."""
     tag = word.label
     return tag in MARKS or not (tag in SYMBOLS or any(character.isalnum() for character in tag))

@@ -1,7 +1,7 @@
-"""Trees that are rebuilt from the spans of a group, where spaCy has dropped all else.
+"""Rebuild trees from the spans of a group, after spaCy has dropped everything else.
 
-The id of each span says how many phrases its sentence has, so that what somebody has picked from a mirror is not taken
-for one.
+The id of each span contains the number of phrases in its sentence, so that a selection of spans from a mirror is not
+mistaken for a complete mirror.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
-MARK = "incparse"  # with a colon and the number of phrases in the sentence the id of a span
+MARK = "incparse"  # the id of a span is this mark, a colon and the number of phrases in the sentence
 ROOT_LABEL = "TOP"
-UNKNOWN_TAG = "X"  # of a word that the Doc has no tag for
+UNKNOWN_TAG = "X"  # for words without a tag on the Doc
 
-Stored = tuple[int, int, str]  # characters of a sentence, and the string for its tree
+Stored = tuple[int, int, str]  # start and end character of a sentence, and the string that stores its tree
 
 
 class Phrase(NamedTuple):
-    """A span of a group, by the characters that it was made for: its tokens may be others since."""
+    """A span of a group, by its original characters, because its tokens may have changed."""
 
     label: str
     start_char: int
@@ -33,15 +33,15 @@ class Phrase(NamedTuple):
 
 
 def has_ids(group: SpanGroup) -> bool:
-    """Return whether a group has spans of a mirror."""
+    """Return whether a group contains spans of a mirror."""
     try:
         return len(group) > 0 and group[0].id_.startswith(f"{MARK}:")
-    except (IndexError, KeyError):  # broken by merging tokens; an id that the vocab does not know
+    except (IndexError, KeyError):  # indices outdated by merging tokens; an id missing from the vocab
         return False
 
 
 def rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored]:
-    """Return the trees of those sentences whose phrases are all in the group, in pre-order and properly nested."""
+    """Return the trees of the sentences whose phrases are all in the group, in pre-order and properly nested."""
     try:
         phrases = [Phrase(span.label_, span.start_char, span.end_char, span.id_) for span in group]
     except (IndexError, KeyError):
@@ -62,7 +62,7 @@ def rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored
 
 
 def _tree(sentence: Sentence, phrases: list[Phrase]) -> Tree | None:
-    """Return the tree of these phrases, with the tags of the Doc; None where they are no tree over the words."""
+    """Return the tree of these phrases, with the Doc's tags; None if they do not form a tree over the words."""
     words = {start: i for i, start in enumerate(sentence.char_starts)}
     behind = {end: i + 1 for i, end in enumerate(sentence.char_ends)}
     spans = [(phrase.label, words.get(phrase.start_char), behind.get(phrase.end_char)) for phrase in phrases]

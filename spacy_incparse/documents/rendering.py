@@ -1,8 +1,8 @@
-"""`render` and `serve`: pictures of the trees of Docs and Spans, with the habits of spaCy's displaCy.
+"""`render` and `serve`: draw the trees of Docs and Spans, with an interface like that of spaCy's displaCy.
 
 spacy_incparse.render(doc, style="tree")                      # in a notebook: shows it; elsewhere: returns SVG
 spacy_incparse.render(doc, options={"nbest": 3})              # the best trees of each sentence, side by side
-spacy_incparse.render(doc, options={"gold": gold_trees})      # where the trees differ from others
+spacy_incparse.render(doc, options={"gold": gold_trees})      # differences from gold trees
 spacy_incparse.serve(doc)
 """
 
@@ -20,7 +20,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.viz.page import page as whole_page
 from spacy_incparse.viz.picture import check_style, markup, minified
 
-_FRAME_HEIGHT = 640  # pixels of a page inside of a notebook
+_FRAME_HEIGHT = 640  # pixels, for a page in a notebook
 
 _render_wrapper: Callable[[str], str] | None = None
 
@@ -36,19 +36,19 @@ def render(
 ) -> str | None:
     """Draw trees; return the markup, or show it and return None in a notebook.
 
-    docs: a Doc, a Span, a Tree, or several. Of a Doc all trees are drawn; of a Span its node, or, where it is no
-        constituent, the trees of its sentences.
-    style: "tree", "brackets" (coloured brackets in running text) or "spans" (bars under the text).
-    page: a whole HTML page, in which trees fold, are searched and show their words.
-    minify: leave out what only makes the markup legible.
-    jupyter: show in a notebook; None: where there is one.
-    options: those of `spacy_incparse.viz.options.Options`; and "nbest": so many trees a sentence side by side; "gold":
-        a Tree, or as many as there are sentences, to compare the drawn ones with.
+    docs: a Doc, a Span, a Tree, or several of them. For a Doc, all trees are drawn; for a Span, its node, or the trees
+        of its sentences if it is not a constituent.
+    style: "tree", "brackets" (colored brackets in running text) or "spans" (bars under the text).
+    page: return a whole HTML page, in which users can fold and search trees and show their words.
+    minify: remove whitespace that only makes the markup readable.
+    jupyter: show the markup in a notebook; None: detect whether this is one.
+    options: the options of `spacy_incparse.viz.options.Options`, and two more. "nbest": draw this many trees per
+        sentence side by side. "gold": a Tree, or one per sentence, to compare the drawn trees with.
     manual: `docs` are dicts: {"tree": brackets or Tree} or {"trees": [...]}, with "title" and "settings" ("lang",
-        "direction") as displaCy has them; also what `Tree.to_dict` gives.
+        "direction") as in displaCy; or dicts from `Tree.to_dict`.
 
-    Outside of a page a Doc becomes one SVG document ("brackets": one element of HTML). Raises ConfigError for a style
-    or an option that does not exist, IncparseError for what cannot be drawn.
+    Without `page`, a Doc becomes one SVG document ("brackets": one HTML element). Raises ConfigError for an unknown
+    style or option, and IncparseError for objects that cannot be drawn.
     """
     check_style(style)
     pictures = pictures_of(docs, options, manual=manual)
@@ -76,20 +76,22 @@ def serve(
     host: str = "0.0.0.0",
     auto_select_port: bool = False,
 ) -> None:
-    """Serve trees to browsers at http://host:port until interrupted; the other arguments are those of `render`.
+    """Serve trees to browsers at http://host:port until interrupted; the other arguments are as in `render`.
 
-    As displaCy does, it listens to the whole network unless `host` says otherwise. `auto_select_port` takes the next
-    free port where this one is in use; otherwise that raises IncparseError.
+    Like displaCy, the server listens on all network interfaces by default. If the port is in use, `auto_select_port`
+    selects the next free port; otherwise IncparseError is raised.
     """
     from wsgiref.simple_server import make_server
 
     if is_in_jupyter():
-        warnings.warn("in a notebook, spacy_incparse.render shows trees without a server", stacklevel=2)
+        warnings.warn("in a notebook, use spacy_incparse.render, which shows trees without a server", stacklevel=2)
     html = render(docs, style, page=page, minify=minify, jupyter=False, options=options, manual=manual)
     try:
         port = find_available_port(port, host, auto_select_port)
     except ValueError:
-        raise IncparseError(f"port {port} of {host} is in use: give another, or auto_select_port=True") from None
+        raise IncparseError(
+            f"port {port} of {host} is in use: choose another port, or pass auto_select_port=True"
+        ) from None
     with make_server(host, port, _application(html or "")) as server:
         print(f"\nUsing the '{style}' visualizer\nServing on http://{host}:{port} ...\n")
         try:
@@ -99,10 +101,10 @@ def serve(
 
 
 def set_render_wrapper(function: Callable[[str], str] | None) -> None:
-    """Let a function change the markup that `render` makes, for other platforms; None takes it away."""
+    """Set a function that transforms the markup of `render`, for other platforms; None removes it."""
     global _render_wrapper
     if function is not None and not callable(function):
-        raise IncparseError(f"a wrapper for markup is a function, not {function!r}")
+        raise IncparseError(f"the render wrapper has to be a function, not {function!r}")
     _render_wrapper = function
 
 
@@ -117,11 +119,11 @@ def _application(html: str) -> Callable[..., list[bytes]]:
 
 
 def _show(html: str, page: bool) -> None:
-    """Show markup in a notebook; a page in a frame, which keeps its style and its program to itself."""
+    """Show markup in a notebook; a page goes into a frame, to isolate its styles and scripts."""
     from IPython.display import HTML, display
 
     if page:
         style = f"width:100%;height:{_FRAME_HEIGHT}px;border:0"
         html = f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(html)}"></iframe>'
-    # Without this class notebooks take dollars for mathematics.
+    # Without this class, notebooks interpret dollar signs as math.
     display(HTML(f'<div class="tex2jax_ignore" style="overflow-x:auto">{html}</div>'))

@@ -1,4 +1,4 @@
-"""The sentences of a Doc as the parser wants them: words, and where each of them stands in the text."""
+"""The sentences of a Doc in the form that the parser needs: words with their positions in the text."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from spacy.tokens import Doc
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The words of one sentence of a Doc; whitespace tokens are no words."""
+    """The words of one sentence of a Doc, without whitespace tokens."""
 
-    start_char: int  # of the whole sentence in the Doc, whitespace tokens at its borders included
+    start_char: int  # of the whole sentence in the Doc, including whitespace tokens at its edges
     end_char: int
-    tokens: Sequence[int]  # index of each word's token in the Doc
+    tokens: Sequence[int]  # token index of each word in the Doc
     words: list[str]
-    tags: list[str]  # what the Doc has as tag_ of each word, mostly ""
+    tags: list[str]  # tag_ of each word on the Doc, often ""
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
     constraints: tuple = ()  # on the phrases of its tree, see constraints.py
 
 
 def has_sentence_bounds(doc: Doc) -> bool:
-    """Whether some component or user has set the sentence bounds; a single token needs none."""
+    """Return whether sentence boundaries are set; a single token needs none."""
     return len(doc) < 2 or doc.has_annotation("SENT_START")
 
 
 class Texts(dict[int, str]):
-    """Id of a string -> the string, for the Docs of one batch. Asking the vocab, or making Tokens, takes longer."""
+    """A cache of string id -> string, for the Docs of one batch. It is faster than the vocab and than Tokens."""
 
     def __init__(self, strings: StringStore):
         super().__init__()
@@ -44,9 +44,9 @@ class Texts(dict[int, str]):
 
 
 def split_sentences(doc: Doc, texts: Texts | None = None) -> list[Sentence]:
-    """Return the sentences that have words, in order; a Doc without sentence bounds is one sentence.
+    """Return the sentences that have words, in order; a Doc without sentence boundaries is one sentence.
 
-    Linear in the length of the Doc. `texts` may be shared by Docs of the same vocab.
+    The time is linear in the length of the Doc. `texts` may be shared by Docs of the same vocab.
     """
     if not len(doc):
         return []
@@ -71,7 +71,7 @@ class _TokenTable:
         self.tags = [texts[tag] for tag in ids[:, 4].tolist()] if ids[:, 4].any() else [""] * len(doc)
 
     def sentence(self, first: int, behind: int) -> Sentence:
-        """Return the sentence of the tokens from `first` to before `behind`."""
+        """Return the sentence with the tokens from `first` up to but not including `behind`."""
         span = self.char_starts[first], self.char_ends[behind - 1]
         columns: tuple[list, ...] = (self.words, self.tags, self.char_starts, self.char_ends)
         if self.spaces is None or not any(self.spaces[first:behind]):

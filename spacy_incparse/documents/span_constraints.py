@@ -1,4 +1,4 @@
-"""Phrases that must be in the trees of a Doc, or must not: spans of its groups as constraints on its sentences."""
+"""Constraints from span groups: phrases that the trees of a Doc must or must not contain."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spacy_incparse.documents.sentences import Sentence
 def constrained(
     doc: Doc, sentences: Sequence[Sentence], required_key: str | None, forbidden_key: str | None
 ) -> tuple[list[Sentence], list[Span]]:
-    """Return sentences of a Doc with the constraints that its groups of these names have, and spans that are in none.
+    """Return sentences of a Doc with the constraints from its groups, and the spans that are not within a sentence.
 
-    A span's label is that of the phrase, none stands for any. Whitespace tokens at its borders do not count. Spans find
-    their words by characters, since tokens may have been merged after the Doc was cut into these sentences.
+    A span's label is the label of the phrase; an empty label stands for any. Whitespace tokens at a span's edges are
+    ignored. Spans are aligned with words by characters, because tokens may have been merged in the meantime.
     """
-    from spacy_incparse.parsers.constraints import Constraint  # compiled modules stay unloaded until they are needed
+    from spacy_incparse.parsers.constraints import Constraint  # to load compiled modules only when needed
 
     starts = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_starts)}
     ends = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_ends)}
@@ -41,7 +41,7 @@ def constrained(
 
 
 def shown(constraints: Iterable[tuple], words: Sequence[str]) -> str:
-    """Return constraints for a message: label and words of each."""
+    """Return a description of constraints for a message: the label and words of each."""
     return ", ".join(
         f"{'' if is_required else 'no '}{label or 'phrase'} over {' '.join(words[start:end])!r}"
         for start, end, label, is_required in constraints

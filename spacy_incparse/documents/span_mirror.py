@@ -1,8 +1,8 @@
-"""Phrases in `doc.spans`: a mirror of the trees, and the trees again from that mirror where spaCy has dropped them.
+"""Mirror the phrases of trees in `doc.spans`, and restore the trees from the mirror if spaCy has dropped them.
 
-The group of a mirror has the trees' stored strings in its `attrs`, which a DocBin keeps even without user data. Where
-`attrs` are lost too, the spans themselves tell the trees (rebuilt_trees.py). JSON keeps no ids of spans; there the
-group's name decides.
+The group of a mirror has the trees' stored strings in its `attrs`, which a DocBin keeps even without user data. If
+`attrs` are lost too, the trees are rebuilt from the spans (rebuilt_trees.py). JSON does not keep span ids; there, the
+group's name identifies a mirror.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _looked_at: WeakKeyDictionary[Doc, tuple[Any, ...]] = WeakKeyDictionary()
 def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) -> None:
     """Write the phrases below the roots to `doc.spans` in pre-order, given sentences with their stored trees.
 
-    One of a unary chain comes before what it covers. A sentence without phrases is there with its root.
+    In a unary chain, parents come before children. A sentence without phrases is represented by its root.
     """
     spans: list[Span] = []
     trees: list[Stored] = []
@@ -41,14 +41,14 @@ def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) ->
 
 
 def remove_mirrors(doc: Doc) -> None:
-    """Remove the groups that mirror trees, as these are about to be others."""
+    """Remove the groups that mirror trees, because the trees are about to change."""
     for name, group in list(doc.spans.items()):
         if MARK in group.attrs or (has_ids(group) and _is_whole(doc, rebuilt(doc, group))):
             del doc.spans[name]
 
 
 def restore_lost(doc: Doc) -> None:
-    """Store the trees of a mirror on the Doc again where they are not there any more. Raises nothing."""
+    """Restore the trees of a mirror on the Doc if they were lost. Never raises an error."""
     state = _state(doc)
     if _looked_at.get(doc) != state:
         _adopt(doc)
@@ -58,20 +58,20 @@ def restore_lost(doc: Doc) -> None:
 
 
 def _adopt(doc: Doc) -> None:
-    """Let mirrors follow their characters again: on a Doc that was loaded they are groups of spaCy's own."""
+    """Convert mirrors back to MirrorGroups: on a loaded Doc, they are plain SpanGroups."""
     for name, group in list(doc.spans.items()):
         if MARK in group.attrs and not isinstance(group, MirrorGroup):
             doc.spans[name] = MirrorGroup.of(group)
 
 
 def _state(doc: Doc) -> tuple[Any, ...]:
-    """Return what changes where trees were lost or a mirror has come; quick to get."""
-    groups = doc.spans.data  # what a UserDict holds: its own methods take three times as long
+    """Return a value that changes when trees are lost or a mirror is added; cheap to compute."""
+    groups = doc.spans.data  # the dict inside the UserDict: its own methods take three times as long
     return len(doc.user_data), tuple(groups), tuple(map(SpanGroup.__len__, groups.values()))
 
 
 def _lost(doc: Doc) -> list[Stored]:
-    """Return the trees that a mirror has and the Doc has not."""
+    """Return the trees that are in a mirror but not on the Doc."""
     groups = list(doc.spans.items())
     stored = sorted(key[2:] for key in keys(doc))
     known = [tree for _, group in groups for tree in group.attrs.get(MARK, ())]
@@ -85,7 +85,7 @@ def _lost(doc: Doc) -> list[Stored]:
 
 
 def _overlaps(stored: list[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether one of the sentences, which are sorted and do not overlap, has any of these characters."""
+    """Return whether these characters overlap with one of the sentences, which are sorted and disjoint."""
     behind = bisect_left(stored, (end, 0))
     return behind > 0 and stored[behind - 1][1] > start
 
@@ -95,7 +95,7 @@ def _is_whole(doc: Doc, trees: list[Stored]) -> bool:
 
 
 def _phrases(value: str) -> list[tuple[str, int, int]]:
-    """Return (label, first word, one behind the last) of the phrases below the root, or of the root if it has none."""
+    """Return (label, start, end) in words of the phrases below the root, or of the root if there are none."""
     tree = decode(value)
     nodes = zip(tree.labels, tree.starts, tree.ends, tree.sizes, strict=True)
     phrases = [(label, start, end) for label, start, end, size in nodes if size > 1]

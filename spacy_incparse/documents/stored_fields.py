@@ -1,10 +1,10 @@
-"""What is stored of a sentence beside its tree: the head rules, and on request further analyses.
+"""The fields stored with a sentence's tree: the head rules and, on request, further analyses.
 
     h=en|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))
 
-`h` is described in head_fields.py. `t` is the model's temperature, if it has one. Each `n` is an analysis: its score,
-behind a semicolon its `h` where that depends on the tree, and its nodes as trees/codec.py writes them. The tree of the
-sentence itself is the first analysis and not repeated. Fields that are not known are left alone.
+stored_heads.py describes `h`. `t` is the model's temperature, if it has one. Each `n` is an analysis: its score; if its
+`h` depends on the tree, a semicolon and `h`; and its nodes as written by trees/codec.py. The sentence's own tree is the
+first analysis and is not repeated. Unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from spacy_incparse.trees.codec_strings import scan_nodes, spell_nodes
 from spacy_incparse.trees.heads import NAMES
 from spacy_incparse.trees.tree import Tree
 
-TEMPERATURE, ANALYSIS = "t=", "n="  # the fields begin so
-NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # the same for all trees of a parser
+TEMPERATURE, ANALYSIS = "t=", "n="  # prefixes of the fields
+NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
 
 
 class StoredAnalysis(NamedTuple):
-    """An analysis of a sentence beside the first, and the field with its heads."""
+    """An analysis of a sentence other than the first, and the field with its heads."""
 
     tree: Tree
     score: float
@@ -34,18 +34,18 @@ class StoredAnalysis(NamedTuple):
 
 
 def temperature_field(temperature: float | None) -> list[str]:
-    """Return the field for a model's temperature, if it has one."""
+    """Return a list with the field for a model's temperature; [] if it has none."""
     return [] if temperature is None else [f"{TEMPERATURE}{temperature:.6g}"]
 
 
 def analysis_field(tree: Tree, score: float, heads: str) -> str:
-    """Return the field for an analysis beside the first, given the field for its heads."""
+    """Return the field for an analysis other than the first, given the field for its heads."""
     shown = "" if heads in NAMED_HEADS else f";{heads}"
     return f"{ANALYSIS}{score:.6g}{shown} {spell_nodes(tree.arrays.labels, tree.arrays.sizes)}"
 
 
 def stored_temperature(fields: Sequence[str]) -> float | None:
-    """Return the temperature that is stored, or None. Raises IncparseError where the field is damaged."""
+    """Return the stored temperature, or None. Raises IncparseError if the field is damaged."""
     stored = next((field.removeprefix(TEMPERATURE) for field in fields if field.startswith(TEMPERATURE)), None)
     if stored is None:
         return None
@@ -57,9 +57,9 @@ def stored_temperature(fields: Sequence[str]) -> float | None:
 
 
 def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[StoredAnalysis]:
-    """Return the analyses beside the first that are stored, the best first; [] where there are none.
+    """Return the stored analyses other than the first, best first; [] if there are none.
 
-    Raises IncparseError where a field is damaged.
+    Raises IncparseError if a field is damaged.
     """
     heads = next((field for field in fields if field.startswith(HEADS)), "")
     try:
@@ -73,5 +73,5 @@ def _analysis(field: str, words: tuple[str, ...], heads: str) -> StoredAnalysis:
     score, _, own_heads = head.partition(";")
     labels, starts, ends, sizes = scan_nodes(nodes)
     if ends[0] != len(words):
-        raise ValueError("not one leaf for each word")
+        raise ValueError("the numbers of leaves and words differ")
     return StoredAnalysis(Tree(TreeArrays(labels, starts, ends, sizes, words)), float(score), own_heads or heads)

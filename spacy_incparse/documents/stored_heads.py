@@ -1,6 +1,6 @@
-"""What is stored of the head rules of the parser that made a tree, so that a Doc knows its heads without the parser.
+"""Store the head rules with each tree, so that a Doc knows the heads without the parser.
 
-A table of the package is stored by its name; of any other one the heads that it finds in this tree are stored.
+A head table of the package is stored by its name. For any other table, the heads of this tree are stored.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.head_words import head_children, head_words
 from spacy_incparse.trees.heads import NAMES, HeadRules
 
-HEADS = "h="  # the field begins so
+HEADS = "h="  # prefix of the field
 
 
 def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
-    """Return the function that gives a tree's field under these rules, such as "h=en" or "h=1,0,2"."""
+    """Return a function that returns a tree's field for these rules, such as "h=en" or "h=1,0,2"."""
     for name in NAMES:
         if rules == named_rules(name):
             field = HEADS + name
@@ -25,9 +25,9 @@ def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
 
 
 def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
-    """Return the lexical head of each node of a tree; without such a field by the rules for the language.
+    """Return the lexical head of each node of a tree; if it has no such field, use the rules for the language.
 
-    Raises ValueError where the field is damaged.
+    Raises ValueError if the field is damaged.
     """
     given = next((field.removeprefix(HEADS) for field in fields if field.startswith(HEADS)), default_name(language))
     if given in NAMES:
@@ -42,5 +42,5 @@ def default_name(language: str) -> str:
 
 @lru_cache(maxsize=len(NAMES))
 def named_rules(name: str) -> HeadRules:
-    """Return a table of the package; it is read once."""
+    """Return a head table of the package; each table is only read once."""
     return HeadRules.from_name(name)

@@ -1,4 +1,4 @@
-"""The trees of a Doc as plain JSON, for other programs."""
+"""Convert the trees of a Doc to plain JSON, for other programs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from spacy_incparse.documents.extensions import doc_trees
 
 
 def trees_to_json(doc: Doc) -> list[dict[str, Any]]:
-    """Return the sentences of a Doc with their trees as nested dicts, which `json.dumps` takes.
+    """Return the sentences of a Doc with their trees as nested, JSON-serializable dicts.
 
     A sentence has "text", "start", "end", "score", "source" and "tree". A node has "label", "start", "end" and
-    "children"; a word has no children and its "text" besides. All `start` and `end` are characters of the Doc's text,
-    as in `doc.to_json()`. Raises IncparseError where a stored tree is damaged.
+    "children"; a word has no children, and additionally "text". All `start` and `end` are character offsets in the
+    Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged.
     """
     return [_sentence(tree) for tree in doc_trees(doc)]
 
@@ -32,7 +32,7 @@ def _sentence(tree: DocTree) -> dict[str, Any]:
 
 
 def _nested(tree: DocTree) -> dict[str, Any]:
-    made: list[dict[str, Any]] = []  # by the index of the node; parents come first
+    made: list[dict[str, Any]] = []  # by node index; parents come first
     for node in tree.preorder():
         json: dict[str, Any] = {"label": node.label, "start": node.start_char, "end": node.end_char, "children": []}
         if node.is_leaf:

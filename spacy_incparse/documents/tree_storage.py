@@ -1,6 +1,6 @@
-"""Trees on a Doc: decoded when somebody looks, and remembered.
+"""Trees on a Doc, decoded on first access and cached.
 
-Decoded trees are cached by the stored string, and hold no Doc: what holds it are the nodes that users get (DocTree).
+Decoded trees are cached by the stored string and hold no reference to the Doc; only the public nodes (DocTree) do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["ATTRIBUTE", "AnchoredTree", "anchored_tree_over", "anchored_trees", 
 
 @dataclass(frozen=True, eq=False)
 class AnchoredTree:
-    """A sentence's tree and the characters that its leaves stand on; leaf i of the tree is word i of `tree.words`."""
+    """A sentence's tree and the character offsets of its leaves; leaf i of the tree is word i of `tree.words`."""
 
     tree: Tree
     text: str  # of the sentence
@@ -35,13 +35,13 @@ class AnchoredTree:
     char_starts: tuple[int, ...]  # of each leaf, from the first character of the sentence
     char_ends: tuple[int, ...]
     score: float | None
-    source: str  # "beam", "relaxed", "flat", or "" for a tree that was not parsed but given
+    source: str  # "beam", "relaxed", "flat", or "" for a given tree, which no parser produced
     language: str = ""  # of the Doc
     more: tuple[str, ...] = ()  # further fields, each NAME=VALUE
 
     @cached_property
     def nodes_by_span(self) -> dict[tuple[int, int], int]:
-        """(first character, one behind the last) from the sentence's start -> the highest node that has just these."""
+        """(start, end) in characters from the sentence's start -> the highest node that covers exactly these."""
         nodes: dict[tuple[int, int], int] = {}
         arrays = self.tree.arrays
         for index, (start, end) in enumerate(zip(arrays.starts, arrays.ends, strict=True)):
@@ -61,7 +61,7 @@ class AnchoredTree:
         return self.nodes_by_span.get((start_char - self.start_char, end_char - self.start_char))
 
     def path_to(self, start_char: int, end_char: int) -> list[int]:
-        """Return the nodes that cover these characters of the Doc, from the root down; [] where there are none."""
+        """Return the nodes that cover these characters of the Doc, from the root down; [] if there are none."""
         arrays = self.tree.arrays
         start, end = start_char - self.start_char, end_char - self.start_char
         first = bisect_right(self.char_starts, start) - 1
@@ -75,7 +75,7 @@ class AnchoredTree:
         return path[::-1]
 
     def chars_of(self, index: int) -> tuple[int, int]:
-        """Return the first character of a node in the Doc, and one behind its last."""
+        """Return the start and end offset of a node's characters in the Doc."""
         arrays = self.tree.arrays
         start, end = self.char_starts[arrays.starts[index]], self.char_ends[arrays.ends[index] - 1]
         return self.start_char + start, self.start_char + end
@@ -92,8 +92,8 @@ def clear_trees(doc: Doc) -> None:
 
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
-    """Return the trees of the Doc in the order of its text. Raises IncparseError for a stored string it cannot read."""
-    if doc.spans:  # where a mirror may be
+    """Return the trees of the Doc in text order. Raises IncparseError if a stored string cannot be read."""
+    if doc.spans:  # there may be a mirror
         restore_lost(doc)
     cut = _WholeText(doc)
     trees = [_anchored(doc, key, cut) for key in sorted(keys(doc), key=lambda key: key[2:])]
@@ -101,16 +101,16 @@ def anchored_trees(doc: Doc) -> list[AnchoredTree]:
 
 
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
-    """Return the tree of the sentence that the span lies in, or None. Raises IncparseError as `anchored_trees`."""
+    """Return the tree of the sentence that contains the span, or None. Raises IncparseError as in `anchored_trees`."""
     doc = span.doc
-    if doc.spans:  # where a mirror may be
+    if doc.spans:  # there may be a mirror
         restore_lost(doc)
     if doc.has_annotation("SENT_START"):
         sentence = span.sent
         found = _anchored(doc, key_of(sentence.start_char, sentence.end_char))
         if found is not None:
             return found
-    # Sentence bounds may have been set anew since the Doc was parsed: then the characters tell.
+    # Sentence boundaries may have changed since parsing: find the tree by its characters.
     for key in keys(doc):
         if key[2] <= span.start_char and span.end_char <= key[3]:
             return _anchored(doc, key)
@@ -132,7 +132,7 @@ def _anchored(doc: Doc, key: Key, cut: Callable[[int, int], str] | None = None) 
 
 def _decode(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None) -> AnchoredTree | None:
     _, _, start_char, end_char = key
-    # `Span.as_doc` keeps the trees of sentences that are cut off, with offsets before or behind the new Doc.
+    # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc.
     if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
         return None
     text = cut(start_char, end_char) if cut else _text(doc, start_char, end_char)
@@ -146,7 +146,7 @@ def _decode(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | Non
 
 
 class _WholeText:
-    """Cuts sentences out of a Doc's text, which is put together once, when the first is asked for."""
+    """Return slices of a Doc's text, which is assembled once, on the first call."""
 
     def __init__(self, doc: Doc):
         self._doc, self._text = doc, ""
@@ -157,7 +157,7 @@ class _WholeText:
 
 
 def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
-    """Return these characters of the Doc without putting its whole text together; None where they hit no token."""
+    """Return these characters of the Doc without assembling its whole text; None if no tokens cover them."""
     span = doc.char_span(start_char, end_char, alignment_mode="expand")
     if span is None or start_char < span.start_char or span.end_char < end_char:
         return None

@@ -1,4 +1,4 @@
-"""Measures of words on a Doc: one string a sentence in `doc.user_data`, beside the tree's (see user_data.py)."""
+"""Word measures on a Doc, stored as one string per sentence in `doc.user_data`, like trees (see user_data.py)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spacy_incparse.generative.measures import WordMeasures, joined, measuring_p
 
 ATTRIBUTE = "incparse_measures"
 VERSION = 1
-DIGITS = 6  # after the point, of bits
+DIGITS = 6  # decimal places of values in bits
 
 
 def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequence[Any]) -> str:
     """Return the string that stores the measures of a sentence's words.
 
-    tags: those that it was parsed under. Raises IncparseError where the parser, the component `name`'s, is not
+    tags: the tags used in parsing. name: the name of the parser's component. Raises IncparseError if the parser is not
     generative.
     """
     found = measuring_parser(parser, name).measures(sentence.words, tags)
@@ -39,7 +39,7 @@ def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequen
 
 
 def write_measures(doc: Doc, sentence: Sentence, value: str) -> None:
-    """Store what `measure_sentence` gave."""
+    """Store the string from `measure_sentence` on the Doc."""
     user_data(doc)["._.", ATTRIBUTE, sentence.start_char, sentence.end_char] = value
 
 
@@ -50,11 +50,11 @@ def clear_measures(doc: Doc) -> None:
 
 
 def token_measures(token: Token) -> WordMeasures | None:
-    """Return the measures of a token; None for whitespace, and for what is not made of whole words of one sentence.
+    """Return the measures of a token; None for whitespace, and for tokens not made of whole words of one sentence.
 
-    A token that was merged from several words has their joint measures, one that was split from a word has none. Raises
-    IncparseError where nothing was measured there: measures come from a component `incparse` with a generative model
-    and the setting `measures = true`.
+    A token merged from several words has their joint measures; a token split from a word has none. Raises IncparseError
+    if the token was not measured: measures come from a component `incparse` with a generative model and the setting
+    `measures = true`.
     """
     if token.is_space:
         return None
@@ -71,13 +71,13 @@ def token_measures(token: Token) -> WordMeasures | None:
     if is_measured:
         return None
     raise IncparseError(
-        f"there are no measures of {token.text!r}: parse with a generative model and its component's setting "
+        f"{token.text!r} has no measures: parse with a generative model and its component's setting "
         f"measures = true, such as spacy_incparse.load('en_generative')"
     )
 
 
 def register_measures() -> None:
-    """Declare what spaCy needs to carry the strings along where it cuts and joins Docs."""
+    """Register the Span attribute, so that spaCy keeps the strings when it splits or joins Docs."""
     if not Span.has_extension(ATTRIBUTE):
         Span.set_extension(ATTRIBUTE, default=None)
 

@@ -1,1 +1,1 @@
-"""What parsers of all kinds have in common, whatever their model."""
+"""Protocols, data types and functions shared by all kinds of parsers."""

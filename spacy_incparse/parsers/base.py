@@ -1,4 +1,4 @@
-"""What parsers have in common, whatever their model: a base class with the simplest answer to everything."""
+"""A base class for parsers, with the simplest implementation of each method."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from spacy_incparse.trees.tree import Tree
 
 
 class BaseParser(ABC):
-    """A trained parser that has to be given one tag per word and knows one tree per sentence.
+    """A trained parser that needs one tag per word and returns one tree per sentence.
 
-    Subclasses have `tags` and `labels`, implement `parse` and `to_bytes`, and override what they do better.
+    Subclasses define `tags` and `labels`, implement `parse` and `to_bytes`, and override whatever they do better.
     """
 
     kind: str
@@ -35,31 +35,31 @@ class BaseParser(ABC):
 
     @property
     def clusters(self) -> Clusters | None:
-        """The word clusters that it reads: none."""
+        """None: the parser does not use word clusters."""
         return None
 
     @property
     def tag_request(self) -> TagRequest | None:
-        """The tags that it has to be given: one per word."""
+        """The tags that the parser needs: one per word."""
         return TagRequest()
 
     @property
     def answers_with_best(self) -> bool:
-        """Whether `parse` returns the tree with the highest score of those that it finds."""
+        """Whether `parse` returns the highest-scoring tree that it finds."""
         return True
 
     @property
     def heads(self) -> HeadRules:
-        """The head rules: those for any language."""
+        """The language-independent head rules."""
         return HeadRules.from_name("any")
 
     @property
     def needs_tags(self) -> bool:
-        """Whether it has to be given tags."""
+        """Whether the parser needs tags."""
         return self.tag_request is not None
 
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Parse sentences, each given as words and tags, and constraints if there are any."""
+        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
         return [self.parse(*sentence) for sentence in sentences]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
@@ -71,8 +71,8 @@ class BaseParser(ABC):
         raise IncparseError(f"a {self.kind} parser cannot score given trees")
 
     def start(self, tagger: TagSource | None = None) -> Session:
-        """Raise IncparseError: this parser needs whole sentences."""
-        raise IncparseError(f"a {self.kind} parser needs whole sentences: it cannot take them word by word")
+        """Raise IncparseError: this parser only parses whole sentences."""
+        raise IncparseError(f"a {self.kind} parser only parses whole sentences, not word by word")
 
     def with_wide_search(self, n: int) -> ConstituencyParser:
         """Return the parser itself: it has no search."""
@@ -81,5 +81,5 @@ class BaseParser(ABC):
     def with_search(self, **settings: object) -> ConstituencyParser:
         """Return the parser itself. Raises ConfigError for any setting: it has no search."""
         if settings:
-            raise ConfigError(f"a {self.kind} parser has no search, so there is no setting {next(iter(settings))!r}")
+            raise ConfigError(f"a {self.kind} parser has no search, so it has no setting {next(iter(settings))!r}")
         return cast(ConstituencyParser, self)

@@ -29,20 +29,20 @@ def register_kind(kind: ParserKind) -> None:
 
 @lru_cache(maxsize=1)
 def kinds() -> dict[str, ParserKind]:
-    """Return all kinds by their names, the default first."""
+    """Return all kinds by name, the default first."""
     found: dict[str, ParserKind] = _registry.get_all()
     return {name: found[name] for name in sorted(found, key=lambda name: (name != DEFAULT, name))}
 
 
 def find_kind(name: str) -> ParserKind:
-    """Return the kind of a name. Raises ConfigError where there is none."""
+    """Return the kind with this name. Raises ConfigError if the name is unknown."""
     if not isinstance(name, str) or name not in kinds():
         raise ConfigError(f"kind is {name!r}: it must be one of {', '.join(kinds())}")
     return kinds()[name]
 
 
 def kind_of(settings: Mapping[str, Any]) -> ParserKind:
-    """Return the kind of parser that settings of training describe: the one they name, else the one they fit."""
+    """Return the kind of parser that training settings describe: the one they name, otherwise the one they fit."""
     name = settings.get("kind")
     if name is not None:
         return find_kind(name)
@@ -56,12 +56,12 @@ def kind_of_config(config: Settings) -> ParserKind:
 
 
 def recipes() -> dict[str, tuple[ParserKind, Mapping[str, Any]]]:
-    """Return what `--config` may name: a kind of parser, and the settings that differ from its defaults."""
+    """Return the recipes for `--config`: a kind of parser, and the settings that differ from its defaults."""
     return {name: (kind, recipe) for kind in kinds().values() for name, recipe in kind.recipes.items()}
 
 
 def check_search(settings: Mapping[str, Any]) -> None:
-    """Raise ConfigError for settings of the search that no kind of parser accepts as a whole."""
+    """Raise ConfigError if no kind of parser accepts all of these search settings."""
     errors = []
     for kind in kinds().values():
         try:
@@ -75,7 +75,7 @@ def check_search(settings: Mapping[str, Any]) -> None:
 
 
 def _foreign(settings: Mapping[str, Any], first: ConfigError) -> ConfigError:
-    """Return the error for settings of which no kind has all; two that belong to different kinds are named."""
+    """Return the error for settings that no single kind has, naming two that belong to different kinds."""
     owners = {
         name: [kind.name for kind in kinds().values() if name in kind.config_type.SEARCH] for name in sorted(settings)
     }

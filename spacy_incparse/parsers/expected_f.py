@@ -1,7 +1,7 @@
-"""Which of several trees to answer with: the one that is expected to have the best F (Goodman 1996).
+"""Choose the tree with the highest expected F (Goodman 1996).
 
-The most probable tree is the one most likely to be right as a whole. What is asked for is mostly as many right phrases
-as possible, and that is another tree where many less probable ones agree against it.
+The most probable tree is the one most likely to be right as a whole. Usually the aim is to get as many phrases right as
+possible, and then another tree can be better: one whose phrases many less probable trees share.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from spacy_incparse.parsers.parse import Parse
 
 
 def max_expected_f(parses: Sequence[Parse], temperature: float) -> Parse:
-    """Give the tree with the highest expected F against all of them.
+    """Return the tree with the highest expected F against all trees.
 
     Expected F of t = 2 sum over t's phrases of P(phrase) / (phrases of t + expected phrases of a tree), where a tree's
-    probability is proportional to exp(score / temperature): above 1, as models believe too much in their best tree.
-    Scores are natural log probabilities; of equals the first is given.
+    probability is proportional to exp(score / temperature). The temperature is above 1 because models are overconfident
+    in their best tree. Scores are natural log probabilities. Ties go to the first tree.
     """
     top = max(parse.score for parse in parses)
     weights = [exp((parse.score - top) / temperature) for parse in parses]
@@ -31,7 +31,7 @@ def max_expected_f(parses: Sequence[Parse], temperature: float) -> Parse:
     n_expected = sum(posterior.values()) / total
 
     def expected_f(here: set[tuple[str, int, int]]) -> float:
-        # Summed in the order of the values, since the order of a set changes from process to process.
+        # Summed in sorted order, because the order of a set differs between processes.
         return 2 * sum(sorted(posterior[phrase] for phrase in here)) / total / (len(here) + n_expected)
 
     scores = [expected_f(here) for here in phrases]

@@ -1,7 +1,8 @@
-"""A sentence that comes word by word to a parser whose features look ahead: it answers that many words late.
+"""Word-by-word parsing with features that look ahead: analyses lag behind the input by the length of the look-ahead.
 
-A session never changes: `push` gives another one, which refers to it. So going back to an earlier one, or pushing
-several words after the same prefix, costs a reference. An answer is a search over the words that are there.
+A session is immutable: `push` returns a new session that refers to the old one. Returning to an earlier session, or
+pushing different words after the same prefix, therefore costs only a reference. Each analysis is a search over the
+words pushed so far.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from spacy_incparse.parsers.pushed_words import NO_WORDS, check_n_analyses, chec
 
 
 class LookAheadParser(Protocol):
-    """A parser, as its sessions need it."""
+    """The part of a parser's interface that sessions use."""
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags that it knows."""
+        """The tags that the parser knows."""
 
     @property
     def tag_request(self) -> TagRequest | None:
-        """The tags that it has to be given."""
+        """The tags that the parser needs."""
 
     @property
     def look_ahead(self) -> int | None:
-        """How many words after the one that is absorbed it looks at; None: at the end of the sentence."""
+        """The number of words after the current word that features use; None: they use the end of the sentence."""
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
         """Return up to `k` analyses of a sentence."""
@@ -40,7 +41,7 @@ class LookAheadParser(Protocol):
 
 
 class LookAheadSession:
-    """Words and tags so far, linked to the session of one word less. Made by `Parser.start`."""
+    """The words and tags pushed so far, linked to the session with one word less. Created by `Parser.start`."""
 
     def __init__(
         self,
@@ -63,58 +64,58 @@ class LookAheadSession:
 
     @property
     def look_ahead(self) -> int | None:
-        """So many words behind a word must be there before it is answered for; None: the whole sentence.
+        """The number of words needed after a word before it can be analyzed; None: the whole sentence.
 
-        These are the words that features look at, and those that the tagger does where words come without tags.
+        It covers the words that features use and, for words without tags, those that the tagger uses.
         """
         reach = self._parser.look_ahead
         return None if reach is None else reach + self._tagger_reach
 
     @property
     def answered(self) -> int:
-        """For how many of the words there is an answer before the sentence is complete."""
+        """The number of words that are analyzed before the sentence is complete."""
         reach = self._parser.look_ahead
         return 0 if reach is None else max(0, self._n_tagged - reach)
 
     def push(self, word: str, tag: Tag = None) -> LookAheadSession:
-        """Give the session of one word more; this one stays as it is.
+        """Return a session with one more word; this session does not change.
 
-        Raises IncparseError for what is no word or no tag of the parser, and for one without a tag where there is no
-        tagger.
+        Raises IncparseError if `word` is not a word, if the parser does not know the tag, or if there is neither a tag
+        nor a tagger.
         """
         check_word(word, tag, self._parser.tags)
         if not tag and self._tagger is None:
-            raise IncparseError(f"{word!r} has no tag, and this parser finds none itself: push it with one")
+            raise IncparseError(f"{word!r} has no tag, and this parser has no tagger: pass a tag to push()")
         return LookAheadSession(self._parser, self._tagger, self, (word, tag or None))
 
     def best(self, *, complete: bool = False) -> Parse:
-        """Give the best analysis of the words that are answered for: a partial tree, what is open in it closed.
+        """Return the best analysis of the analyzed words: a partial tree in which open constituents are closed.
 
-        With `complete` the sentence ends with the last word, and all words are answered for. Raises IncparseError
-        before the first word, and where none is answered for yet.
+        With `complete`, the sentence ends with the last word and all words are analyzed. Raises IncparseError before
+        the first word, and as long as no word can be analyzed.
         """
         return self.nbest(1, complete=complete)[0]
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
-        """Give up to k analyses, different trees, the best first."""
+        """Return up to k analyses with different trees, best first."""
         check_n_analyses(k)
         if not self._n_words:
             raise IncparseError(NO_WORDS)
         if complete:
             return self._parser.nbest(self.words, self._tags(self._n_words, complete=True), k)
         if self.look_ahead is None:
-            raise IncparseError("this parser's features look at the end of the sentence: ask with complete=True")
+            raise IncparseError("this parser's features use the end of the sentence: pass complete=True")
         if not self.answered:
             raise IncparseError(
-                f"no word is answered for yet: this parser looks {self.look_ahead} words ahead, and {self._n_words} "
-                f"are there; push more, or ask with complete=True"
+                f"no word can be analyzed yet: this parser looks {self.look_ahead} words ahead, and the sentence has "
+                f"{self._n_words} so far; push more words, or pass complete=True"
             )
         return self._parser.prefix(self.words[: self._n_tagged], self._tags(self._n_tagged), self.answered, k)
 
     def measures(self) -> NoReturn:
-        """Raise IncparseError: the scores of this parser are no probabilities."""
+        """Raise IncparseError: the scores of this parser are not probabilities."""
         raise IncparseError(
-            "this parser gives no probabilities of words, so that there are no measures: take a generative one, such "
+            "this parser has no word probabilities and therefore no measures: use a generative parser, such "
             "as 'en_generative'"
         )
 
@@ -124,13 +125,13 @@ class LookAheadSession:
 
     @cached_property
     def _n_tagged(self) -> int:
-        """How many words from the first on have a tag that no later word changes: given ones, or the tagger's."""
+        """Return how many of the first words have a final tag, which no later word can change."""
         near_the_end = self._path()[max(0, self._n_words - self._tagger_reach) :]
         given = list(takewhile(lambda session: session._word[1], near_the_end))
         return self._n_words - len(near_the_end) + len(given)
 
     def _tags(self, n_words: int, *, complete: bool = False) -> Tags:
-        """The tags of the first words; one that was not given is the tagger's when it first had all it looks at."""
+        """Return the tags of the first words; missing tags are the tagger's, from when its look-ahead was first met."""
         path, reach = self._path(), self._tagger_reach
         return [
             session._word[1] or (self if complete else path[n + reach])._own_tags[n]
@@ -139,13 +140,13 @@ class LookAheadSession:
 
     @cached_property
     def _own_tags(self) -> Tags:
-        """The tagger's tags of all words, as if there were no more."""
+        """Return the tagger's tags for all words, as if the sentence ended here."""
         assert self._tagger is not None
         request = self._parser.tag_request or TagRequest()
         return self._tagger.candidate_tags([self.words], *request)[0]
 
     def _path(self) -> list[LookAheadSession]:
-        """The sessions from the first word to here."""
+        """Return the sessions from the first word to this one."""
         found, here = [], self
         while here.previous is not None:
             found.append(here)

@@ -1,7 +1,7 @@
-"""Several analyses of a sentence, and how probable each of them is, and each of their phrases.
+"""N-best analyses of a sentence, and the probabilities of trees and phrases.
 
-Scores are sums of weights. Their softmax at a temperature T that was fitted on held-out sentences
-(training/temperature.py) makes probabilities of them: p(i) = exp(score(i) / T) / sum over j of exp(score(j) / T).
+Scores are sums of weights. A softmax turns them into probabilities, at a temperature T fitted on held-out sentences
+(training/temperature.py): p(i) = exp(score(i) / T) / sum over j of exp(score(j) / T).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.trees.tree import Tree
 
-N_ANALYSES = 100  # at most so many of a sentence are looked at
+N_ANALYSES = 100  # the maximum per sentence
 
-Phrase = tuple[str, int, int]  # label, first word, one behind the last
+Phrase = tuple[str, int, int]  # label, first word, one past the last
 
 
 class NBestSearch:
-    """Finds the analyses beside a parser's own, by a search that keeps a hypothesis for no more than its rank.
+    """Find the n-best analyses by a search that prunes by rank alone.
 
-    The parser's own search drops what scores far below the best, which is what a probability has to know.
+    The parser's own search drops hypotheses that score far below the best, but probabilities need them.
     """
 
     def __init__(self, parser: ConstituencyParser):
@@ -30,15 +30,15 @@ class NBestSearch:
         self._wide = parser.with_wide_search(N_ANALYSES)
 
     def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Give the analyses of a sentence, the parser's own first, then the others with falling scores."""
+        """Return the analyses of a sentence: the parser's own, then the others by descending score."""
         constraints = list(constraints)
         return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints)
 
     def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Give the parser's own analysis of a sentence and, with falling scores, the others.
+        """Return the parser's own analysis of a sentence, then the others by descending score.
 
-        Where the parser answers with its best tree, what a wider search finds beyond that is left out, so that the tree
-        that one works with is the best. A flat tree stands alone.
+        If the parser returns its highest-scoring tree, higher-scoring trees from the wider search are left out, so that
+        the parser's tree remains the best. A flat tree is returned alone.
         """
         if best.source == "flat":
             return [best]
@@ -49,7 +49,7 @@ class NBestSearch:
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:
-    """Return the softmax of scores; they sum to 1."""
+    """Return the softmax of the scores; the probabilities sum to 1."""
     top = max(scores)
     weights = [exp((score - top) / temperature) for score in scores]
     total = sum(weights)
@@ -57,7 +57,7 @@ def probabilities(scores: Sequence[float], temperature: float) -> list[float]:
 
 
 def phrase_probabilities(trees: Iterable[Tree], shares: Iterable[float]) -> dict[Phrase, float]:
-    """Return for each phrase the sum of the probabilities of the trees that have it."""
+    """Return the probability of each phrase: the sum of the probabilities of the trees that contain it."""
     sums: dict[Phrase, float] = {}
     for tree, share in zip(trees, shares, strict=True):
         for phrase in set(tree.spans()):

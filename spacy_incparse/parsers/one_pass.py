@@ -1,4 +1,4 @@
-"""A learner for parsers that are trained at once, such as those that count."""
+"""A learner for parsers that are trained in one pass, such as those based on counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spacy_incparse.trees.tree import Tree
 
 
 class FinishedLearner:
-    """Holds a parser that has learned everything from the treebank; passes over the sentences change nothing."""
+    """A learner whose parser is already trained; passes over the sentences change nothing."""
 
     n_models = 1
 
@@ -18,11 +18,11 @@ class FinishedLearner:
         self._parser = parser
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
-        """Return None: nothing is learned from single sentences."""
+        """Return None: the parser does not learn from single sentences."""
         return None
 
     def learn(self, example: object, number: int = 0) -> int:
-        """Return 0: there are no updates."""
+        """Return 0, the number of updates."""
         return 0
 
     def parser(self) -> ConstituencyParser:

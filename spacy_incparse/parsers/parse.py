@@ -1,4 +1,4 @@
-"""An analysis of a sentence: the tree that a parser gives, its score, and where it came from."""
+"""The result of parsing a sentence: a tree, its score, and the way it was found."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.tree import Tree
 
 ROOT_LABEL = "TOP"
-UNKNOWN_TAG = "X"  # the tag of a word that nobody tagged
+UNKNOWN_TAG = "X"  # the tag of an untagged word
 
 Tag = str | Sequence[tuple[str, float]] | None
-"""A word's tag; or several tags, the best first, each with its gap to the best; or None where none is given."""
+"""A word's tag; or several tags, best first, each with its distance from the best; or None if no tag is given."""
 
 Tags = Sequence[Tag]
 """One entry per word."""
@@ -23,9 +23,9 @@ Tags = Sequence[Tag]
 class Parse:
     """A tree over all words of a sentence.
 
-    score: on the parser's own scale; higher is better. source: "beam"; "relaxed" if some word was searched again
-    without the grammar's triples; "flat" if the search found nothing and all words hang from the root. unmet: the
-    constraints that were left out because no tree could meet them.
+    score: on the parser's own scale; higher is better. source: "beam"; "relaxed" if the search was repeated for some
+    word without the grammar's triples; "flat" if the search found nothing and all words are attached to the root.
+    unmet: the constraints that were dropped because no tree satisfies them.
     """
 
     tree: Tree
@@ -35,7 +35,7 @@ class Parse:
 
 
 def flat_tree(words: Sequence[str], tags: Tags) -> Tree:
-    """Return the tree in which all words hang from the root."""
+    """Return a tree in which all words are attached to the root."""
     builder = TreeBuilder()
     builder.open(ROOT_LABEL)
     for word, tag in zip(words, tags, strict=True):
@@ -52,7 +52,7 @@ def best_tag(tag: Tag) -> str:
 
 
 def check_sentence(words: Sequence[str], tags: Tags | None) -> None:
-    """Raise ValueError for a sentence without words, or with more or fewer tags than words."""
+    """Raise ValueError if a sentence has no words, or not one tag per word."""
     if not words or (tags is not None and len(words) != len(tags)):
         n_tags = 0 if tags is None else len(tags)
-        raise ValueError(f"a sentence needs words and as many tags, not {len(words)} words and {n_tags} tags")
+        raise ValueError(f"a sentence needs words and one tag per word, not {len(words)} words and {n_tags} tags")

@@ -1,7 +1,7 @@
-"""What every parser offers, and what every kind of parser says of itself.
+"""The interfaces of parsers and of kinds of parsers.
 
-Components, commands, evaluation and benchmarks know parsers by these protocols alone. A new kind of parser implements
-`ConstituencyParser` and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
+Components, commands, evaluation and benchmarks use parsers only through these protocols. A new kind of parser
+implements `ConstituencyParser` and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
 (`parsers/catalogue.py`).
 """
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 
 class TagRequest(NamedTuple):
-    """The tags that a parser wants for each word: up to `n_tags`, none more than `margin` below the best."""
+    """The tags that a parser needs for each word: up to `n_tags`, all within `margin` of the best."""
 
     n_tags: int = 1
     margin: float = 0.0
 
 
 class TagSource(Protocol):
-    """A tagger, as parsers and sessions need it."""
+    """The part of a tagger's interface that parsers and sessions use."""
 
     @property
     def look_ahead(self) -> int:
-        """How many words after a word it looks at."""
+        """The number of words after a word that the tagger uses."""
 
     def candidate_tags(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
         """Return the tags of each sentence."""
 
 
 class Session(Protocol):
-    """A sentence that comes word by word. Sessions are immutable: `push` returns a new one."""
+    """A sentence parsed word by word. Sessions are immutable: `push` returns a new one."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -51,76 +51,76 @@ class Session(Protocol):
 
     @property
     def answered(self) -> int:
-        """For how many of the words there is an answer."""
+        """The number of words that are analyzed."""
 
     def push(self, word: str, tag: Tag = None) -> Session:
-        """Return the session with one more word."""
+        """Return a session with one more word."""
 
     def best(self, *, complete: bool = False) -> Parse:
-        """Return the best analysis of the words that are answered for."""
+        """Return the best analysis of the analyzed words."""
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
-        """Return up to `k` analyses, the best first."""
+        """Return up to `k` analyses, best first."""
 
 
 class ConstituencyParser(Protocol):
-    """A trained parser. Tags are given to it; it asks nobody for them."""
+    """A trained parser. The caller passes in the tags; the parser never calls a tagger itself."""
 
     @property
     def kind(self) -> str:
-        """The name of its kind in the catalogue."""
+        """The name of the parser's kind in the catalogue."""
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags that it knows, the most frequent first."""
+        """The tags that the parser knows, most frequent first."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of the phrases that it can give, sorted."""
+        """The phrase labels that the parser can assign, sorted."""
 
     @property
     def heads(self) -> HeadRules:
-        """The head rules of the treebank that it was trained on."""
+        """The head rules of the treebank that the parser was trained on."""
 
     @property
     def clusters(self) -> Clusters | None:
-        """The word clusters that it reads."""
+        """The word clusters that the parser uses."""
 
     @property
     def tag_request(self) -> TagRequest | None:
-        """The tags that it has to be given; None if it finds its own."""
+        """The tags that the parser needs; None if it assigns its own."""
 
     @property
     def needs_tags(self) -> bool:
-        """Whether it has to be given tags."""
+        """Whether the parser needs tags."""
 
     @property
     def answers_with_best(self) -> bool:
-        """Whether `parse` returns the tree with the highest score of those that it finds."""
+        """Whether `parse` returns the highest-scoring tree that it finds."""
 
     temperature: float | None
-    """What makes probabilities of its scores; None if it was never fitted."""
+    """The temperature that turns scores into probabilities; None if it was never fitted."""
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence."""
 
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Parse sentences, each given as words and tags, and constraints if there are any."""
+        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
-        """Return up to `k` different trees of a sentence, the best first."""
+        """Return up to `k` different trees of a sentence, best first."""
 
     def with_wide_search(self, n: int) -> ConstituencyParser:
-        """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
+        """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the score of a given tree."""
 
     def start(self, tagger: TagSource | None = None) -> Session:
-        """Begin a sentence that comes word by word; words without a tag get the tagger's."""
+        """Return a session for parsing a sentence word by word; words without a tag get the tagger's."""
 
     def with_search(self, **settings: object) -> ConstituencyParser:
-        """Return a parser with the same weights and other settings of the search."""
+        """Return a parser with the same weights and other search settings."""
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Return the whole parser as bytes."""
@@ -131,22 +131,22 @@ class Learner(Protocol):
 
     @property
     def n_models(self) -> int:
-        """How many models learn side by side, each with its own order of sentences."""
+        """The number of models trained in parallel, each with its own order of sentences."""
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
-        """Return a sentence with its gold tree in the form that `learn` takes; made once, used in every pass."""
+        """Return a sentence with its gold tree as input for `learn`; encoded once and used in every pass."""
 
     def learn(self, example: Any, number: int = 0) -> int:
-        """Learn from one sentence with the model of this number; return the number of updates."""
+        """Update one of the models, given by its number, on one sentence; return the number of updates."""
 
     def parser(self) -> ConstituencyParser:
-        """Return the parser that has been learned so far."""
+        """Return the parser learned so far."""
 
     def state_to_bytes(self) -> bytes:
-        """Return everything that learning changes."""
+        """Return the state that training changes."""
 
     def state_from_bytes(self, data: bytes) -> None:
-        """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
+        """Restore the state that `state_to_bytes` returned. Raises ModelError for anything else."""
 
 
 class FineTuner(Learner, Protocol):
@@ -158,10 +158,10 @@ class FineTuner(Learner, Protocol):
 
 @dataclass(frozen=True)
 class TrainingNeeds:
-    """What a configuration needs of its training.
+    """The requirements of a configuration for training.
 
     tag_request: the tags that the parser is trained with; None: no tagger is trained. clusters, cluster_words: the word
-    clusters to read. gold_tag_interval: in each pass every n-th sentence has its gold tags; 0: never.
+    clusters to read. gold_tag_interval: in each pass, every n-th sentence keeps its gold tags; 0: none does.
     """
 
     tag_request: TagRequest | None = None
@@ -175,35 +175,35 @@ class ParserKind(ABC):
 
     name: ClassVar[str]
     part_name: ClassVar[str]
-    """The name of its part in a model's file."""
+    """The name of the parser's part in a model file."""
     config_type: ClassVar[type[Settings]]
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """What `--config` may name: settings of "training" and "search" that differ from the defaults, and "max_epochs"."""
+    """Recipes for `--config`: "training" and "search" settings that differ from the defaults, and "max_epochs"."""
     has_measures: ClassVar[bool] = False
-    """Whether its parsers know what each word costs (`token._.incparse`)."""
+    """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether settings without a `kind` describe a parser of this one, as those of version 0.1 do."""
+        """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
         return settings.get("features") == self.name
 
     def config(self, settings: Mapping[str, Any]) -> Settings:
-        """Return the checked configuration. Raises ConfigError for an unknown name or a wrong value."""
+        """Return the validated configuration. Raises ConfigError for an unknown name or an invalid value."""
         return self.config_type.from_dict(dict(settings))
 
     def check_search(self, settings: Mapping[str, Any]) -> None:
-        """Raise ConfigError for settings that are not settings of its search, or have wrong values."""
+        """Raise ConfigError if a search setting is unknown or has an invalid value."""
         self.config_type().with_search(**settings)
 
     def needs(self, config: Any) -> TrainingNeeds:
-        """Return what training with a configuration needs."""
+        """Return the requirements of a configuration for training."""
         return TrainingNeeds()
 
     @abstractmethod
     def learner(
         self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
     ) -> Learner:
-        """Return a learner for normalized trees under the tags (one row per tree) that it will be trained with."""
+        """Return a learner for normalized trees, with the tags (one row per tree) to train with."""
 
     def fine_tuner(self, parser: Any) -> FineTuner:
         """Return a learner that goes on from a trained parser. Raises IncparseError if the kind has none."""
@@ -214,4 +214,4 @@ class ParserKind(ABC):
 
     @abstractmethod
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
-        """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
+        """Return the parser stored by `to_bytes`. Raises ModelError for anything else."""

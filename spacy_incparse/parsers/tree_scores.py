@@ -1,4 +1,4 @@
-"""The score of a given tree, move by move, and what the grammar lacks for it."""
+"""The score of a given tree, move by move, and the moves that the grammar does not allow."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from spacy_incparse.trees.tree import Tree
 
 
 class Violation(NamedTuple):
-    """What the grammar lacks for a word's move. kind: "tag", "chain", "triple" or "context".
+    """The reason why the grammar does not allow a word's move. kind: "tag", "chain", "triple" or "context".
 
-    A tag that training has not seen, for which the most frequent one stands; a chain of new constituents down to the
-    tag; a triple of parent, left sibling and what comes next; or a context (parent, left sibling, tag of the next word)
-    that was seen so often that it allows only what was seen there.
+    tag: not seen in training; the most frequent tag is used instead. chain: an unseen chain of new constituents down
+    to the tag. triple: an unseen triple of parent, left sibling and next constituent. context: parent, left sibling and
+    the next word's tag were seen so often together that only what was seen there is allowed.
     """
 
     kind: str
@@ -22,12 +22,13 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoredMove:
-    """How one word is absorbed, or the sentence ended, and what that scores.
+    """The move that attaches a word or ends the sentence, with its score.
 
-    word, tag: None at the end. closings: the labels of the constituents that end, the lowest first. chain: those of the
-    constituents that begin, the highest first. A label A/A belongs to the left-corner transform: what follows the A to
-    its left in a larger A. closing_score, chain_score: in the unit of the whole score; the chain's with tag and word.
-    None from where the grammar has no chain. violation: why the grammar does not have the move; None if it does.
+    word, tag: None at the end. closings: the labels of the constituents that end, lowest first. chain: the labels of
+    the constituents that begin, highest first. A label A/A comes from the left-corner transform: it covers the
+    material that follows the A to its left in a larger A. closing_score, chain_score: in the same unit as the total
+    score; chain_score includes tag and word. Both are None from the first move whose chain the grammar does not have.
+    violation: why the grammar does not allow the move; None if it does.
     """
 
     word: str | None
@@ -48,10 +49,10 @@ class ScoredMove:
 
 @dataclass(frozen=True)
 class TreeScore:
-    """The score of a tree as its parser would score it, with the derivation.
+    """The score that the parser assigns to a tree, with the derivation.
 
-    tree: under the tags that it was scored with. score: as of a `Parse`; None where the grammar has no chain for some
-    word. moves: one for each word, and one for the end.
+    tree: with the tags used for scoring. score: as in `Parse`; None if the grammar lacks the chain for some word.
+    moves: one for each word, and one for the end.
     """
 
     tree: Tree
@@ -60,12 +61,12 @@ class TreeScore:
 
     @property
     def is_derived(self) -> bool:
-        """Whether the grammar has all moves, so that the search may find the tree."""
+        """Whether the grammar allows all moves, so that the search can find the tree."""
         return not any(move.violation for move in self.moves)
 
     @property
     def reason(self) -> str:
-        """What the grammar lacks first, and at which word (from 1); "" where it derives the tree."""
+        """The first violation and the number of its word, from 1; "" if the grammar derives the tree."""
         for number, move in enumerate(self.moves, start=1):
             if move.violation:
                 where = "the end" if move.word is None else f"word {number} {move.word!r}"

@@ -1,1 +1,1 @@
-"""spaCy components, readers, batchers and scorers: they connect a Doc with the parser; no algorithms here."""
+"""spaCy components, readers, batchers and scorers, which connect Docs with the parser; no algorithms here."""

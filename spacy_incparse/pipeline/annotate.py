@@ -1,4 +1,4 @@
-"""From sentences to stored trees: the batches that go to tagger and parser, and what happens where these fail."""
+"""Tag and parse sentences in batches, handle failures, and encode the trees for storage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, flat_tree
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 
-BATCH_WORDS = 10_000  # parsed at once: enough to make the overhead of a batch small, little enough to keep memory flat
+BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class ParsedSentence:
     sentence: Sentence
     tags: Sequence[str]
     stored: str
-    measures: str | None = None  # the string that stores what each word costs
-    unmet: Sequence[Constraint] = ()  # constraints that were left out
+    measures: str | None = None  # the string that stores the measures of the words
+    unmet: Sequence[Constraint] = ()  # constraints that were dropped
 
 
 def annotate(
@@ -34,11 +34,11 @@ def annotate(
     *,
     use_given_tags: bool = False,
 ) -> list[ParsedSentence]:
-    """Tag and parse sentences of any Docs; every one of them gets a tree.
+    """Tag and parse the sentences of any Docs, and return a tree for each of them.
 
-    A sentence in which something fails gets a flat tree, and `on_error` is told; the others do not suffer from it.
-    `on_unmet` is told of constraints that a tree could not meet. With `use_given_tags` the tagger is asked only where a
-    word has no tag.
+    If a sentence fails, it gets a flat tree and `on_error` is called; the other sentences are not affected. `on_unmet`
+    is called with the constraints that a tree could not satisfy. With `use_given_tags`, the tagger only tags words
+    without a tag.
     """
     parsed: list[ParsedSentence] = []
     for batch in _batches(sentences):
@@ -93,7 +93,7 @@ def _annotate_one(
 
 
 def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int, *, use_given_tags: bool) -> list[Parse]:
-    """Return up to `k` analyses of a sentence, the one that `annotate` gives first; a flat tree where that fails."""
+    """Return up to `k` analyses of a sentence, starting with that of `annotate`; a flat tree if parsing fails."""
     try:
         (tags,) = parser.tags_for([sentence], use_given=use_given_tags)
         return parser.nbest_search.analyses(sentence.words, tags, sentence.constraints)[:k]

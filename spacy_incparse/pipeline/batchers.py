@@ -14,7 +14,7 @@ def create_pass_batcher() -> Callable[[Iterable[Item]], Iterator[list[Item]]]:
 
 
 def batch_by_pass(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield all items as one batch: one step of training is one pass over the treebank, and is evaluated once."""
+    """Yield all items as one batch, so that each training step is one pass over the treebank and evaluated once."""
     batch = list(items)
     if batch:
         yield batch

@@ -1,4 +1,4 @@
-"""What happens before `spacy train` saves a pipeline."""
+"""Callbacks that `spacy train` runs before it saves a pipeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def create_calibrate() -> Callable[[Language], Language]:
 
 
 def calibrate(nlp: Language) -> Language:
-    """Fit the temperature of each parser component on the config's dev corpus, from which no weight was learned."""
+    """Fit the temperature of each parser component on the config's dev corpus, and return the pipeline."""
     config = nlp.config.interpolate()
     (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
     examples = list(islice(corpus(nlp), MAX_SENTENCES))

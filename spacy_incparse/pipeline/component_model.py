@@ -11,7 +11,7 @@ from spacy_incparse.parsers.catalogue import find_kind, kinds
 from spacy_incparse.parsers.protocol import ConstituencyParser, Learner
 from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
 
-if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them: every Language() imports this file
+if TYPE_CHECKING:  # compiled modules, only loaded when a component needs them: every Language() imports this file
     from spacy.language import Language
 
     from spacy_incparse.tagging.tagger import Tagger
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # compiled modules, loaded when a component first needs them:
 class TaggerModel:
     """The weights of a tagger, with the methods that spaCy expects of a component's model.
 
-    With a `source` (see `find_pipeline`) its weights are loaded when they are first asked for: a pipeline that was
-    saved brings its own, and then the source need not even exist.
+    With a `source` (see `find_pipeline`), the weights are loaded on first access. A saved pipeline has its own weights,
+    and then the source does not need to exist.
     """
 
     name = "incparse_tagger"
@@ -43,10 +43,10 @@ class TaggerModel:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags that the tagger gives; () where there are no weights.
+        """The tags that the tagger assigns; () if there are no weights.
 
-        A source that cannot be read counts as none here, and is complained of where weights are needed: spaCy asks for
-        labels while it loads a pipeline, before the weights that were saved with it replace the source.
+        A source that cannot be read counts as no weights here, and only raises an error where weights are needed: spaCy
+        requests the labels while it loads a pipeline, before the saved weights replace the source.
         """
         try:
             return () if self.tagger is None else tuple(self.tagger.labels)
@@ -58,7 +58,7 @@ class TaggerModel:
         return pack(self._to_parts())
 
     def from_bytes(self, data: bytes) -> TaggerModel:
-        """Take the weights from what `to_bytes` returned. Raises ModelError, changing nothing, for others."""
+        """Load the weights that `to_bytes` returned. For other bytes, raises ModelError without changing anything."""
         self._from_parts(unpack(data))
         self.source = None
         return self
@@ -68,7 +68,7 @@ class TaggerModel:
         write_bytes(Path(path), self.to_bytes())
 
     def from_disk(self, path: str | Path) -> TaggerModel:
-        """Read the weights from a file that `to_disk` wrote."""
+        """Load the weights from a file written by `to_disk`."""
         return self.from_bytes(Path(path).read_bytes())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class TaggerModel:
 
 
 class ParserModel(TaggerModel):
-    """The weights of a parser and of its own tagger; in training also the learner, which is not saved with them."""
+    """The weights of a parser and its own tagger; in training also the learner, which is not saved."""
 
     name = "incparse"
     factories = ("incparse",)
@@ -103,11 +103,11 @@ class ParserModel(TaggerModel):
         super().__init__(source)
         self._parser: ConstituencyParser | None = None
         self._learner: Learner | None = None
-        self._temperature: float | None = None  # that was fitted here, in or after training
+        self._temperature: float | None = None  # if fitted here, during or after training
 
     @property
     def parser(self) -> ConstituencyParser | None:
-        """The parser; in training with the averaged weights of now; None before training."""
+        """The parser; in training with the current averaged weights; None before training."""
         self._load_source()
         parser = self._parser if self._learner is None else self._learner.parser()
         if parser is not None and self._temperature is not None:
@@ -116,7 +116,7 @@ class ParserModel(TaggerModel):
 
     @property
     def temperature(self) -> float | None:
-        """What makes probabilities of the parser's scores; None where it was never fitted."""
+        """The temperature that turns the parser's scores into probabilities; None if it was never fitted."""
         return None if self.parser is None else self.parser.temperature
 
     @temperature.setter
@@ -125,19 +125,19 @@ class ParserModel(TaggerModel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of phrases that the parser gives; () where there are no weights."""
+        """The phrase labels that the parser assigns; () if there are no weights."""
         try:
             return () if self.parser is None else tuple(self.parser.labels)
         except ModelError:
             return ()
 
     def start_training(self, learner: Learner, tagger: Tagger | None, temperature: float | None = None) -> None:
-        """Drop the weights, and take from now on those that are learned."""
+        """Discard the weights and use those that the learner learns from now on."""
         self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = learner, None, temperature
 
     def set_weights(self, tagger: Tagger | None, parser: ConstituencyParser) -> None:
-        """Take a parser and its tagger that were trained elsewhere; a parser that finds its own tags has none."""
+        """Set a parser and its tagger that were trained elsewhere; a parser that assigns its own tags has no tagger."""
         self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = None, parser, None
 
@@ -146,7 +146,7 @@ class ParserModel(TaggerModel):
         if parser is None:
             return parts
         clusters = self.tagger.clusters if self.tagger else None
-        is_shared = clusters is not None and parser.clusters == clusters  # then the tagger keeps them
+        is_shared = clusters is not None and parser.clusters == clusters  # then they are stored with the tagger
         return parts | {find_kind(parser.kind).part_name: parser.to_bytes(with_clusters=not is_shared)}
 
     def _from_parts(self, parts: dict[str, bytes]) -> None:
@@ -168,11 +168,12 @@ def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Constituency
 
 
 def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> set[str]:
-    """Raise ModelError now where the weights of a source cannot be read, and not at the first text.
+    """Raise ModelError now, and not at the first text, if the weights of a source cannot be read.
 
-    Returns the names of the parts that are there.
+    Return the names of the parts of the weights.
 
-    Not for a component that is being loaded: a saved pipeline has its weights, and the source may be gone.
+    This is skipped for a component that is being loaded: a saved pipeline has its weights, and the source may not exist
+    any more.
     """
     if source is None or is_being_loaded(nlp, name):
         return set()
@@ -180,5 +181,5 @@ def check_source(nlp: Language, name: str, source: str | Path | None, model: typ
 
 
 def is_being_loaded(nlp: Language, name: str) -> bool:
-    """Say whether a component is one of a saved pipeline: spaCy has put the saved meta data into `nlp` by then."""
+    """Return whether a component belongs to a saved pipeline, whose metadata spaCy has already copied to `nlp`."""
     return name in getattr(nlp, "_meta", {}).get("pipeline", ())

@@ -1,4 +1,4 @@
-"""`load`: whole pipelines by name or path."""
+"""`load`: load whole pipelines by name or path."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spacy_incparse.pipeline.model_file import check_pipeline
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
-    """Return a whole pipeline: an embedded one by its name, or one that was saved, by its path.
+    """Return a whole pipeline, given the name of an embedded pipeline or the path of a saved one.
 
-    `kwargs` go to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError where there is no such
-    pipeline, or its weights are damaged or of another version: that is checked before anything is loaded.
+    `kwargs` are passed to `spacy.load` (`disable`, `exclude`, `config`, `vocab`). Raises ModelError if the pipeline
+    does not exist, or its weights are damaged or from another version. This is checked before anything is loaded.
     """
     folder = find_pipeline(name)
     exclude = kwargs.get("exclude", ())

@@ -1,7 +1,7 @@
-"""The file that holds a component's weights, and where to find that of another pipeline.
+"""Read and write the file with a component's weights, and find that file in other pipelines.
 
-A line with the format, a line with a checksum, then a msgpack map of byte strings: nothing in it is ever executed.
-Whatever reads weights checks all of that before it takes anything over.
+The file has a line with the format, a line with a checksum, and a msgpack map of byte strings. Nothing in it is ever
+executed. All of this is checked before any weights are used.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
 
 FORMAT = b"spacy-incparse model 1"
-FACTORIES = ("incparse", "incparse_tagger")  # components with such a file
+FACTORIES = ("incparse", "incparse_tagger")  # components that have such a file
 
 
 def pack(parts: Mapping[str, bytes]) -> bytes:
-    """Return one byte string that holds the named ones; `unpack` is the inverse."""
+    """Return one byte string that contains the named parts; `unpack` is the inverse."""
     body = srsly.msgpack_dumps(dict(parts))
     return b"%s\n%08x\n%s" % (FORMAT, crc32(body), body)
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """Return what was packed. Raises ModelError where the format is another one or the bytes are damaged."""
+    """Return the packed parts. Raises ModelError if the format is unknown or the bytes are damaged."""
     head, _, rest = data.partition(b"\n")
     if head != FORMAT and FORMAT.startswith(head):
-        raise ModelError("the model is cut short: it ends in its first line")
+        raise ModelError("the model is truncated: it ends in its first line")
     if head != FORMAT:
         shown = head[:40].decode("ascii", "replace")
-        raise ModelError(f"the model is in format {shown!r}, this version reads {FORMAT.decode()!r}: train it anew")
+        raise ModelError(f"the model is in format {shown!r}, but this version reads {FORMAT.decode()!r}: retrain it")
     checksum, _, body = rest.partition(b"\n")
     if checksum != b"%08x" % crc32(body):
-        raise ModelError("the model is damaged or cut short: its checksum differs")
+        raise ModelError("the model is damaged or truncated: its checksum differs")
     try:
         parts = srsly.msgpack_loads(body)
     except Exception as error:
         raise ModelError(f"the model is damaged: {error}") from None
     if not isinstance(parts, dict) or not all(isinstance(part, bytes) for part in parts.values()):
-        raise ModelError("the model is damaged: it is no map of byte strings")
+        raise ModelError("the model is damaged: it is not a map of byte strings")
     return parts
 
 
 def check_pipeline(folder: Path, exclude: Collection[str] = ()) -> None:
-    """Check the weights of all our components in a saved pipeline. Raises ModelError, naming the file that is wrong.
+    """Check the weights of all our components in a saved pipeline. Raises ModelError naming the invalid file.
 
-    exclude: names of components that are not going to be loaded.
+    exclude: names of components that will not be loaded.
     """
     for _, path in _files(folder, *FACTORIES):
         if path.parent.name not in exclude:
@@ -58,10 +58,10 @@ def check_pipeline(folder: Path, exclude: Collection[str] = ()) -> None:
 
 
 def read_parts(source: str | Path, *factories: str) -> dict[str, bytes]:
-    """Return the parts of the weights in a pipeline: those of its first component from one of these factories.
+    """Return the parts of a component's weights in a pipeline, without loading the pipeline.
 
-    `source` is as in `find_pipeline`; `factories` stand in the order of preference. Nothing else of it is loaded.
-    Raises ModelError where there is no such pipeline or component, or its file is damaged.
+    `source` is as in `find_pipeline`; `factories` are in order of preference, and the first component of the best
+    factory is used. Raises ModelError if the pipeline or component does not exist, or its file is damaged.
     """
     files = _files(find_pipeline(source), *factories)
     if not files:
@@ -72,7 +72,7 @@ def read_parts(source: str | Path, *factories: str) -> dict[str, bytes]:
 
 @contextmanager
 def named_errors(folder: str | Path) -> Iterator[None]:
-    """Let what goes wrong in reading a component's folder be a ModelError that names it."""
+    """Convert errors in reading a component's folder to a ModelError that names the folder."""
     try:
         yield
     except FileNotFoundError as error:
@@ -86,7 +86,7 @@ def named_errors(folder: str | Path) -> Iterator[None]:
 
 
 def _files(folder: Path, *factories: str) -> list[tuple[str, Path]]:
-    """Return factory and file of the components from these factories, in the order of the config."""
+    """Return (factory, file) of the components with these factories, in the order of the config."""
     from spacy.util import load_config
 
     try:

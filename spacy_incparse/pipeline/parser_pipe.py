@@ -1,4 +1,4 @@
-"""The component `incparse`: a tree for each sentence of a Doc."""
+"""The component `incparse`, which parses each sentence of a Doc."""
 
 from __future__ import annotations
 
@@ -87,28 +87,30 @@ def make_incparse(
 ) -> IncParser:
     """Create the component.
 
-    model: where to take the weights from: "en" (the embedded pipeline), the path of a saved pipeline, an installed
-        package, or None for a component that will be trained or loaded from disk. The source is checked at once, and
-        read when it is first needed.
-    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only where it is empty.
+    model: the source of the weights: "en" (the embedded pipeline), the path of a saved pipeline, an installed package,
+        or None for a component that will be trained or loaded from disk. The source is checked immediately, and read
+        when it is first needed.
+    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only if it is empty.
     set_tags: whether to write the tags that the parser used to token.tag_.
     spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
-    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must have (or must
-        not have). The label of a span is that of the phrase; an empty label stands for any.
-    nbest: if above 1, store this many analyses of each sentence, for `doc._.parses` and `tree.confidence` without the
-        pipeline. Otherwise these ask the pipeline, and parsing is faster.
+    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must (or must not)
+        contain. The label of a span is the label of the phrase; an empty label stands for any.
+    nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
+        without the pipeline. Otherwise they use the pipeline, and parsing is faster.
     measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
         model.
-    noun_chunks: whether `doc.noun_chunks` gives the base noun phrases of the trees; no dependency parser is needed.
-    search: settings of the search, such as beam_size and gamma; the others are those of the model.
-    training: settings of training, see `TRAINING_DEFAULTS`; they only matter in training.
+    noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
+    search: settings of the search, such as beam_size and gamma; the others are taken from the model.
+    training: settings of training, see `TRAINING_DEFAULTS`; they are only used in training.
     scorer: as in every spaCy component.
     """
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):
         check_training(training)
     if measures and parts and not any(kind.has_measures and kind.part_name in parts for kind in kinds().values()):
-        raise ConfigError(f"{name}: measures need a generative model, such as 'en_generative', and {model!r} is none")
+        raise ConfigError(
+            f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
+        )
     return IncParser(
         nlp.vocab,
         ParserModel(model),
@@ -128,7 +130,7 @@ def make_incparse(
 
 
 class IncParser(TrainablePipe):
-    """Constituency parser as a trainable spaCy component. All settings are described at `make_incparse`."""
+    """A constituency parser as a trainable spaCy component. See `make_incparse` for all settings."""
 
     is_resizable = False
 
@@ -169,17 +171,17 @@ class IncParser(TrainablePipe):
 
     @property
     def search(self) -> Mapping[str, Any]:
-        """The settings of the search that differ from the model's; another dict may be assigned at any time."""
-        return MappingProxyType(self._search)  # a change inside of it would not be checked
+        """The search settings that differ from the model's; a new dict can be assigned at any time."""
+        return MappingProxyType(self._search)  # a change to the dict itself would not be checked
 
     @search.setter
     def search(self, search: Mapping[str, Any]) -> None:
-        check_search(dict(search))  # complains of a wrong one here and not at the first text
+        check_search(dict(search))  # reports errors here and not at the first text
         self._search, self._decoder = dict(search), None
 
     @property
     def tags(self) -> str:
-        """Whose tags the parser takes, "own" or "doc"; may be changed at any time."""
+        """The source of the tags, "own" or "doc"; can be changed at any time."""
         return self._tags
 
     @tags.setter
@@ -190,7 +192,7 @@ class IncParser(TrainablePipe):
 
     @property
     def nbest(self) -> int:
-        """How many analyses are stored of each sentence; may be changed at any time."""
+        """The number of analyses to store for each sentence; can be changed at any time."""
         return self._nbest
 
     @nbest.setter
@@ -201,7 +203,7 @@ class IncParser(TrainablePipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of phrases that the model can give; () before training."""
+        """The phrase labels that the model can assign; () before training."""
         return self.model.labels
 
     @property
@@ -211,11 +213,11 @@ class IncParser(TrainablePipe):
 
     @property
     def decoder(self) -> ConfiguredParser:
-        """The parser with its tagger and the component's search. Raises IncparseError where there are no weights."""
+        """The parser with its tagger and the component's search. Raises IncparseError if there are no weights."""
         parser = self.model.parser
         if parser is None:
             raise IncparseError(
-                f"the component {self.name!r} has no weights yet: give it some, as in "
+                f"the component {self.name!r} has no weights yet: choose a model, as in "
                 f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
                 f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
             )
@@ -225,46 +227,48 @@ class IncParser(TrainablePipe):
         return known
 
     def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
-        """Return the sentences of a Doc with the constraints in its span groups; `texts` as in `split_sentences`."""
+        """Return the sentences of a Doc with the constraints from its span groups; `texts` as in `split_sentences`."""
         sentences = split_sentences(doc, texts)
         if self.required_key is None and self.forbidden_key is None:
             return sentences
         sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
         if outside:
             text = outside[0].text
-            self._warn_once("outside", f"spans that are not within one sentence are no constraints, such as {text!r}")
+            self._warn_once(
+                "outside", f"spans that cross sentence boundaries are ignored as constraints, such as {text!r}"
+            )
         return sentences
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
-        """Return a sentence with the constraints that are on its Doc now."""
+        """Return a sentence with the current constraints on its Doc."""
         return constrained(doc, [sentence], self.required_key, self.forbidden_key)[0][0]
 
     def tags_for(self, sentence: Sentence) -> Tags:
-        """Return the tags that a sentence is parsed under, given its words and the tags that its Doc has."""
+        """Return the tags to parse a sentence with, given its words and the tags on its Doc."""
         return self.decoder.tags_for([sentence], use_given=self.tags == "doc")[0]
 
     def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
-        """Return up to `k` analyses of a sentence, the component's own first; a flat tree where parsing fails."""
+        """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""
         return nbest_parses(sentence, self.decoder, k, use_given_tags=self.tags == "doc")
 
     def start(self) -> Session:
-        """Begin a sentence that comes word by word: `session = session.push(word)`, then `session.best()`.
+        """Return a session to parse a sentence word by word: `session = session.push(word)`, then `session.best()`.
 
-        A perceptron answers as late as its features look ahead, and takes its own tagger's tags for words that are
-        pushed without one. Raises IncparseError where there are no weights.
+        The analyses of a perceptron lag behind the input by its look-ahead, and words pushed without a tag are tagged
+        by its own tagger. Raises IncparseError if there are no weights.
         """
         return self.decoder.parser.start(self.model.tagger)
 
     def add_label(self, label: str) -> int:
-        """Return 0: labels come from the treebank that the component is initialized on, none can be added."""
+        """Return 0: labels come from the treebank used in `initialize` and cannot be added."""
         return 0
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
-        """Return for each Doc its sentences with their trees; the Docs stay as they are."""
+        """Return the sentences of each Doc with their trees, without modifying the Docs."""
         docs = list(docs)
         decoder = self.decoder
         if not all(has_sentence_bounds(doc) for doc in docs):
-            self._warn_once("bounds", "a Doc without sentence bounds is parsed as one sentence: add a sentencizer")
+            self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
         texts = Texts(self.vocab.strings)
         by_doc = [self.sentences_of(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
         sentences = [sentence for group in by_doc for sentence in group]
@@ -277,12 +281,12 @@ class IncParser(TrainablePipe):
         return [list(islice(parsed, len(group))) for group in by_doc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
-        """Store the trees that `predict` returned on the Docs, in place of those that they had."""
+        """Store the trees that `predict` returned on the Docs, replacing existing trees."""
         for doc, parsed in zip(docs, scores, strict=True):
             clear_trees(doc)
             clear_measures(doc)
             if self.noun_chunks:
-                use_tree_chunks(doc)  # made with another vocab, or before the component was
+                use_tree_chunks(doc)  # created with another vocab, or before the component
             for item in parsed:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
                 if item.measures is not None:
@@ -344,34 +348,34 @@ class IncParser(TrainablePipe):
         return losses
 
     def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> None:
-        """Warn: rehearsal is for neural components, and does nothing here."""
+        """Warn that rehearsal, which is for neural components, does nothing here."""
         self._warn_once(
-            "rehearse", "rehearse() does nothing here: to keep what was learned, mix old trees with new ones"
+            "rehearse", "rehearse() does nothing here: to prevent forgetting, mix old trees with the new ones"
         )
 
     def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
-        """Return the scores of Examples by the component's scorer, as every component does.
+        """Return the scores of Examples, computed by the component's scorer as in every component.
 
-        With a Doc and a tree: what the parser thinks of the tree, see `score_tree`. Raises IncparseError for one
+        With a Doc and a tree, return the parser's score of the tree (see `score_tree`). Raises IncparseError for one
         without the other.
         """
         if isinstance(examples, Doc) or tree is not None:
-            return self.score_tree(examples, tree, **kwargs)  # type: ignore[arg-type]  # it says what is wrong
+            return self.score_tree(examples, tree, **kwargs)  # type: ignore[arg-type]  # it reports what is wrong
         return super().score(examples, **kwargs)
 
     def score_tree(self, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
-        """Return the score of a tree (or its brackets) of one of the Doc's sentences, and how it is derived.
+        """Return the score and derivation of a tree (or its brackets) of one of the Doc's sentences.
 
-        It is scored as the component would parse the sentence, or under the tree's own tags with `gold_tags`. Raises
-        IncparseError where no sentence has the tree's words.
+        The tags are those that the component would parse with, or the tree's own with `gold_tags`. Raises IncparseError
+        if no sentence has the tree's words.
         """
         return score_doc_tree(self, doc, tree, gold_tags=gold_tags)
 
     def calibrate(self, examples: Iterable[Example]) -> float | None:
-        """Fit the temperature that makes probabilities of scores on examples that the parser has not learned from.
+        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
 
-        The sentences are those of the gold trees, with the tags that the component would take for them. Returns the
-        temperature, which is saved with the weights; None, changing nothing, where no example has a gold tree.
+        The sentences are those of the gold trees, with the tags that the component would use. Return the temperature,
+        which is saved with the weights; or None, without changing anything, if no example has a gold tree.
         """
         from spacy_incparse.training.temperature import MAX_SENTENCES, fit_temperature
 
@@ -384,19 +388,19 @@ class IncParser(TrainablePipe):
         return temperature
 
     def finish_update(self, sgd: Any) -> None:
-        """Do nothing: the perceptron has updated its weights sentence by sentence."""
+        """Do nothing: the perceptron updates its weights after each sentence."""
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
-        """Load the component from a folder. Raises ModelError, changing nothing, where its weights cannot be read."""
+        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
         with named_errors(path):
             return super().from_disk(path, exclude=exclude)
 
     def use_params(self, params: Any) -> Iterator[None]:
-        """Do nothing: `predict` uses averaged weights, `update` the raw ones, whatever thinc averages elsewhere."""
+        """Do nothing: `predict` uses averaged weights and `update` raw ones, independently of thinc's averages."""
         yield
 
     def __reduce__(self):
-        left_behind = {"_run": None, "_decoder": None}  # training, and what the model is linked with
+        left_behind = {"_run": None, "_decoder": None}  # the training state, and the cached decoder
         return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
@@ -404,7 +408,7 @@ class IncParser(TrainablePipe):
         return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
     def _fine_tuning_run(self) -> TrainingRun:
-        """Begin to learn from the weights that are there."""
+        """Start learning from the current weights."""
         parser = self.model.parser
         if parser is None:
             raise IncparseError(
@@ -424,11 +428,11 @@ class IncParser(TrainablePipe):
 
     def _on_error(self, sentence: Sentence, error: Exception) -> None:
         start = " ".join(sentence.words[:8])
-        self._warn_once("error", f"a sentence got a flat tree, as parsing it failed ({error!r}): {start!r}")
+        self._warn_once("error", f"a sentence got a flat tree, because parsing failed ({error!r}): {start!r}")
 
     def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
         what = f"no tree was found with {shown(constraints, sentence.words)}"
-        warnings.warn(f"{self.name}: {what}: left out in {' '.join(sentence.words[:8])!r}", stacklevel=3)
+        warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._warned:

@@ -1,4 +1,4 @@
-"""What `incparse_phrases` looks for: groups of `doc.spans`, each with patterns."""
+"""The rules of `incparse_phrases`: groups of `doc.spans`, each with patterns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacy_incparse.patterns import Pattern, compile
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.walks import NESTED
 
-# The labels in the patterns below, for Penn-style trees; a setting of the component replaces them for other treebanks.
+# The labels in the patterns below, for Penn-style trees. For other treebanks, a setting of the component replaces them.
 LABELS = {
     "noun_phrase": "NP",
     "verb_phrase": "VP",
@@ -20,14 +20,14 @@ LABELS = {
     "adjective_phrase": "ADJP",
     "particle": "PRT",
     "clause": "S|SBAR|SBARQ|SINV|SQ",
-    "complete_clause": "SBAR|SBARQ",  # with its conjunction or question word: the clause in it is no other clause
+    "complete_clause": "SBAR|SBARQ",  # with its conjunction or question word; the inner clause is not counted
     "verb": "/^(VB|MD)/",
     "copula": "i@/^(am|are|be|been|being|is|was|were|'m|'re|'s)$/",
 }
 
 NOUN_PHRASES = ("{noun_phrase}",)
 CLAUSES = ("{clause} !> {complete_clause}",)
-# The lowest of the verb phrases of a verb and its auxiliaries, and what belongs to it.
+# The lowest verb phrase of a verb and its auxiliaries, with its arguments.
 _VERB_PHRASE = "{verb_phrase} !< {verb_phrase} < {verb}"
 _OBJECT = f"{_VERB_PHRASE} !< ({{verb}} < {{copula}})"
 VERB_PHRASES = (
@@ -47,9 +47,9 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class PhraseRule:
-    """A group of `doc.spans` and what goes into it.
+    """The rule for a group of `doc.spans`.
 
-    label: of the spans of matched nodes; None: each node's own, without functions.
+    label: the label of the spans; None: the label of each matched node, without functions.
     """
 
     key: str
@@ -66,13 +66,13 @@ def phrase_rules(
 ) -> list[PhraseRule]:
     """Return the rules of the component's own groups and of a user's patterns.
 
-    groups: key -> patterns with placeholders, and which of nested matches are wanted; None: the group is not.
+    groups: key -> patterns with placeholders, and which of several nested matches to use; None: skip the group.
     patterns: key -> a pattern, a list of patterns, or a dict with "patterns", "nested" and "label".
-    labels: placeholder -> how a pattern writes it. Raises ConfigError, or PatternError, at what is wrong.
+    labels: placeholder -> its text in patterns. Raises ConfigError or PatternError for invalid values.
     """
     unknown = sorted(set(labels) - set(LABELS))
     if unknown:
-        raise ConfigError(f"there is no label {unknown[0]!r} to set; there are {', '.join(LABELS)}")
+        raise ConfigError(f"unknown name {unknown[0]!r} in labels; the names are {', '.join(LABELS)}")
     known = LABELS | dict(labels)
     wanted = {key: {"patterns": list(given), "nested": nested} for key, (given, nested) in groups.items() if nested}
     return [_rule(key, setting, known, heads) for key, setting in (wanted | dict(patterns)).items()]
@@ -85,7 +85,7 @@ def _rule(key: str, setting: Any, labels: Mapping[str, str], heads: HeadRules | 
     given = [given] if isinstance(given, str) else given
     is_right = isinstance(given, Sequence) and given and all(isinstance(pattern, str) for pattern in given)
     if unknown or not is_right:
-        what = f"unknown {unknown[0]!r}" if unknown else "patterns are missing or no strings"
+        what = f"unknown {unknown[0]!r}" if unknown else "patterns are missing or not strings"
         raise ConfigError(f"patterns[{key!r}]: {what}; expected a pattern, a list, or a dict with 'patterns'")
     if nested not in NESTED:
         raise ConfigError(f"{key}: nested is {nested!r}; expected one of {', '.join(NESTED)}")
@@ -94,7 +94,7 @@ def _rule(key: str, setting: Any, labels: Mapping[str, str], heads: HeadRules | 
 
 
 def _filled(pattern: str, labels: Mapping[str, str]) -> Iterator[str]:
-    """Yield the pattern with labels in place of `{name}`; nothing where the treebank has no such label."""
+    """Yield the pattern with labels in place of `{name}`; nothing if the treebank has no such label."""
     names = [name for name in _PLACEHOLDER.findall(pattern) if name in labels]
     if all(labels[name] for name in names):
         yield _PLACEHOLDER.sub(lambda match: labels.get(match[1], match[0]), pattern)

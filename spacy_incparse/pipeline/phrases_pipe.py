@@ -1,4 +1,4 @@
-"""The component `incparse_phrases`: phrases of the trees as span groups of the Doc."""
+"""The component `incparse_phrases`, which writes phrases of the trees to span groups of the Doc."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def make_incparse_phrases(
     labels: dict[str, str],
     heads: str,
 ) -> PhraseFinder:
-    """Create the component. It comes after `incparse`.
+    """Create the component. It must come after `incparse`.
 
-    noun_phrases, clauses, verb_phrases: which of several nested phrases go into the group of this name: "all",
-        "outermost" or "innermost"; None: there is no such group.
+    noun_phrases, clauses, verb_phrases: which of several nested phrases to write to the group of this name: "all",
+        "outermost" or "innermost"; None: do not create the group.
     patterns: your own groups: name -> a pattern, a list of patterns, or a dict with "patterns", "nested" ("all",
-        "outermost", "innermost") and "label" (of the spans; None: the label of each node).
+        "outermost", "innermost") and "label" (the label of the spans; None: the label of each node).
     labels: the labels of phrases in treebanks other than Penn's, such as {"noun_phrase": "NP|CNP"}; see
-        `phrase_rules.LABELS`. "": there are no such phrases.
+        `phrase_rules.LABELS`. "": the treebank has no such phrases.
     heads: head rules for patterns with `#`, "en" or "any".
     """
-    # Every spaCy pipeline imports this module: compiled modules stay unloaded until they are needed.
+    # Imported here because every spaCy pipeline imports this module: load compiled modules only when needed.
     from spacy_incparse.pipeline.phrase_rules import CLAUSES, NOUN_PHRASES, VERB_PHRASES, phrase_rules
 
     groups = {
@@ -61,10 +61,10 @@ def make_incparse_phrases(
 
 
 class PhraseFinder:
-    """Writes the phrases that its rules find to `doc.spans`. All settings are described at `make_incparse_phrases`.
+    """Write the phrases found by rules to `doc.spans`. See `make_incparse_phrases` for all settings.
 
-    A group has the phrases in the order of the text. Where a pattern has names, the nodes that have them follow their
-    phrase, with the name as label; all spans of one phrase have the same `id_`, which no other phrase of the group has.
+    The phrases of a group are in text order. If a pattern has names, the named nodes follow their phrase, with the name
+    as label. All spans of a phrase have the same `id_`, which is unique in the group.
     """
 
     def __init__(self, rules: Iterable[PhraseRule], name: str = "incparse_phrases"):
@@ -72,12 +72,12 @@ class PhraseFinder:
         self._has_warned = False
 
     def __call__(self, doc: Doc) -> Doc:
-        """Fill the groups; they are empty where the Doc has no trees, of which there is one warning."""
+        """Fill the groups; if the Doc has no trees, they are empty, and a warning is shown once."""
         trees = doc_trees(doc)
         if not trees and not self._has_warned and any(not token.is_space for token in doc):
             self._has_warned = True
             warnings.warn(
-                f"{self.name}: a Doc has no trees: the component 'incparse' has to come before (this warning is "
+                f"{self.name}: a Doc has no trees: add the component 'incparse' before this one (this warning is "
                 f"shown once)",
                 stacklevel=2,
             )
@@ -108,7 +108,7 @@ def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Spa
 
 
 def _named(matches: Iterable[Match]) -> set[tuple[str, int, int]]:
-    """Return (name, first token, one behind the last) of the nodes that have names in any of the matches."""
+    """Return (name, start token, end token) of the named nodes in any of the matches."""
     from spacy_incparse.documents.constituent_matcher import group_spans
 
     return {(name, span.start, span.end) for match in matches for name, span in group_spans(match).items()}

@@ -1,4 +1,4 @@
-"""`Parser`: from words to a tree, for people without a spaCy pipeline."""
+"""`Parser`: parse words or text without a spaCy pipeline of your own."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.loading import load
 from spacy_incparse.trees.tree import Tree
 
-BATCH_SIZE = 128  # sentences that are parsed at once
+BATCH_SIZE = 128  # sentences parsed at once
 
-Words = str | Sequence[str]  # of a sentence: its text, or its words
+Words = str | Sequence[str]  # a sentence: its text, or its words
 
 
 class Parser:
-    """Parses sentences that are given as words or as text, like benepar's `Parser`.
+    """Parse sentences given as words or as text, like benepar's `Parser`.
 
     model: the name of an embedded pipeline, such as "en", or the path of a saved one.
     """
@@ -37,7 +37,7 @@ class Parser:
         """Return the tree of a sentence.
 
         sentence: its words, such as ["It", "rained", "."], or its text, which the pipeline's tokenizer splits.
-        tags: the part-of-speech tag of each word; without them the tags are the model's.
+        tags: the part-of-speech tag of each word; by default, the model assigns them.
         Raises IncparseError for a sentence without words, and for tags that do not fit them.
         """
         return next(self.parse_sents([sentence], None if tags is None else [tags]))
@@ -45,13 +45,13 @@ class Parser:
     def parse_sents(
         self, sentences: str | Iterable[Words], tags: Iterable[Sequence[str]] | None = None
     ) -> Iterator[Tree]:
-        """Yield the trees of sentences, each given as for `parse`; a text alone is first split into sentences.
+        """Yield the trees of sentences, each given as in `parse`; a single text is first split into sentences.
 
-        tags: for each sentence the tags of its words. Errors are those of `parse`.
+        tags: the tags of the words of each sentence. Errors are as in `parse`.
         """
         if isinstance(sentences, str):
             if tags is not None:
-                raise IncparseError("tags need sentences that are given as words, not a text")
+                raise IncparseError("tags can only be passed with sentences given as words, not with a text")
             yield from map(_plain, doc_trees(self.nlp(sentences)))
             return
         docs = self._docs(sentences, repeat(None) if tags is None else tags)
@@ -67,20 +67,20 @@ class Parser:
     def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
         """Return a Doc with one sentence."""
         if tags is not None and (isinstance(sentence, str) or len(tags) != len(sentence)):
-            raise IncparseError(f"there has to be one tag for each of the words {sentence!r}, not {tags!r}")
+            raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
         if isinstance(sentence, str):
             doc = self.nlp.make_doc(sentence)
         else:
             _check_words(sentence)
             doc = Doc(self.nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
         if all(token.is_space for token in doc):
-            raise IncparseError(f"a sentence without words cannot be parsed: {sentence!r}")
+            raise IncparseError(f"cannot parse a sentence without words: {sentence!r}")
         for token in doc:
             token.is_sent_start = token.i == 0
         return doc
 
     def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
-        """Return the Docs with trees; the component alone parses those with tags, which no other one may replace."""
+        """Return the Docs with trees; Docs with tags only pass the parser, so that no component replaces the tags."""
         if not has_tags:
             return list(self.nlp.pipe(docs))
         own, self._component.tags = self._component.tags, "doc"
@@ -91,12 +91,12 @@ class Parser:
 
 
 def _check_words(words: Iterable[object]) -> None:
-    """Raise IncparseError for what is no word."""
+    """Raise IncparseError unless all words are non-empty strings."""
     for word in words:
         if not isinstance(word, str) or not word.strip():
-            raise IncparseError(f"a word has to be a string with characters, not {word!r}")
+            raise IncparseError(f"a word has to be a non-empty string, not {word!r}")
 
 
 def _plain(tree: Tree) -> Tree:
-    """Return a tree without the Doc that it stands on."""
+    """Return the tree without a reference to its Doc."""
     return Tree(tree.arrays)

@@ -1,4 +1,4 @@
-"""The corpus reader of configs: treebank files, or `.spacy` files that `convert` made."""
+"""The corpus reader for configs: it reads treebank files, or `.spacy` files from `convert`."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def create_treebank_reader(
 
 
 class TreebankReader:
-    """Yields examples whose references have gold trees, tags and sentence boundaries.
+    """Yield examples whose references have gold trees, tags and sentence boundaries.
 
-    path: a bracket file (.mrg, also gzipped), a folder or a glob of these, or a `.spacy` file or a folder of these.
-    limit: how many examples to read, at most; 0: all. An example is a sentence of a bracket file, or a Doc.
-    max_length: skip sentences with more words; 0: none.
+    path: a bracket file (.mrg, also gzipped), a folder or glob of these, or a `.spacy` file or a folder of these.
+    limit: the maximum number of examples; 0: no limit. An example is a sentence of a bracket file, or a Doc.
+    max_length: skip sentences with more words; 0: no limit.
     skip_bad: skip malformed trees in bracket files, with a warning that counts them, instead of raising an error.
     natural_spacing: put spaces into the reference as in ordinary text (bracket files only). The pipeline's tokenizer
-        then makes the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
+        then creates the predicted Doc; otherwise it has the gold tokens and sentence boundaries.
     tags: whether the words of bracket files have POS nodes. If not, as in `(NP the cat)`, each word gets the tag X.
     """
 
@@ -60,7 +60,7 @@ class TreebankReader:
         tags: bool = True,
     ):
         if path is None:
-            raise ConfigError("the corpus has no path: give one, such as --paths.train train.mrg --paths.dev dev.mrg")
+            raise ConfigError("the corpus has no path: set one, as in --paths.train train.mrg --paths.dev dev.mrg")
         check_number("limit", limit, 0, MOST)
         check_number("max_length", max_length, 0, MOST)
         self.path, self.limit, self.max_length = Path(path), limit, max_length
@@ -96,7 +96,7 @@ class TreebankReader:
                     yield example_of(nlp, part, tokenize=not doc.has_unknown_spaces)
 
     def _short_enough(self, doc: Doc) -> Iterator[Doc]:
-        """Yield the Doc, or, if it has a sentence that is too long, each of its other sentences as a Doc."""
+        """Yield the Doc; if it has a sentence that is too long, yield each of its other sentences as a Doc."""
         too_long = [sentence for sentence in doc.sents if 0 < self.max_length < len(sentence)] if len(doc) else []
         if not too_long:
             yield doc
@@ -107,15 +107,15 @@ class TreebankReader:
 
 
 def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the Docs of a `.spacy` file. Raises IncparseError where one has no trees, or the file is damaged."""
+    """Yield the Docs of a `.spacy` file. Raises IncparseError if a Doc has no trees or the file is damaged."""
     try:
         docs = DocBin().from_disk(path)
     except (ValueError, KeyError, zlib.error) as error:
-        raise IncparseError(f"{path}: the file is no DocBin, or damaged: {error}") from None
+        raise IncparseError(f"{path}: the file is not a DocBin, or is damaged: {error}") from None
     for doc in docs.get_docs(vocab):
         if len(doc) and not anchored_trees(doc):
             raise IncparseError(
-                f"{path}: a Doc without trees: were they lost because the DocBin was written without "
-                f"store_user_data=True? `spacy-incparse convert` writes it with them"
+                f"{path}: a Doc has no trees: was the DocBin written without store_user_data=True? "
+                f"`spacy-incparse convert` keeps the trees"
             )
         yield doc

@@ -1,4 +1,4 @@
-"""Scores of parsed Docs for spaCy's training and evaluation."""
+"""Score parsed Docs for spaCy's training and evaluation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def create_const_scorer() -> Callable[..., dict[str, Any]]:
 
 
 def const_score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-    """Return EVALB's labelled precision, recall and F, complete match and tagging accuracy as fractions.
+    """Return EVALB's labeled precision, recall and F, complete match and tagging accuracy as fractions.
 
     The keys are const_p, const_r, const_f, const_exact and tag_acc; all are None if no example has a gold tree.
-    Punctuation is ignored as in COLLINS.prm, by the gold tags. spaCy passes `kwargs` to every scorer; they have no
-    effect here.
+    Punctuation is ignored as in COLLINS.prm, based on the gold tags. spaCy passes `kwargs` to every scorer; they have
+    no effect here.
     """
     scores = score_examples(examples)
     if scores is None:
@@ -35,10 +35,10 @@ def const_score(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
 
 
 def score_examples(examples: Iterable[Example]) -> TextScores | None:
-    """Score the trees of the examples' predicted Docs by characters; None where no example has a gold tree.
+    """Return the scores of the trees of the predicted Docs, by characters; None if no example has a gold tree.
 
-    Other tokens and sentence bounds than the gold ones are therefore no error in themselves. A Doc without trees has
-    found nothing.
+    Tokens and sentence boundaries that differ from the gold ones are therefore not errors in themselves. A Doc without
+    trees counts as having found no phrases.
     """
     gold, parsed = [], []
     for example in examples:
@@ -50,9 +50,9 @@ def score_examples(examples: Iterable[Example]) -> TextScores | None:
 
 
 def placed_trees(doc: Doc) -> list[PlacedTree]:
-    """Return the Doc's trees with the places of their words, counted in characters that are not whitespace.
+    """Return the Doc's trees with the offsets of their words, counted in non-whitespace characters.
 
-    So gold trees with unknown spaces can be compared with those of a text.
+    This makes gold trees with unknown spaces comparable with the trees of a text.
     """
     ink = [0, *accumulate(not character.isspace() for character in doc.text)]
     return [

@@ -38,7 +38,7 @@ def make_incparse_tagger(
 ) -> IncParserTagger:
     """Create the component.
 
-    model: where to take the weights from, as for `incparse`: a pipeline with either component.
+    model: the source of the weights, as in `incparse`: a pipeline with either component.
     training: settings of `Tagger.train`.
     scorer: as in every spaCy component.
     """
@@ -47,10 +47,9 @@ def make_incparse_tagger(
 
 
 class IncParserTagger(TrainablePipe):
-    """Part-of-speech tagger as a spaCy component, which writes token.tag_.
+    """A part-of-speech tagger as a spaCy component, which sets token.tag_.
 
-    It is trained as a whole by `initialize`: its learner makes its passes over the treebank there, and `update` has
-    nothing left to do.
+    `initialize` does all the training, including the passes over the treebank, so `update` does nothing.
     """
 
     is_resizable = False
@@ -79,11 +78,11 @@ class IncParserTagger(TrainablePipe):
         return list(self.labels)
 
     def add_label(self, label: str) -> int:
-        """Return 0: tags come from the treebank that the component is initialized on, none can be added."""
+        """Return 0: tags come from the treebank used in `initialize` and cannot be added."""
         return 0
 
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
-        """Return for each Doc its sentences with their tags; the Docs stay as they are."""
+        """Return the sentences of each Doc with their tags, without modifying the Docs."""
         tagger = self._tagger()
         texts = Texts(self.vocab.strings)
         by_doc = [split_sentences(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
@@ -96,14 +95,14 @@ class IncParserTagger(TrainablePipe):
         return [list(islice(tagged, len(group))) for group in by_doc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[tuple[Sentence, Sequence[str]]]]) -> None:
-        """Write the tags that `predict` returned; whitespace tokens get none."""
+        """Write the tags that `predict` returned to the Docs; whitespace tokens get no tags."""
         ids = TagIds(self.vocab.strings)
         for doc, tagged in zip(docs, scores, strict=True):
             if tagged:
                 write_tags(doc, tagged, ids if doc.vocab is self.vocab else None)
 
     def k_best(self, doc: Doc, k: int) -> list[list[list[tuple[str, float]]]]:
-        """Return for each sentence, for each of its words, the `k` best (tag, score), best first."""
+        """Return the `k` best (tag, score) pairs for each word of each sentence, best first."""
         tagger = self._tagger()
         return [tagger.k_best(sentence.words, k) for sentence in split_sentences(doc)]
 
@@ -114,7 +113,7 @@ class IncParserTagger(TrainablePipe):
         nlp: Language | None = None,
         labels: list[str] | None = None,
     ) -> None:
-        """Train on the tags of all examples. A component that has weights keeps them where no example has tags."""
+        """Train on the tags of all examples. A component with weights keeps them if no example has tags."""
         from spacy_incparse.tagging.tagger import Tagger
 
         gold = [item for example in get_examples() for item in _gold(example)]
@@ -133,7 +132,7 @@ class IncParserTagger(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Do nothing but report a loss of 0: all training happens in `initialize`."""
+        """Only report a loss of 0: all training happens in `initialize`."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(list(examples), "IncParserTagger.update")
@@ -143,18 +142,18 @@ class IncParserTagger(TrainablePipe):
         """Do nothing: there are no gradients."""
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserTagger:
-        """Load the component from a folder. Raises ModelError, changing nothing, where its weights cannot be read."""
+        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
         with named_errors(path):
             return super().from_disk(path, exclude=exclude)
 
     def use_params(self, params: Any) -> Iterator[None]:
-        """Do nothing: the weights are averaged already."""
+        """Do nothing: the weights are already averaged."""
         yield
 
     def _tagger(self) -> Any:
         if self.model.tagger is None:
             raise IncparseError(
-                f"the component {self.name!r} has no weights yet: give it some, as in "
+                f"the component {self.name!r} has no weights yet: choose a model, as in "
                 f"nlp.add_pipe('incparse_tagger', config={{'model': 'en'}}), or train it (nlp.initialize())"
             )
         return self.model.tagger

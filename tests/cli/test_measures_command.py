@@ -95,19 +95,19 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
     ("name", "content", "message"),
     [
         ("a.csv", "text\nx\n", "a .txt"),
-        ("a.tsv", "item\n1\n", "a.tsv:1: there is no column 'text'"),
+        ("a.tsv", "item\n1\n", "a.tsv:1: the header has no column 'text'"),
         ("a.tsv", "text\titem\nx\t1\t2\n", "a.tsv:2: 3 cells in a table of 2"),
         (
             "a.tsv",
             'text\titem\n"x\ny"\t1\n',
-            "a.tsv:2: 1 cells in a table of 2 columns; a cell in quotes has to end in",
+            "a.tsv:2: 1 cells in a table of 2 columns; a cell in quotes must end on",
         ),
-        ("a.tsv", "Text\nx\n", "which has Text: name the one with the sentences so"),
+        ("a.tsv", "Text\nx\n", "(it has Text): use this name for the column with the sentences"),
         ("a.tsv", "text\titem\nx\t1\n \t2\n", "a.tsv:3: the column 'text' is empty"),
-        ("a.tsv", "text,item\nx,1\n", "which has text,item"),
-        ("a.tsv", "", "a.tsv:1: there is no column 'text' in the header, which has nothing"),
-        ("a.tsv", "text\n", "a.tsv: there is no sentence"),
-        ("a.txt", "\n \n", "a.txt: there is no sentence"),
+        ("a.tsv", "text,item\nx,1\n", "(it has text,item)"),
+        ("a.tsv", "", "a.tsv:1: the header has no column 'text' (it has nothing)"),
+        ("a.tsv", "text\n", "a.tsv: the file contains no sentences"),
+        ("a.txt", "\n \n", "a.txt: the file contains no sentences"),
     ],
 )
 def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
@@ -204,7 +204,7 @@ def test_an_interrupted_table_has_the_rows_so_far(model, tmp_path, monkeypatch):
     monkeypatch.setattr("spacy_incparse.cli.measures.displayed_words", stop)
     result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "b.tsv")
     assert result.exit_code == 130
-    assert result.stderr == f"Interrupted: {tmp_path / 'b.tsv'} has the rows so far, and no more\n"
+    assert result.stderr == f"Interrupted: {tmp_path / 'b.tsv'} only has the rows written so far\n"
     assert len((tmp_path / "b.tsv").read_text(encoding="utf8").splitlines()) == 3
     assert not (tmp_path / "b.tsv.json").exists()
 
@@ -220,7 +220,7 @@ def test_too_little_memory_for_a_beam_is_told(tmp_path):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr == "Error: there is not enough memory: a smaller beam needs less, and so do shorter sentences\n"
+    assert done.stderr == "Error: out of memory: use a smaller beam or shorter sentences\n"
 
 
 def test_too_many_lags_are_refused(model, tmp_path):
@@ -233,7 +233,7 @@ def test_wrong_beams_are_told(model, tmp_path):
     for beam in ("10,x", "0", "-5", "", "1,,2", "1000000001", "3000000000", "9" * 5000):
         result = run("measures", tmp_path / "a.txt", "--model", model, f"--beam={beam}")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert f"--beam '{beam}': give numbers from 1 to 1000000000" in result.stderr
+        assert f"--beam '{beam}': pass numbers from 1 to 1000000000" in result.stderr
     assert run("measures", tmp_path / "a.txt", "--model", model, "--beam", 1_000_000_000).exit_code == 0
 
 

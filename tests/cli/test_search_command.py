@@ -131,7 +131,7 @@ def test_folders_and_kinds_of_files(run, tmp_path, write):
     assert [line.split(" ", 1)[0] for line in found] == ["a.mrg:1", "b.mrg.gz:1", "c.spacy:1"]
     assert all(line.endswith(hit) for line in found)
     assert run("search", "NN", tmp_path, "--count").stdout == "9\n"
-    assert run("search", "NP", tmp_path / "c.spacy", "--count").stdout == "6\n"  # as normalised by `convert`
+    assert run("search", "NP", tmp_path / "c.spacy", "--count").stdout == "6\n"  # as normalized by `convert`
     assert run("search", "NN", tmp_path / "*.mrg", tmp_path / "c.spacy", "--count").stdout == "6\n"
     (tmp_path / "only").mkdir()
     (tmp_path / "c.spacy").rename(tmp_path / "only" / "c.spacy")
@@ -192,7 +192,7 @@ def test_a_folder_without_trees_and_a_damaged_docbin(run, tmp_path):
     (tmp_path / "x.spacy").write_bytes(b"no DocBin")
     result = run("search", "NP", tmp_path)
     assert result.exit_code == 1
-    assert "x.spacy: the file is no DocBin, or damaged" in result.stderr
+    assert "x.spacy: the file is not a DocBin, or is damaged" in result.stderr
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs pipes and signals as in POSIX")

@@ -83,13 +83,13 @@ def test_unknown_tags_are_named_with_their_place(run, model, write):
     assert len(tags_of(result.stdout)) == 1  # what came before is parsed
     result = run("parse", "--model", model, "--tagged", stdin="snake_case\n")
     assert "the text:1: the word 'snake' has the tag 'case'" in result.stderr
-    assert "written '\\_'" in result.stderr
+    assert "write an underscore as '\\_'" in result.stderr
 
 
 def test_a_tag_needs_a_word(run, model):
     result = run("parse", "--model", model, "--tagged", stdin="It_PRP\n_VBD\n")
     assert result.exit_code == 1
-    assert "the text:2: there is no word before the tag in '_VBD'" in result.stderr
+    assert "the text:2: the word before the tag is missing in '_VBD'" in result.stderr
 
 
 def test_the_pipeline_is_left_as_it_was(model):

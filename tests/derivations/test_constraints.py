@@ -165,7 +165,7 @@ def test_constraints_do_not_stay(small):
 
 @pytest.mark.parametrize("wrong", [(3, 3), (-1, 2), (0, 9, "NP"), (5, 2)])
 def test_constraints_on_other_words_are_refused(small, wrong):
-    with pytest.raises(ConfigError, match="is no phrase of a sentence of 8 words"):
+    with pytest.raises(ConfigError, match="is outside the sentence, which has 8 words"):
         small.parse(WORDS, TAGS, [wrong])
 
 
@@ -177,9 +177,9 @@ def test_constraints_on_other_words_are_refused(small, wrong):
         ([(True, 2)], "start and end must be whole numbers"),
         ([(0, 2, 7)], "label a string or None"),
         ([(0, 2, "NP", "yes")], "is_required a bool"),
-        ([(0,)], r"\(0,\) is no constraint: give Constraint\(start, end, label, is_required\)"),
-        ([(0, 2, "NP", True, 1)], "is no constraint: give"),
-        ([5], "5 is no constraint"),
+        ([(0,)], r"\(0,\) is not a constraint: pass Constraint\(start, end, label, is_required\)"),
+        ([(0, 2, "NP", True, 1)], "is not a constraint: pass"),
+        ([5], "5 is not a constraint"),
         ("abc", "the constraints are 'abc': they must be a list"),
         (None, "the constraints are None: they must be a list"),
     ],

@@ -133,7 +133,7 @@ def test_on_a_span(doc, matcher):
 
 
 def test_a_doc_without_trees(matcher):
-    with pytest.raises(IncparseError, match="the Doc has no trees to search in"):
+    with pytest.raises(IncparseError, match="the Doc has no trees to search"):
         matcher(Doc(matcher.vocab, words=["a", "b"]))
     assert matcher(Doc(matcher.vocab)) == []
     assert matcher(Doc(matcher.vocab, words=[" \n"])) == []

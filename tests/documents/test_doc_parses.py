@@ -100,7 +100,7 @@ def test_empty_docs(nlp):
 
 def test_without_the_pipeline_it_says_what_to_do(nlp, alone):
     doc = nlp(TEXT)
-    with pytest.raises(IncparseError, match=r"no pipeline in this process gives the tree of 'The old owl .*nbest"):
+    with pytest.raises(IncparseError, match=r"no pipeline in this process produces the tree of 'The old owl .*nbest"):
         doc._.parses(3)
     with pytest.raises(IncparseError, match="no pipeline in this process"):
         doc._.trees[0].confidence  # noqa: B018
@@ -258,7 +258,7 @@ def test_without_a_temperature_there_are_no_probabilities(trained):
 def test_confidence_without_a_temperature(trained, monkeypatch):
     doc = trained(TEXT)
     monkeypatch.setattr("spacy_incparse.documents.doc_analyses.live_components", lambda: [trained.get_pipe("incparse")])
-    with pytest.raises(IncparseError, match=r"no temperature .* calibrate\(\) fits one"):
+    with pytest.raises(IncparseError, match=r"no temperature .* fit one with the component's calibrate\(\)"):
         doc._.trees[0].confidence  # noqa: B018
 
 

@@ -59,7 +59,7 @@ def test_a_tree_of_the_doc_is_scored_in_its_own_sentence(nlp):
 
 
 def test_what_is_no_tree_is_refused(nlp):
-    with pytest.raises(IncparseError, match="wants a Tree or its brackets as a string, not 5"):
+    with pytest.raises(IncparseError, match="takes a Tree or its brackets as a string, not 5"):
         nlp.get_pipe("incparse").score(nlp("It rained."), 5)
 
 
@@ -70,10 +70,10 @@ def test_a_tree_of_other_words_is_refused(nlp):
         component.score(doc, "(TOP (S (NP (PRP It)) (VP (VBD snowed))))")
     with pytest.raises(IncparseError, match="no sentence of the Doc"):
         component.score(doc, doc._.trees[0][0][0])
-    with pytest.raises(IncparseError, match="wants a Tree or its brackets as a string, not None"):
+    with pytest.raises(IncparseError, match="takes a Tree or its brackets as a string, not None"):
         component.score(doc)
     for wrong, kind in ((next(doc.sents), "Span"), (doc.text, "str"), (None, "NoneType")):
-        with pytest.raises(IncparseError, match=f"wants a Doc and a tree of one of its sentences, not a {kind}"):
+        with pytest.raises(IncparseError, match=f"takes a Doc and a tree of one of its sentences, not a {kind}"):
             component.score(wrong, doc._.trees[0])
 
 

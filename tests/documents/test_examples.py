@@ -60,9 +60,9 @@ def test_a_node_of_a_larger_tree(nlp):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("", "there is no tree in ''"),
-        ("(S (-NONE- *))", "no words besides traces"),
-        (OWL + MICE, "takes one tree, and here are 2: examples"),
+        ("", "'' contains no tree"),
+        ("(S (-NONE- *))", "no words except traces"),
+        (OWL + MICE, "takes one tree, not 2: examples"),
         ([OWL, 3], "has to be a Tree, or brackets in a string, not 3"),
     ],
 )

@@ -43,7 +43,7 @@ def test_several_measures_are_named(doc):
 
 
 def test_mistakes(doc):
-    with pytest.raises(ConfigError, match="there is no measure 'surprize'"):
+    with pytest.raises(ConfigError, match="unknown measure 'surprize'"):
         spacy_incparse.plot_measures(doc, "surprize")
-    with pytest.raises(IncparseError, match="there are no measures of 'Quiet'"):
+    with pytest.raises(IncparseError, match="'Quiet' has no measures"):
         spacy_incparse.plot_measures(Doc(doc.vocab, words=["Quiet"]))

@@ -127,7 +127,7 @@ def test_docs_without_trees_have_their_dependency_parse(nlp):
     words = ["The", "owl", "slept"]
     doc = Doc(nlp.vocab, words, heads=[1, 2, 2], deps=["det", "nsubj", "ROOT"], pos=["DET", "NOUN", "VERB"])
     assert texts(doc) == ["The owl"]
-    with pytest.raises(IncparseError, match="has no trees to take noun chunks from"):
+    with pytest.raises(IncparseError, match="has no trees, which noun chunks need"):
         texts(nlp.make_doc(TEXT))
 
 

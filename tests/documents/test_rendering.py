@@ -149,9 +149,9 @@ def test_a_comparison_with_gold_trees(doc):
         spacy_incparse.render([doc[0:6], doc[6:]], options={"gold": gold})[:20_000].split("</svg>")[0] + "</svg>"
     )
     assert "no difference" in spacy_incparse.render(doc, options={"gold": doc})
-    with pytest.raises(IncparseError, match="fewer trees than are drawn"):
+    with pytest.raises(IncparseError, match="fewer trees than there are trees to draw"):
         spacy_incparse.render(doc, options={"gold": gold[:1]})
-    with pytest.raises(IncparseError, match="more trees than are drawn"):
+    with pytest.raises(IncparseError, match="more trees than there are trees to draw"):
         spacy_incparse.render(doc, options={"gold": [*gold, gold[0]]})
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_drawn(doc):
     for wrong in ({"tree": str(TREE)}, 5, [5]):
         with pytest.raises(IncparseError, match="only a Doc, a Span or a Tree can be drawn, or dicts with manual=True"):
             spacy_incparse.render(wrong)
-    with pytest.warns(UserWarning, match="there is no tree on 'Not parsed.'") as warned:
+    with pytest.warns(UserWarning, match="'Not parsed.' has no tree") as warned:
         spacy_incparse.render(spacy.blank("en")("Not parsed."))
     assert warned[0].filename == __file__
 
@@ -232,7 +232,7 @@ def test_a_wrapper_changes_the_markup(doc):
     finally:
         spacy_incparse.set_render_wrapper(None)
     assert spacy_incparse.render(doc).startswith("<svg")
-    with pytest.raises(IncparseError, match="a wrapper for markup is a function, not 'x'"):
+    with pytest.raises(IncparseError, match="the render wrapper has to be a function, not 'x'"):
         spacy_incparse.set_render_wrapper("x")
 
 
@@ -274,7 +274,9 @@ def test_a_server_serves_the_page(doc, monkeypatch, capsys):
     with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as response:
         assert response.headers["Content-Type"] == "text/html; charset=utf-8"
         assert response.read().decode("utf8") == spacy_incparse.render(doc, page=True)
-    with pytest.raises(IncparseError, match=f"port {port} of 127.0.0.1 is in use: give another, or auto_select_port"):
+    with pytest.raises(
+        IncparseError, match=f"port {port} of 127.0.0.1 is in use: choose another port, or pass auto_select_port"
+    ):
         spacy_incparse.serve(doc, port=port, host="127.0.0.1")
     with pytest.warns(UserWarning, match="already in use"):
         assert rendering.find_available_port(port, "127.0.0.1", True) != port

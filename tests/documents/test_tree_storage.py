@@ -1,4 +1,4 @@
-"""What becomes of trees where spaCy copies, joins, cuts, retokenises and stores Docs."""
+"""What becomes of trees where spaCy copies, joins, cuts, retokenizes and stores Docs."""
 
 import copy
 import gc

@@ -128,7 +128,7 @@ def test_a_session_without_words_has_no_answers(parser):
             ask()
     with pytest.raises(IncparseError, match="not one word"):
         session.push("")
-    with pytest.raises(IncparseError, match="no tag 'QQ'"):
+    with pytest.raises(IncparseError, match="not know the tag 'QQ'"):
         session.push("cat", "QQ")
 
 

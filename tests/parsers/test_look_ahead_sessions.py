@@ -17,7 +17,7 @@ LOOKS_FAR = {"node": ["L10 LKP", "L10 L01 LKP T1", "L10 LKP T2"], "word": ["LK L
 
 
 class Tagger:
-    """Tags that depend on a word and the two behind it, and on nothing else; END where there are none."""
+    """Tags that depend only on a word and the two words after it; END if there are none."""
 
     look_ahead = 2
 
@@ -68,7 +68,7 @@ def test_answers_come_as_late_as_the_features_look_ahead(request, features, look
 
 @pytest.mark.parametrize("name", [name for name, field in FIELDS.items() if field.look_ahead is not None])
 def test_no_field_looks_farther_than_it_says(request, name):
-    """Whatever comes behind what it looks at, the beam is the same, under random weights."""
+    """With random weights, the beam does not depend on words beyond the look-ahead."""
     kind = "close" if FIELDS[name].needs_span else "node"
     features = {"node": ["L10 L01"], kind: [name, "L10 L01"]}
     engines = Engines(sample(request)[:20], features=features, beam_size=4)
@@ -139,9 +139,11 @@ def test_what_a_session_cannot_do_is_told(request):
     with pytest.raises(IncparseError, match=r"has to be a string, not 3: .*token\.text"):
         session.push(3, "DT")
     for wrong in (5, b"NN", ("NN", "VB"), ["NN"], [], [("NN", "x")]):
-        with pytest.raises(IncparseError, match=re.escape(f"{wrong!r} is no tag (of 'The'): give a string, or a list")):
+        with pytest.raises(
+            IncparseError, match=re.escape(f"{wrong!r} is not a tag (for 'The'): pass a string, or a list")
+        ):
             session.push("The", wrong)
-    with pytest.raises(IncparseError, match=r"no tag 'dt' \(for 'The'\): choose among .*DT"):
+    with pytest.raises(IncparseError, match=r"not know the tag 'dt' \(for 'The'\): choose one of .*DT"):
         session.push("The", "dt")
     with pytest.raises(IncparseError, match="no words yet"):
         session.best()
@@ -150,5 +152,5 @@ def test_what_a_session_cannot_do_is_told(request):
         session.push("The", "DT").nbest(0)
     with pytest.raises(IncparseError, match=r"a whole number, not 1\.5"):
         session.push("The", "DT").nbest(1.5)
-    with pytest.raises(IncparseError, match="no probabilities"):
+    with pytest.raises(IncparseError, match="no word probabilities"):
         session.push("The", "DT").measures()

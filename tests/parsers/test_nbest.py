@@ -1,4 +1,4 @@
-"""Analyses beside the best one, and their probabilities."""
+"""N-best analyses and their probabilities."""
 
 from math import exp, isclose
 from pathlib import Path

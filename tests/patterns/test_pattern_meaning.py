@@ -22,7 +22,7 @@ def tree(text) -> Tree:
 
 
 def texts(pattern, text=PUMPKIN, **options):
-    """The words under each match, behind its label or, where a word matches, a dash."""
+    """The words under each match, after its label or, if a word matches, a dash."""
     matches = compile(pattern, **options).search(tree(text))
     return [f"{'-' if m.is_word else m.node.label} {' '.join(m.node.words)}" for m in matches]
 

@@ -62,17 +62,20 @@ def with_grammar(data, name, value):
 DAMAGES = {
     "a label that is no text": (lambda data: with_grammar(data, "nonterminals", 7), "nonterminals there is 7, which"),
     "a tag that is no text": (lambda data: with_grammar(data, "tags", [1]), r"tags there is \[1\], which is no text"),
-    "version": (lambda data: data.replace(b"model 1", b"model 7", 1), "format 'spacy-incparse model 7', this version"),
-    "empty": (lambda data: b"", "cut short"),
-    "cut in the first line": (lambda data: data[:9], "cut short"),
-    "cut in the checksum": (lambda data: data[:27], "cut short"),
-    "cut in the middle": (lambda data: data[: len(data) // 2], "damaged or cut short: its checksum differs"),
+    "version": (
+        lambda data: data.replace(b"model 1", b"model 7", 1),
+        "format 'spacy-incparse model 7', but this version",
+    ),
+    "empty": (lambda data: b"", "truncated"),
+    "cut in the first line": (lambda data: data[:9], "truncated"),
+    "cut in the checksum": (lambda data: data[:27], "truncated"),
+    "cut in the middle": (lambda data: data[: len(data) // 2], "damaged or truncated: its checksum differs"),
     "one byte less": (lambda data: data[:-1], "its checksum differs"),
     "one bit in the weights": (lambda data: flip(data, len(data) // 2), "its checksum differs"),
     "one bit in the checksum": (lambda data: flip(data, 25), "its checksum differs"),
     "a pickle": (lambda data: pickle.dumps(Bomb()), "this version reads"),
     "a pickle inside": (lambda data: with_part(data, "parser", pickle.dumps(Bomb())), "no parser model"),
-    "a part of another kind": (lambda data: pack({"parser": [1, 2]}), "no map of byte strings"),
+    "a part of another kind": (lambda data: pack({"parser": [1, 2]}), "not a map of byte strings"),
     "a tagger that is none": (lambda data: with_part(data, "tagger", b"junk"), "tagger"),
 }
 WAYS = {

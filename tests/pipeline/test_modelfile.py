@@ -19,7 +19,7 @@ def test_packing_is_deterministic():
 
 @pytest.mark.parametrize("n_cut", [1, 5, 12])
 def test_what_is_cut_short_is_refused(n_cut):
-    with pytest.raises(ModelError, match="damaged or cut short"):
+    with pytest.raises(ModelError, match="damaged or truncated"):
         unpack(pack(PARTS)[:-n_cut])
 
 
@@ -38,7 +38,7 @@ def test_another_format_is_refused():
 
 
 def test_a_missing_pipeline_is_told():
-    with pytest.raises(ModelError, match="no pipeline 'nowhere'"):
+    with pytest.raises(ModelError, match="cannot find the pipeline 'nowhere'"):
         find_pipeline("nowhere")
 
 

@@ -30,7 +30,7 @@ def test_any_text_gets_trees(trained, texts):
 def check(component, inputs):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", message="incparse: a Doc without sentence bounds")
+        warnings.filterwarnings("ignore", message="incparse: a Doc without sentence boundaries")
         docs = list(component.pipe(inputs))
     for doc in docs:
         sentences = [s for s in doc.sents if not all(token.is_space for token in s)] if len(doc) else []

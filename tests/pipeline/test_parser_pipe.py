@@ -78,7 +78,7 @@ def test_unparsed_docs_have_no_trees():
 def test_without_sentence_bounds_the_doc_is_one_sentence_with_one_warning():
     nlp = pipeline()
     nlp.remove_pipe("sentencizer")
-    with pytest.warns(UserWarning, match="without sentence bounds is parsed as one sentence") as caught:
+    with pytest.warns(UserWarning, match="without sentence boundaries is parsed as one sentence") as caught:
         docs = list(nlp.pipe(["The owl slept. Mice ran.", "An owl. A mouse."]))
     nlp("One more. And another.")
     assert len(caught) == 1
@@ -268,7 +268,7 @@ def test_search_and_nbest_may_be_changed_after_the_first_text(trained):
 
 
 def test_measures_of_a_model_that_is_not_generative_are_refused_at_once():
-    with pytest.raises(ConfigError, match=r"incparse: measures need a generative model.*'en' is none"):
+    with pytest.raises(ConfigError, match=r"incparse: measures need a generative model.*'en' is not one"):
         spacy.blank("en").add_pipe("incparse", config={"model": "en", "measures": True})
     spacy.blank("en").add_pipe("incparse", config={"model": "en_generative", "measures": True})
 

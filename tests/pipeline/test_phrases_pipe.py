@@ -86,11 +86,11 @@ def test_labels_of_other_treebanks():
     ("config", "error", "what"),
     [
         ({"noun_phrases": "some"}, ConfigError, "nested is 'some'"),
-        ({"labels": {"nouns": "NN"}}, ConfigError, "no label 'nouns' to set; there are noun_phrase, "),
+        ({"labels": {"nouns": "NN"}}, ConfigError, "unknown name 'nouns' in labels; the names are noun_phrase, "),
         ({"patterns": {"x": "NP <"}}, PatternError, "column 5"),
         ({"patterns": {"x": []}}, ConfigError, "patterns are missing"),
-        ({"patterns": {"x": [1]}}, ConfigError, "patterns are missing or no strings"),
-        ({"patterns": {"x": 3}}, ConfigError, "patterns are missing or no strings"),
+        ({"patterns": {"x": [1]}}, ConfigError, "patterns are missing or not strings"),
+        ({"patterns": {"x": 3}}, ConfigError, "patterns are missing or not strings"),
         ({"patterns": {"x": {"pattern": "NP"}}}, ConfigError, "unknown 'pattern'"),
         ({"labels": {"noun_phrase": "(NP"}}, PatternError, "column"),
     ],
@@ -103,7 +103,9 @@ def test_wrong_settings(config, error, what):
 def test_no_trees():
     nlp = spacy.blank("en")
     nlp.add_pipe("incparse_phrases")
-    with pytest.warns(UserWarning, match="incparse_phrases: a Doc has no trees: the component 'incparse' has to come"):
+    with pytest.warns(
+        UserWarning, match="incparse_phrases: a Doc has no trees: add the component 'incparse' before this one"
+    ):
         doc = nlp("Some words.")
     assert {key: len(group) for key, group in doc.spans.items()} == {
         "noun_phrases": 0, "clauses": 0, "verb_phrases": 0,

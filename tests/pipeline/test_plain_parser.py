@@ -60,7 +60,7 @@ def test_nothing_to_parse(parser, sentence):
 
 @pytest.mark.parametrize("word", ["", " ", 3, None])
 def test_what_is_no_word(parser, word):
-    with pytest.raises(IncparseError, match="a word has to be a string"):
+    with pytest.raises(IncparseError, match="a word has to be a non-empty string"):
         parser.parse(["It", word])
 
 

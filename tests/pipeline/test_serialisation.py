@@ -82,7 +82,7 @@ def test_a_component_can_be_sourced(trained):
 @pytest.mark.parametrize("factory", ["incparse", "incparse_tagger"])
 def test_a_missing_model_is_told_by_add_pipe(factory):
     nlp = spacy.blank("en")
-    with pytest.raises(ModelError, match="no pipeline 'no-such-model'"):
+    with pytest.raises(ModelError, match="cannot find the pipeline 'no-such-model'"):
         nlp.add_pipe(factory, config={"model": "no-such-model"})
     assert nlp.pipe_names == []
 
@@ -138,5 +138,5 @@ def test_the_package_is_light_to_import():
 
 
 def test_a_missing_pipeline_is_told():
-    with pytest.raises(ModelError, match="no pipeline 'nowhere'"):
+    with pytest.raises(ModelError, match="cannot find the pipeline 'nowhere'"):
         spacy_incparse.load("nowhere")

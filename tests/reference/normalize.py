@@ -101,5 +101,5 @@ def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[b
 
 
 def running_sum(flags: Sequence[bool]) -> list[int]:
-    """Return how many flags are set before each position, and behind the last one."""
+    """Return how many flags are set before each position, and after the last one."""
     return list(accumulate(flags, initial=0))

@@ -26,7 +26,7 @@ def plain(match):
 
 
 def typeset(text):
-    """Give what is left of a word: blanks are spaces, control characters nothing."""
+    """Return what is left of a word: blanks are spaces, control characters nothing."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "", re.sub(r"\s+", " ", text))
 
 

@@ -13,7 +13,7 @@ SUBJECT, VERB_PHRASE = TREE[0][0], TREE[0][1]
 
 
 def ways(node):
-    """Give the nodes from one up to the root, by following `parent`."""
+    """Return the nodes from one up to the root, by following `parent`."""
     nodes = [node]
     while nodes[-1].parent is not None:
         nodes.append(nodes[-1].parent)

@@ -1,4 +1,4 @@
-"""Whatever stands in words, labels and titles stays text."""
+"""Words, labels and titles are always escaped, whatever they contain."""
 
 import json
 import re

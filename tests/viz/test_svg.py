@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def places(picture):
-    """Where each text that stands by itself is, from left to right."""
+    """The position of each separate text, from left to right."""
     found = [(int(x), text) for x, text in re.findall(r'<text x="(-?\d+)" y="\d+">([^<]*)<', picture)]
     return [text for _, text in sorted(found)]
 

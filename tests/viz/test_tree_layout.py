@@ -21,7 +21,7 @@ def test_nothing_overlaps_and_parents_stand_over_their_children(tree, data, gap)
         boxes.setdefault(layout.depths[i], []).append((start, start + widths[i]))
         for child in child_indices(sizes, i):
             assert (layout.parents[child], layout.depths[child]) == (i, layout.depths[i] + 1)
-        # A node and all that is below it keep clear of what is beside it, on every level.
+        # A node and its descendants do not overlap with their neighbors, on every level.
         below = range(i, i + size)
         columns = [(layout.centres[k] - widths[k] // 2, layout.centres[k] - widths[k] // 2 + widths[k]) for k in below]
         beside = [k for k in range(i + size, len(sizes)) if layout.depths[k] >= layout.depths[i]]

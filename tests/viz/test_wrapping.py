@@ -46,7 +46,7 @@ def test_every_node_is_in_one_part(tree, limit):
 def test_parts_are_about_as_wide_as_allowed(tree, limit):
     for part in parts_of(tree, limit):
         layout = lay_out([node.size for node in part], [width(node) for node in part], GAP)
-        # References are at most 22 wide, and the sign that a flat phrase goes on is added behind a full line.
+        # References are at most 22 wide, and the sign that a flat phrase goes on is added after a full line.
         assert layout.width <= limit + 24
 
 
