@@ -86,4 +86,4 @@ cdef class Beam:
     cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil
     cdef int _merge(self, int32_t first) except -1 nogil
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
-    cdef int32_t _append_frame(self, const FrameC& frame) except -1 nogil
+    cdef int _add_keys(self) except -1 nogil
