@@ -9,7 +9,7 @@ from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, 
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.derivations.move_effect cimport LowestC, attach_chain, end_lowest, keep, lowest_at, start_arena
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.derivations.state cimport MAX_CLOSINGS, ROOT, SENTINEL, FrameC
@@ -63,7 +63,7 @@ cdef class Beam:
         self.beam_size = beam_size if beam_size else MAX_INT
         self.n_candidates = min(self.beam_size, MAX_INT // 3) * 3 if merges else self.beam_size
         self.merges = merges
-        memo_init(&self.merge_memo)
+        map_init(&self.merge_memo)
         self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
         self.clear()
 
@@ -344,14 +344,14 @@ cdef class Beam:
         """Let one of all hypotheses with the same key stand for all, and keep the best beam_size."""
         cdef int32_t k, same, last = first
         cdef HypothesisC here
-        memo_clear(&self.merge_memo)
+        map_clear(&self.merge_memo)
         for k in range(first, <int32_t>self.hypotheses.size()):
             here = self.hypotheses[k]
-            same = memo_find(&self.merge_memo, self.keys[here.frame])
+            same = map_find(&self.merge_memo, self.keys[here.frame])
             if same >= 0:
                 join(&self.hypotheses[same], &here)
             else:
-                memo_insert(&self.merge_memo, self.keys[here.frame], last)
+                map_insert(&self.merge_memo, self.keys[here.frame], last)
                 self.hypotheses[last] = here
                 last += 1
         sort(self.hypotheses.begin() + first, self.hypotheses.begin() + last, &better)
