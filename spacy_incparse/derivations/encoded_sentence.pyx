@@ -53,6 +53,7 @@ cdef class Sentence:
         self.c.alternative_tags = self.alternative_tags.data()
         self.c.tag_ranks = self.tag_ranks.data()
         self.c.ends_in_question = ends_in_question
+        self.c.is_lattice = False
 
     def __len__(self):
         return self.c.n

@@ -1,8 +1,8 @@
 # What the grammar lets a hypothesis do: allowed outcomes by context, and each tag's chains as a trie.
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
-from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.derivations.state cimport SymbolsC
 
 
@@ -35,7 +35,7 @@ cdef class Moves:
     cdef vector[int32_t] slash_of        # from a nonterminal to its slash label's symbol; NONE where there is none
     cdef vector[uint64_t] sets           # sets of symbols, n_words each
     cdef vector[int32_t] triples         # [parent * n_symbols + left sibling] -> set, -1 where none is allowed
-    cdef unordered_map[uint64_t, int32_t] seen   # (parent, left sibling, tag) -> set
+    cdef HashMapC seen                    # (parent, left sibling, tag) -> set
     cdef vector[TrieNodeC] trie
     cdef vector[int32_t] strict_roots, relaxed_roots   # by tag
     cdef vector[LeafC] leaf_table

@@ -1,6 +1,5 @@
 """The moves of a grammar in the form that the search reads (Collins & Roark 2004, section 3.1)."""
 
-from cython.operator cimport dereference
 from libc.stdint cimport int32_t, uint64_t
 
 from spacy_incparse.derivations.grammar_labels import END as GRAMMAR_END
@@ -9,13 +8,15 @@ from spacy_incparse.derivations.grammar_labels import SHIFT as GRAMMAR_SHIFT
 from spacy_incparse.derivations.grammar_labels import STOP as GRAMMAR_STOP
 from spacy_incparse.transforms.left_corner import slash_base
 
+from spacy_incparse.lexicon.hash_map cimport map_find, map_init, map_insert
+from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, NONE, NO_RANK, SHIFT, STOP
 
 WORST_RANK = NO_RANK // 2 - 1
 
 
 cdef uint64_t seen_key(int parent, int sibling, int tag) noexcept nogil:
-    return <uint64_t>parent << 40 | <uint64_t>sibling << 20 | <uint64_t>tag
+    return mix64(<uint64_t>parent << 40 | <uint64_t>sibling << 20 | <uint64_t>tag)
 
 
 cdef class Moves:
@@ -77,6 +78,7 @@ cdef class Moves:
             self._insert(self.triples[k], STOP if symbol == GRAMMAR_STOP else _symbol(symbol))
 
     def _read_seen(self, grammar, int min_count, double min_share):
+        map_init(&self.seen)
         for (parent, sibling, tag), outcomes in grammar.contexts.items():
             total = sum(outcomes.values())
             if not min_count or total < min_count:
@@ -86,10 +88,11 @@ cdef class Moves:
                 NONE if sibling == GRAMMAR_NO_SIBLING else _symbol(sibling),
                 grammar.labels.end_tag if tag == GRAMMAR_END else tag,
             )
-            self.seen[key] = self._new_set()
+            outcome_set = self._new_set()
+            map_insert(&self.seen, key, outcome_set)
             for outcome, count in outcomes.items():
                 if count >= min_share * total:
-                    self._insert(self.seen[key], _outcome(outcome))
+                    self._insert(outcome_set, _outcome(outcome))
 
     def _read_chains(self, grammar):
         leaves = []
@@ -171,10 +174,8 @@ cdef class Moves:
 
     cdef const uint64_t* seen_set(self, int parent, int sibling, int tag) noexcept nogil:
         """The outcomes seen in a context; NULL where it is too rare to exclude any."""
-        found = self.seen.find(seen_key(parent, sibling, tag))
-        if found == self.seen.end():
-            return NULL
-        return &self.sets[<size_t>dereference(found).second * self.n_words]
+        cdef int32_t found = map_find(&self.seen, seen_key(parent, sibling, tag))
+        return &self.sets[<size_t>found * self.n_words] if found >= 0 else NULL
 
 
 def _symbol(grammar_id):

@@ -36,6 +36,7 @@ cdef struct SentenceC:
     const uint16_t* alternative_tags
     const uint16_t* tag_ranks   # of each alternative: how it stands to the tagger's choice, see Sentence
     uint32_t ends_in_question
+    bint is_lattice             # words are nodes: no field is read by position, and children start at 0
 
 
 # One open constituent with what has been completed below it. Its open child, if there is one, is not counted yet.
@@ -128,6 +129,8 @@ cdef inline FrameC with_child(
         frame.first_child = label
     if parent.n_children < 4:
         frame.n_children += 1
+    if sentence.is_lattice:
+        start = 0
     frame.start2, frame.start1 = parent.start1, start
     frame.head1 = head
     if (rule >> 1) < parent.head_rank or ((rule >> 1) == parent.head_rank and rule & 1):

@@ -1,7 +1,7 @@
 """From the moves of a derivation straight to the arrays of the restored tree.
 
-The same as `restore(build_tree(...))` of transforms/left_corner.py and derivations/derivation.py, which are the readable
-twins: first the transformed tree in pre-order, then each phrase written anew, then X over nothing but X made one X.
+The readable twins are `restore(build_tree(...))` of transforms/left_corner.py and derivations/derivation.py. The steps
+are the same: lay out the transformed tree in pre-order, write each phrase anew, and make X over nothing but X one X.
 """
 
 from libc.stdint cimport int32_t

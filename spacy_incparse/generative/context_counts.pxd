@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.derivations.context_map cimport MemoC, memo_find
+from spacy_incparse.lexicon.hash_map cimport HashMapC, map_find
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.lexicon.prefetch cimport prefetch
 
@@ -33,7 +33,7 @@ cdef inline uint64_t context_hash(int32_t above, uint32_t value) noexcept nogil:
 
 cdef class ContextTable:
     cdef readonly int n_levels
-    cdef MemoC numbers                  # of contexts, by key
+    cdef HashMapC numbers                  # of contexts, by key
     cdef vector[CountedC] contexts
     cdef vector[CellC] cells            # sorted by outcome within a context
     cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n)
@@ -45,7 +45,7 @@ cdef class ContextTable:
 
     cdef inline int32_t find(self, int32_t above, uint32_t value) noexcept nogil:
         """The number of a context; -1 where training has not seen it. `above` is -1 for the first level."""
-        return memo_find(&self.numbers, context_hash(above, value))
+        return map_find(&self.numbers, context_hash(above, value))
 
     cdef inline int walk(self, const uint32_t* values, int32_t* path) noexcept nogil:
         """Look up the contexts of a list of values, the least specific first; give how many are known."""

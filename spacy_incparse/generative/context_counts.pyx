@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from spacy_incparse.derivations.context_map cimport memo_allot, memo_place
+from spacy_incparse.lexicon.hash_map cimport map_allot, map_place
 from spacy_incparse.lexicon.prefetch cimport huge_pages, prefetch
 
 
@@ -49,9 +49,9 @@ cdef class ContextTable:
         cdef Py_ssize_t k
         while 2 * size < 3 * <size_t>n:  # at most two thirds full: in training there are many such tables
             size *= 2
-        memo_allot(&self.numbers, size)
+        map_allot(&self.numbers, size)
         for k in range(n):
-            memo_place(&self.numbers, context_hash(above[k], values[k]), k)
+            map_place(&self.numbers, context_hash(above[k], values[k]), k)
 
     def __len__(self):
         return <Py_ssize_t>self.contexts.size()

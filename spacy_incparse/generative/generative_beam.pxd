@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.derivations.state cimport FrameC
 
@@ -58,7 +58,7 @@ cdef class Beam:
     cdef double log_gamma            # -infinity: plain top N
     cdef vector[FrameC] frames
     cdef vector[uint64_t] keys       # by frame: a hash of all that later decisions can read of it and of those above
-    cdef MemoC merge_memo
+    cdef HashMapC merge_memo
     cdef vector[HypothesisC] hypotheses
     cdef vector[LevelC] levels
     cdef vector[HypothesisC] candidates
@@ -86,4 +86,4 @@ cdef class Beam:
     cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil
     cdef int _merge(self, int32_t first) except -1 nogil
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
-    cdef int32_t _append_frame(self, const FrameC& frame) except -1 nogil
+    cdef int _add_keys(self) except -1 nogil

@@ -9,11 +9,10 @@ from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, 
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
-from spacy_incparse.derivations.moves cimport LeafC, Moves
-from spacy_incparse.derivations.state cimport (
-    MAX_CLOSINGS, NONE, ROOT, SENTINEL, FrameC, SentenceC, SymbolsC, opened, outermost, sign, tag_symbol, with_child,
-)
+from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
+from spacy_incparse.derivations.move_effect cimport LowestC, attach_chain, end_lowest, keep, lowest_at, start_arena
+from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.derivations.state cimport MAX_CLOSINGS, ROOT, SENTINEL, FrameC
 
 cdef enum:
     MAX_INT = 0x7FFFFFFF
@@ -46,13 +45,6 @@ cdef void join(HypothesisC* a, const HypothesisC* b) noexcept nogil:
         a.n_closings, a.leaf, a.node = b.n_closings, b.leaf, b.node
 
 
-cdef FrameC ended(
-    const FrameC* parent, const FrameC* child, const SentenceC* lattice, const SymbolsC* symbols
-) noexcept nogil:
-    """`parent` after its open child has ended; where it started matters to limits alone."""
-    return with_child(parent, child.label, 0, child.head, lattice, symbols)
-
-
 cdef class Beam:
     """The search of one model over one sentence and its variants.
 
@@ -71,7 +63,7 @@ cdef class Beam:
         self.beam_size = beam_size if beam_size else MAX_INT
         self.n_candidates = min(self.beam_size, MAX_INT // 3) * 3 if merges else self.beam_size
         self.merges = merges
-        memo_init(&self.merge_memo)
+        map_init(&self.merge_memo)
         self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
         self.clear()
 
@@ -168,13 +160,11 @@ cdef class Beam:
         """One hypothesis, the open root."""
         cdef HypothesisC hypothesis
         cdef LevelC level
-        self.frames.clear()
-        self.keys.clear()
+        start_arena(&self.frames, self.root, &self.lattice.c, &self.moves.symbols)
+        self.keys.assign(1, 0)
+        self._add_keys()
         self.hypotheses.clear()
         self.levels.clear()
-        self.keys.push_back(0)
-        self.frames.push_back(outermost(NONE, &self.lattice.c, &self.moves.symbols))
-        self._append_frame(outermost(self.root, &self.lattice.c, &self.moves.symbols))
         hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
         hypothesis.frame, hypothesis.previous = ROOT, -1
         hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
@@ -244,7 +234,8 @@ cdef class Beam:
     cdef int _expand(self, int32_t number) except -1 nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
         cdef HypothesisC candidate
-        cdef FrameC frame = self.frames[self.hypotheses[number].frame]
+        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[number].frame)
+        cdef const FrameC* frame = &lowest.frame
         cdef ContextC context
         cdef SiteC site
         cdef double total = self.hypotheses[number].score
@@ -254,20 +245,20 @@ cdef class Beam:
         if self.is_limited:
             self.limits.start_hypothesis()
         while total >= self.cut:
-            if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
+            if self.is_limited and not self.limits.keeps_begun(frame, self.frames.data()):
                 return 0
-            context = context_of(&frame, self.frames.data())
+            context = context_of(frame, self.frames.data())
             site = self.scorer.site(&context, self.cut - total)
-            if not (self.is_limited and self.limits.is_doomed(&frame, self.frames.data())):
-                self._add_chains(candidate, &site, total, &frame)
-            if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
+            if not (self.is_limited and self.limits.is_doomed(frame, self.frames.data())):
+                self._add_chains(candidate, &site, total, frame)
+            if not site.can_stop or (self.is_limited and not self.limits.close(frame)):
                 return 0
             total += site.stop
             if frame.parent == SENTINEL:
                 break
             if candidate.n_closings == MAX_CLOSINGS and not at_end:
                 return 0
-            frame = ended(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
+            end_lowest(&lowest, self.frames.data(), &self.lattice.c, &self.moves.symbols)
             candidate.n_closings += 1
         if at_end and frame.parent == SENTINEL and not (self.is_limited and self.limits.n_missing):
             candidate.score = total
@@ -336,38 +327,31 @@ cdef class Beam:
         self.hypotheses.push_back(hypothesis)
 
     cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil:
-        """Append what a move behind so many words opens and changes; give the lowest frame."""
-        cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
-        cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
-        cdef FrameC frame = self.frames[parent]
-        cdef int k, _
+        """Append what a move after so many words opens and changes. Return the place of the lowest frame."""
+        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[hypothesis.previous].frame)
+        cdef int _
         for _ in range(hypothesis.n_closings):
-            frame = ended(&self.frames[frame.parent], &frame, &self.lattice.c, &self.moves.symbols)
-        if hypothesis.n_closings and chain.n:
-            parent = self._append_frame(frame)
-        for k in range(chain.n):
-            frame = opened(self.moves.chain_labels[chain.first + k], 0, parent, &frame)
-            frame.start = n_words
-            sign(&frame, &self.lattice.c, &self.moves.symbols)
-            if k < chain.n - 1:
-                parent = self._append_frame(frame)
-        frame = with_child(
-            &frame, tag_symbol(&self.moves.symbols, chain.tag), 0, hypothesis.node, &self.lattice.c, &self.moves.symbols
+            end_lowest(&lowest, self.frames.data(), &self.lattice.c, &self.moves.symbols)
+        attach_chain(
+            &lowest, &self.moves.leaf_table[hypothesis.leaf], self.moves.chain_labels.data(), n_words, hypothesis.node,
+            &self.frames, &self.lattice.c, &self.moves.symbols,
         )
-        return self._append_frame(frame)
+        keep(&self.frames, &lowest)
+        self._add_keys()
+        return lowest.place
 
     cdef int _merge(self, int32_t first) except -1 nogil:
         """Let one of all hypotheses with the same key stand for all, and keep the best beam_size."""
         cdef int32_t k, same, last = first
         cdef HypothesisC here
-        memo_clear(&self.merge_memo)
+        map_clear(&self.merge_memo)
         for k in range(first, <int32_t>self.hypotheses.size()):
             here = self.hypotheses[k]
-            same = memo_find(&self.merge_memo, self.keys[here.frame])
+            same = map_find(&self.merge_memo, self.keys[here.frame])
             if same >= 0:
                 join(&self.hypotheses[same], &here)
             else:
-                memo_insert(&self.merge_memo, self.keys[here.frame], last)
+                map_insert(&self.merge_memo, self.keys[here.frame], last)
                 self.hypotheses[last] = here
                 last += 1
         sort(self.hypotheses.begin() + first, self.hypotheses.begin() + last, &better)
@@ -382,11 +366,12 @@ cdef class Beam:
         h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
         return mix64(h ^ frame.head_rank ^ self.keys[frame.parent])
 
-    cdef int32_t _append_frame(self, const FrameC& frame) except -1 nogil:
-        self.keys.resize(self.frames.size())  # one more where memory was missing for its frame
-        self.keys.push_back(self._key(&frame) if self.merges else 0)
-        self.frames.push_back(frame)
-        return <int32_t>self.frames.size() - 1
+    cdef int _add_keys(self) except -1 nogil:
+        """Compute the keys of the frames that were appended since the last call."""
+        cdef size_t k
+        for k in range(self.keys.size(), self.frames.size()):
+            self.keys.push_back(self._key(&self.frames[k]) if self.merges else 0)
+        return 0
 
     cdef tuple moves_to(self, int32_t hypothesis):
         """Follow a hypothesis back to the start and give its moves from left to right: closings and leaves."""

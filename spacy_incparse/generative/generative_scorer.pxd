@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.context_counts cimport MAX_LEVELS, ContextTable
 from spacy_incparse.derivations.left_context cimport ContextC
-from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.derivations.state cimport FrameC, SentenceC
 
@@ -46,7 +46,7 @@ cdef class Probabilities:
     cdef int n_symbols, n_nonterminals, n_tags, root
     cdef vector[int32_t] class_of           # by number of a word: the row of its class in class_bases
     cdef vector[double] class_bases         # [class * n_tags + tag]: of one word of the class, before counts
-    cdef MemoC node_memo, word_memo
+    cdef HashMapC node_memo, word_memo
     cdef vector[double] distributions       # n_symbols each
     cdef vector[double] word_values
     cdef _spread(self, fields, values, uint32_t* all_values)
@@ -70,7 +70,7 @@ cdef class Scorer:
     cdef bint relaxed
     cdef vector[ChainC] chains
     cdef vector[SiteC] sites
-    cdef MemoC site_memo
+    cdef HashMapC site_memo
     cdef vector[FrameC] chain_frames
     cdef vector[PendingC] pending
     cdef double lowest

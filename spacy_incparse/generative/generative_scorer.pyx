@@ -17,7 +17,7 @@ from spacy_incparse.derivations.left_context cimport (
     node_key,
     node_values,
 )
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.derivations.moves cimport Moves, TrieNodeC, contains
 from spacy_incparse.derivations.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
 
@@ -47,8 +47,8 @@ cdef class Probabilities:
         self.n_tags = moves.symbols.n_tags
         self.class_of = class_of
         self.class_bases.assign(bases, bases + len(class_bases) // sizeof(double))
-        memo_init(&self.node_memo)
-        memo_init(&self.word_memo)
+        map_init(&self.node_memo)
+        map_init(&self.word_memo)
 
     def node_distribution(self, values):
         """Give the probabilities of all symbols by the values of the node fields, for tests; [STOP] is the end's."""
@@ -81,13 +81,13 @@ cdef class Probabilities:
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil:
         """The probabilities of all symbols in a context, by symbol; valid until the next call."""
         cdef uint64_t key = self.context_key(values)
-        cdef int32_t found = memo_find(&self.node_memo, key)
+        cdef int32_t found = map_find(&self.node_memo, key)
         if found >= 0:
             return &self.distributions[<size_t>found * self.n_symbols]
         if self.node_memo.n >= MAX_DISTRIBUTIONS:
-            memo_clear(&self.node_memo)
+            map_clear(&self.node_memo)
             self.distributions.clear()
-        memo_insert(&self.node_memo, key, self.distributions.size() // self.n_symbols)
+        map_insert(&self.node_memo, key, self.distributions.size() // self.n_symbols)
         self.distributions.resize(self.distributions.size() + self.n_symbols)
         self.compute_distribution(values, &self.distributions[self.distributions.size() - self.n_symbols])
         return &self.distributions[self.distributions.size() - self.n_symbols]
@@ -123,13 +123,13 @@ cdef class Probabilities:
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
         """The probability of a word under a tag that is put into a context."""
         cdef uint64_t key = self.word_key(values, tag, word)
-        cdef int32_t found = memo_find(&self.word_memo, key)
+        cdef int32_t found = map_find(&self.word_memo, key)
         if found >= 0:
             return self.word_values[found]
         if self.word_memo.n >= MAX_WORD_VALUES:
-            memo_clear(&self.word_memo)
+            map_clear(&self.word_memo)
             self.word_values.clear()
-        memo_insert(&self.word_memo, key, self.word_values.size())
+        map_insert(&self.word_memo, key, self.word_values.size())
         self.word_values.push_back(self.compute_word(values, tag, word))
         return self.word_values.back()
 
@@ -165,7 +165,7 @@ cdef class Scorer:
     def __init__(self, Moves moves, Probabilities probabilities):
         self.moves, self.probabilities = moves, probabilities
         self.chain_frames.resize(moves.longest_chain + 1)
-        memo_init(&self.site_memo)
+        map_init(&self.site_memo)
 
     cdef void start_word(
         self, const SentenceC* lattice, int32_t first_node, int32_t last_node, bint relaxed
@@ -175,12 +175,12 @@ cdef class Scorer:
         self.first_node, self.last_node = first_node, last_node
         self.chains.clear()
         self.sites.clear()
-        memo_clear(&self.site_memo)
+        map_clear(&self.site_memo)
 
     cdef SiteC site(self, const ContextC* context, double floor) noexcept nogil:
         """All that can be done at an attachment site with a log probability of at least `floor`."""
         cdef uint64_t key = node_key(context)
-        cdef int32_t found = memo_find(&self.site_memo, key)
+        cdef int32_t found = map_find(&self.site_memo, key)
         cdef SiteC site
         if found >= 0:
             site = self.sites[found]
@@ -188,7 +188,7 @@ cdef class Scorer:
                 site = self.sites[found] = self._new_site(context, floor)
             return site
         site = self._new_site(context, floor)
-        memo_insert(&self.site_memo, key, self.sites.size())
+        map_insert(&self.site_memo, key, self.sites.size())
         self.sites.push_back(site)
         return site
 

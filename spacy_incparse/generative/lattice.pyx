@@ -29,3 +29,4 @@ cdef class Lattice:
         self.c.classes = self.c.words
         self.c.tags = self.tags.data() + PAD
         self.c.ends_in_question = False
+        self.c.is_lattice = True

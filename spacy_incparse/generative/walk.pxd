@@ -3,6 +3,7 @@ from libc.stdint cimport uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
+from spacy_incparse.derivations.move_effect cimport LowestC
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.derivations.state cimport FrameC
 
@@ -10,11 +11,9 @@ from spacy_incparse.derivations.state cimport FrameC
 cdef class Walk:
     cdef Moves moves
     cdef int root
-    cdef vector[FrameC] stack    # the open constituents, below a sentinel
+    cdef vector[FrameC] frames
+    cdef LowestC lowest          # open constituent
     cdef walk(self, Lattice lattice, n_closings, chains, bint complete)
     cdef void node(self, Lattice lattice, int outcome)   # what a subclass makes of a node's decision,
     cdef void word(self, Lattice lattice, int i)         # and of a word's
     cdef void values(self, Lattice lattice, uint32_t* values)
-    cdef void _start(self, Lattice lattice)
-    cdef void _open(self, int symbol)
-    cdef void _close(self, Lattice lattice)

@@ -4,14 +4,14 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from spacy_incparse.generative.context_counts cimport MAX_LEVELS
 from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.derivations.left_context cimport N_STRUCTURE_FIELDS, ContextC
-from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.perceptron.scorer cimport Scorer
 
 
 # Scores by the hash of a model, a context and an outcome or word, with the signs turned.
 cdef class ScoreMemo:
     cdef readonly object lock
-    cdef MemoC outcomes, words
+    cdef HashMapC outcomes, words
 
 
 # The log probabilities of a generative model in units of a table of weights, whole numbers as these are.

@@ -10,7 +10,7 @@ from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.left_context cimport ContextC, head_words
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert, memo_prefetch
+from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert, map_prefetch
 from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.perceptron.scorer cimport Scorer
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
@@ -32,8 +32,8 @@ cdef class ScoreMemo:
 
     def __init__(self):
         self.lock = Lock()
-        memo_init(&self.outcomes)
-        memo_init(&self.words)
+        map_init(&self.outcomes)
+        map_init(&self.words)
 
 
 cdef class GenerativeScores:
@@ -54,27 +54,27 @@ cdef class GenerativeScores:
     cdef int32_t outcome(self, int symbol) noexcept nogil:
         """The score of an outcome of the context."""
         cdef uint64_t key = outcome_key(self.key, symbol)
-        cdef int32_t found = memo_find(&self.memo.outcomes, key)
+        cdef int32_t found = map_find(&self.memo.outcomes, key)
         if found >= 0:
             return -found  # a memo has no room for numbers below 0, a score is never above
         if self.memo.outcomes.n >= MAX_OUTCOMES:
-            memo_clear(&self.memo.outcomes)
+            map_clear(&self.memo.outcomes)
         if self.n_found < 0:
             self.n_found = self.probabilities.node_path(self.values, self.path)
         found = -self._score(self.probabilities.outcome(self.values, self.path, self.n_found, symbol))
-        memo_insert(&self.memo.outcomes, key, found)
+        map_insert(&self.memo.outcomes, key, found)
         return -found
 
     cdef int32_t word(self, int tag, uint32_t event) noexcept nogil:
         """The score of a word under a tag that is put into the context."""
         cdef uint64_t key = self.word_key(tag, event)
-        cdef int32_t found = memo_find(&self.memo.words, key)
+        cdef int32_t found = map_find(&self.memo.words, key)
         if found >= 0:
             return -found
         if self.memo.words.n >= MAX_WORDS:
-            memo_clear(&self.memo.words)
+            map_clear(&self.memo.words)
         found = -self._score(self.probabilities.compute_word(self.values, tag, event))
-        memo_insert(&self.memo.words, key, found)
+        map_insert(&self.memo.words, key, found)
         return -found
 
     cdef uint64_t word_key(self, int tag, uint32_t event) noexcept nogil:
@@ -114,10 +114,10 @@ cdef class HybridScorer(Scorer):
     cdef void expect(self, int symbol) noexcept nogil:
         if symbol == SHIFT:
             symbol = tag_symbol(&self.moves.symbols, self.tag)
-            memo_prefetch(
+            map_prefetch(
                 &self.current.memo.words, self.current.word_key(self.tag, self.event_words[self.position])
             )
-        memo_prefetch(&self.current.memo.outcomes, outcome_key(self.current.key, symbol))
+        map_prefetch(&self.current.memo.outcomes, outcome_key(self.current.key, symbol))
 
     cdef int32_t other_score(self, int symbol) noexcept nogil:
         return self.current.outcome(symbol)

@@ -37,7 +37,7 @@ cdef class Weights:
 
     @staticmethod
     def from_bytes(bytes data, int bits, int n_columns, int scale) -> Weights:
-        """Make a table of what `to_bytes` gave. Raises ModelError where the size does not fit or is too large for it."""
+        """Return a table of what `to_bytes` returned. Raise ModelError if the size does not fit the table."""
         if bits > 0 and 2 * ((<int64_t>1 << bits) + n_columns) > most_unpacked(len(data)):
             raise ModelError(f"{len(data):,} bytes of weights cannot fill a table of {bits} bits: the model is damaged")
         return Weights(bits, n_columns, scale).load_bytes(data)

@@ -46,4 +46,3 @@ cdef class Beam:
     cdef void _drop_below(self, double threshold) noexcept nogil
     cdef int64_t _last_score(self) noexcept nogil
     cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil
-    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil

@@ -7,12 +7,10 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.moves cimport LeafC
+from spacy_incparse.derivations.move_effect cimport LowestC, attach_chain, end_lowest, keep, lowest_at, start_arena
 from spacy_incparse.perceptron.scorer cimport Scorer, SiteC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
-from spacy_incparse.derivations.state cimport (
-    MAX_CLOSINGS, NONE, ROOT, SENTINEL, FrameC, SentenceC, closed, opened, outermost, sign, tag_symbol, with_child,
-)
+from spacy_incparse.derivations.state cimport MAX_CLOSINGS, ROOT, SENTINEL, FrameC, SentenceC
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
@@ -85,11 +83,9 @@ cdef class Beam:
         """F_0: one hypothesis, the open root."""
         cdef HypothesisC hypothesis
         self.sentence, self.n_relaxed = sentence, 0
-        self.frames.clear()
+        start_arena(&self.frames, self.root, sentence, &self.moves.symbols)
         self.hypotheses.clear()
         self.levels.clear()
-        self.frames.push_back(outermost(NONE, sentence, &self.moves.symbols))
-        self.frames.push_back(outermost(self.root, sentence, &self.moves.symbols))
         hypothesis.score, hypothesis.frame, hypothesis.previous = 0, ROOT, -1
         hypothesis.n_closings, hypothesis.leaf = 0, -1
         self.hypotheses.push_back(hypothesis)
@@ -132,7 +128,8 @@ cdef class Beam:
     cdef void _expand(self, int32_t number) noexcept nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
         cdef HypothesisC candidate
-        cdef FrameC frame = self.frames[self.hypotheses[number].frame]
+        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[number].frame)
+        cdef const FrameC* frame = &lowest.frame
         cdef ContextC context
         cdef SiteC site
         cdef int64_t total = self.hypotheses[number].score
@@ -141,29 +138,29 @@ cdef class Beam:
         if self.is_limited:
             self.limits.start_hypothesis()
         while True:
-            if self.is_limited and not self.limits.keeps_begun(&frame, self.frames.data()):
+            if self.is_limited and not self.limits.keeps_begun(frame, self.frames.data()):
                 return
-            context = context_of(&frame, self.frames.data())
+            context = context_of(frame, self.frames.data())
             site = self.scorer.site(&context)
-            if self.is_limited and self.limits.is_doomed(&frame, self.frames.data()):
+            if self.is_limited and self.limits.is_doomed(frame, self.frames.data()):
                 site.n = 0
             for k in range(site.first, site.first + site.n):
                 candidate.score = total + self.scorer.chains[k].score
                 if candidate.score < self.best_candidate - self.gamma:
                     break  # the list is sorted, and the filter would not let the rest pass either
                 candidate.leaf = self.scorer.chains[k].leaf
-                if self.is_limited and not self.limits.allows_chain(&frame, &self.moves.leaf_table[candidate.leaf]):
+                if self.is_limited and not self.limits.allows_chain(frame, &self.moves.leaf_table[candidate.leaf]):
                     continue
                 self.best_candidate = max(self.best_candidate, candidate.score)
                 self.candidates.push_back(candidate)
-            if not site.can_stop or (self.is_limited and not self.limits.close(&frame)):
+            if not site.can_stop or (self.is_limited and not self.limits.close(frame)):
                 return
             total += site.stop_score + self.scorer.close_score(&context)
             if frame.parent == SENTINEL:
                 break
             if candidate.n_closings == MAX_CLOSINGS and self.scorer.position < self.sentence.n:
                 return
-            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
+            end_lowest(&lowest, self.frames.data(), self.sentence, &self.moves.symbols)
             candidate.n_closings += 1
         if self.scorer.position == self.sentence.n and not (self.is_limited and self.limits.n_missing):
             candidate.score = total
@@ -201,28 +198,16 @@ cdef class Beam:
 
     cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil:
         """Build the frames of a survivor and append it."""
-        cdef const LeafC* chain = &self.moves.leaf_table[hypothesis.leaf]
-        cdef int32_t parent = self.hypotheses[hypothesis.previous].frame
-        cdef FrameC frame = self.frames[parent]
-        cdef int k, _
+        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[hypothesis.previous].frame)
+        cdef int _
         for _ in range(hypothesis.n_closings):
-            frame = closed(&self.frames[frame.parent], &frame, self.sentence, &self.moves.symbols)
-        if hypothesis.n_closings and chain.n:
-            parent = self._append_frame(frame)
-        for k in range(chain.n):
-            frame = opened(self.moves.chain_labels[chain.first + k], position, parent, &frame)
-            sign(&frame, self.sentence, &self.moves.symbols)
-            if k < chain.n - 1:
-                parent = self._append_frame(frame)
-        frame = with_child(
-            &frame, tag_symbol(&self.moves.symbols, chain.tag), position, position, self.sentence, &self.moves.symbols
+            end_lowest(&lowest, self.frames.data(), self.sentence, &self.moves.symbols)
+        attach_chain(
+            &lowest, &self.moves.leaf_table[hypothesis.leaf], self.moves.chain_labels.data(), position, position,
+            &self.frames, self.sentence, &self.moves.symbols,
         )
-        hypothesis.frame = self._append_frame(frame)
+        hypothesis.frame = keep(&self.frames, &lowest)
         self.hypotheses.push_back(hypothesis)
-
-    cdef int32_t _append_frame(self, const FrameC& frame) noexcept nogil:
-        self.frames.push_back(frame)
-        return <int32_t>self.frames.size() - 1
 
     cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil:
         """Follow a hypothesis back to the start and give its moves from left to right."""

@@ -3,7 +3,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.perceptron.beam cimport Beam
-from spacy_incparse.derivations.state cimport FrameC, SentenceC
+from spacy_incparse.derivations.move_effect cimport LowestC
+from spacy_incparse.derivations.state cimport SentenceC
 
 
 # The moves of a derivation, word by word.
@@ -14,7 +15,7 @@ cdef struct PrefixC:
 
 cdef class Replay:
     cdef Beam beam            # whose frames and scorer are used; a search of its has begun
-    cdef FrameC frame         # the lowest open constituent
+    cdef LowestC lowest       # open constituent
     cdef vector[uint32_t] features
     cdef void append(
         self, const SentenceC* sentence, const PrefixC* path, int first, int last, bint complete,

@@ -5,9 +5,9 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.perceptron.beam cimport Beam
 from spacy_incparse.derivations.left_context cimport context_of
-from spacy_incparse.derivations.moves cimport LeafC
+from spacy_incparse.derivations.move_effect cimport attach_chain, end_lowest, lowest_at
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
-from spacy_incparse.derivations.state cimport SentenceC, closed, opened, tag_symbol, with_child
+from spacy_incparse.derivations.state cimport ROOT, SENTINEL, SentenceC
 
 
 cdef class Replay:
@@ -39,7 +39,7 @@ cdef class Replay:
         with self.beam.scorer.lock:
             self.beam.scorer.begin(sentence)
             self.beam.start(&sentence.c)
-            self.frame = self.beam.frames[1]
+            self.lowest = lowest_at(&self.beam.frames, ROOT)
             self._take_score()
             for i in range(<int>path.leaves.size()):
                 self._start_word(&sentence.c, i, &path)
@@ -67,7 +67,7 @@ cdef class Replay:
         cdef size_t mark = self.beam.frames.size()
         cdef int i, _
         self.beam.scorer.emitted = 0
-        self.frame = self.beam.frames[1]
+        self.lowest = lowest_at(&self.beam.frames, ROOT)
         for i in range(last):
             if i >= first:
                 self._start_word(sentence, i, path)
@@ -110,34 +110,28 @@ cdef class Replay:
         self.beam.scorer.start_word(sentence, i, alternative, False)
 
     cdef void _stop(self, vector[uint32_t]* features) noexcept nogil:
-        context = context_of(&self.frame, self.beam.frames.data())
+        context = context_of(&self.lowest.frame, self.beam.frames.data())
         self.beam.scorer.emit_stop(&context, features)
 
     cdef void _close(self, const SentenceC* sentence) noexcept nogil:
-        self.frame = closed(&self.beam.frames[self.frame.parent], &self.frame, sentence, &self.beam.moves.symbols)
+        end_lowest(&self.lowest, self.beam.frames.data(), sentence, &self.beam.moves.symbols)
 
     cdef void _end(self, const SentenceC* sentence, vector[uint32_t]* features) noexcept nogil:
         """Close all that is open, the root last."""
         self._stop(features)
-        while self.frame.parent != 0:
+        while self.lowest.frame.parent != SENTINEL:
             self._close(sentence)
             self._stop(features)
 
     cdef void _chain(self, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
-        context = context_of(&self.frame, self.beam.frames.data())
+        context = context_of(&self.lowest.frame, self.beam.frames.data())
         self.beam.scorer.emit_chain(&context, leaf, features)
 
     cdef void _attach(self, const SentenceC* sentence, int i, int32_t leaf) noexcept nogil:
         """Put a chain with its word on the lowest constituent."""
-        cdef const LeafC* chain = &self.beam.moves.leaf_table[leaf]
-        cdef int32_t parent
-        cdef int k
-        for k in range(chain.n):
-            parent = self.beam.frames.size()
-            self.beam.frames.push_back(self.frame)
-            self.frame = opened(self.beam.moves.chain_labels[chain.first + k], i, parent, &self.frame)
-        self.frame = with_child(
-            &self.frame, tag_symbol(&self.beam.moves.symbols, chain.tag), i, i, sentence, &self.beam.moves.symbols
+        attach_chain(
+            &self.lowest, &self.beam.moves.leaf_table[leaf], self.beam.moves.chain_labels.data(), i, i,
+            &self.beam.frames, sentence, &self.beam.moves.symbols,
         )
 
 

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.features.extraction cimport Templates, TemplatesC
 from spacy_incparse.learning.weights cimport Weights
 from spacy_incparse.derivations.left_context cimport ContextC
-from spacy_incparse.derivations.context_map cimport MemoC
+from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.derivations.moves cimport Moves, TrieNodeC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
 from spacy_incparse.derivations.state cimport FrameC, SentenceC, SymbolsC
@@ -66,7 +66,7 @@ cdef class Scorer:
     cdef vector[SiteC] sites
     cdef vector[WalkedC] parts
     cdef vector[ChainScoreC] walked       # of all sites at the word, depth first
-    cdef MemoC site_memo, close_memo, part_memo
+    cdef HashMapC site_memo, close_memo, part_memo
     cdef bint reads_far                   # whether a template reads L12 or L40
     cdef vector[int32_t] label_rows       # by symbol: where its scores begin in label_scores, -1: not made yet
     cdef vector[int32_t] label_scores

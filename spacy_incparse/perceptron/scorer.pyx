@@ -26,7 +26,7 @@ from spacy_incparse.derivations.left_context cimport (
     span_key,
     span_values,
 )
-from spacy_incparse.derivations.context_map cimport memo_clear, memo_find, memo_init, memo_insert
+from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.derivations.moves cimport LeafC, Moves, TrieNodeC, contains
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
 from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, SHIFT, STOP, SentenceC, opened, tag_symbol
@@ -62,9 +62,9 @@ cdef class Scorer:
             self.rows[number].resize(owner.c.n)
             self.hashes.resize(max(self.hashes.size(), <size_t>owner.c.n))
         self.chain_frames.resize(moves.longest_chain + 1)
-        memo_init(&self.site_memo)
-        memo_init(&self.close_memo)
-        memo_init(&self.part_memo)
+        map_init(&self.site_memo)
+        map_init(&self.close_memo)
+        map_init(&self.part_memo)
 
     cdef int begin(self, Sentence sentence) except -1:
         """Take up a sentence, before its search; what a subclass adds may differ from sentence to sentence."""
@@ -104,9 +104,9 @@ cdef class Scorer:
         self.walked.clear()
         self.label_scores.clear()
         self.label_rows.assign(self.moves.symbols.n_symbols, -1)
-        memo_clear(&self.part_memo)
-        memo_clear(&self.site_memo)
-        memo_clear(&self.close_memo)
+        map_clear(&self.part_memo)
+        map_clear(&self.site_memo)
+        map_clear(&self.close_memo)
 
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil:
         cdef int k
@@ -141,11 +141,11 @@ cdef class Scorer:
     cdef SiteC site(self, const ContextC* context) noexcept nogil:
         """All that can be done at an attachment site; a copy, since later sites move the list."""
         cdef uint64_t key = node_key(context)
-        cdef int32_t found = memo_find(&self.site_memo, key)
+        cdef int32_t found = map_find(&self.site_memo, key)
         if found >= 0:
             return self.sites[found]
         cdef SiteC site = self._new_site(context)
-        memo_insert(&self.site_memo, key, self.sites.size())
+        map_insert(&self.site_memo, key, self.sites.size())
         self.sites.push_back(site)
         return site
 
@@ -231,13 +231,13 @@ cdef class Scorer:
         cdef PendingC here = self.pending.back()
         cdef const TrieNodeC* node = &self.moves.trie[here.node]
         cdef uint64_t key = chain_key(site, here.node, here.depth, self.reads_far)
-        cdef int32_t found = memo_find(&self.part_memo, key)
+        cdef int32_t found = map_find(&self.part_memo, key)
         cdef WalkedC part
         self.pending.pop_back()
         if found >= 0:
             self._repeat(&self.parts[found], node.n_chains, here.score)
         else:
-            memo_insert(&self.part_memo, key, self.parts.size())
+            map_insert(&self.part_memo, key, self.parts.size())
             part.first, part.score = self.walked.size(), here.score
             self.parts.push_back(part)
             self._open(site, node, here)
@@ -336,14 +336,14 @@ cdef class Scorer:
         if self.templates[CLOSE].n == 0:
             return 0
         key = span_key(context, node_key(context), &self.moves.symbols)
-        score = memo_find(&self.close_memo, key)
+        score = map_find(&self.close_memo, key)
         if score >= 0:
             return score - CLOSE_OFFSET
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         span_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(CLOSE, values)
         score = self._column_score(CLOSE, 0)
-        memo_insert(&self.close_memo, key, score + CLOSE_OFFSET)
+        map_insert(&self.close_memo, key, score + CLOSE_OFFSET)
         return score
 
     cdef void _score_columns(self, int nodes) noexcept nogil:

@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.hash_map cimport map_init
 from spacy_incparse.lexicon.hashing cimport hash_bytes, mix64
 from spacy_incparse.tagging.tagger_model cimport WINDOW, AtomC, TemplateC
-from spacy_incparse.tagging.tagger_weights cimport reserve_slots
 
 from spacy_incparse.tagging.tagger_words import MAX_LENGTH as _MAX_LENGTH
 from spacy_incparse.tagging.tagger_words import shorten
@@ -25,7 +25,7 @@ cdef class Engine:
         self.read_fields, self.only_tags = read_fields, only_tags
         for number, template in enumerate(templates):
             self._add_template(number, template, field_ids)
-        reserve_slots(&self.model.weights, 1)
+        map_init(&self.model.weights.runs)
         for values in boundaries:
             self.add_type(values, -1)
         self.type_ids = {}

@@ -1,8 +1,9 @@
 """Tagging with final weights: scores that depend only on a word type are summed once and cached."""
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.hash_map cimport map_allot, map_place
 from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
 from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
 from spacy_incparse.tagging.tag_search cimport (
@@ -14,7 +15,7 @@ from spacy_incparse.tagging.tag_search cimport (
     search_tags,
     set_parts,
 )
-from spacy_incparse.tagging.tagger_weights cimport CellC, SlotC, add_scores, find_slot, reserve_slots
+from spacy_incparse.tagging.tagger_weights cimport CellC, add_scores
 
 cdef enum:
     N_PLACES = 2 * WINDOW + 1
@@ -37,20 +38,23 @@ cdef class Decoder(Engine):
 
     def set_weights(self, bytes keys, bytes lengths, bytes tags, bytes weights):
         """Fill the table from the bytes of arrays as returned by `Trainer.averaged_weights`."""
-        cdef SlotC slot
         cdef Py_ssize_t i, n_keys = len(keys) // sizeof(uint32_t), n_cells = len(tags) // sizeof(int32_t)
+        cdef size_t n_places = 1024
+        cdef int32_t run = 0
         cdef const uint32_t* key_of = <const uint32_t*><const char*>keys
         cdef const int32_t* length_of = <const int32_t*><const char*>lengths
         cdef const int32_t* tag_of = <const int32_t*><const char*>tags
         cdef const int32_t* weight_of = <const int32_t*><const char*>weights
-        reserve_slots(&self.model.weights, n_keys)
+        while n_places < 2 * <size_t>n_keys:
+            n_places *= 2
+        map_allot(&self.model.weights.runs, n_places)
+        self.model.weights.cells.clear()
         for i in range(n_cells):
-            self.model.weights.cells.push_back(CellC(tag_of[i], weight_of[i]))
-        slot.start = 0
+            self.model.weights.cells.push_back(CellC(weight_of[i], <uint16_t>tag_of[i], False))
         for i in range(n_keys):
-            slot.key, slot.n_cells, slot.room = key_of[i], length_of[i], length_of[i]
-            self.model.weights.slots[find_slot(&self.model.weights, slot.key)] = slot
-            slot.start += length_of[i]
+            map_place(&self.model.weights.runs, key_of[i], run)
+            run += length_of[i]
+            self.model.weights.cells[run - 1].is_last = True
         self.type_scores.clear()
         self._add_type_scores()
 

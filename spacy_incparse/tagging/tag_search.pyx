@@ -2,8 +2,9 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
+from spacy_incparse.lexicon.hash_map cimport map_prefetch
 from spacy_incparse.tagging.tagger_model cimport ModelC, history_key, word_part
-from spacy_incparse.tagging.tagger_weights cimport add_all_scores, prefetch_slot, score_of
+from spacy_incparse.tagging.tagger_weights cimport add_all_scores, score_of
 
 
 cdef int prepare(const ModelC* model, SearchC* search, int32_t n_words) except -1 nogil:
@@ -88,7 +89,7 @@ cdef void _hash_histories(const ModelC* model, SearchC* search, const NodeC* bef
             model, search, before[node].tag, before[node].previous_tag, search.keys.data() + node * n_keys
         )
     for k in range(n_before * n_keys):
-        prefetch_slot(&model.weights, search.keys[k])
+        map_prefetch(&model.weights.runs, search.keys[k])
 
 
 cdef void _hash_history(const ModelC* model, const SearchC* search, int32_t tag, int32_t tag2,
@@ -169,7 +170,7 @@ cdef void add_scores_by_tag(const ModelC* model, SearchC* search, int32_t tag, i
         _hash_range(model, search, first, one if tag == ANY_TAG else tag, one if tag2 == ANY_TAG else tag2, keys)
         keys += n
     for k in range(model.n_tags * n):
-        prefetch_slot(&model.weights, search.keys[k])
+        map_prefetch(&model.weights.runs, search.keys[k])
     for one in range(model.n_tags):
         scores[one] += shared + _sum_of(model, search.keys.data() + one * n, n, given)
 

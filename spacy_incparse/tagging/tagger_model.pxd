@@ -51,7 +51,7 @@ cdef inline uint64_t word_part(const ModelC* model, const TemplateC* template, c
 
 
 cdef inline uint32_t context_key(uint64_t total) noexcept nogil:
-    """Return the high half of the sum, where multilinear hashing is universal; 0 is reserved for free slots."""
+    """Return the high half of the sum, where multilinear hashing is universal; never 0 (`check_weights` refuses it)."""
     cdef uint32_t key = <uint32_t>(total >> 32)
     return key if key else 1
 

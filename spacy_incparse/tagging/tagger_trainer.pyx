@@ -4,10 +4,11 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.hash_map cimport HashMapC, MapEntryC
 from spacy_incparse.tagging.engine cimport Engine
 from spacy_incparse.tagging.tagger_model cimport WINDOW, TemplateC, context_key, history_key, word_part
 from spacy_incparse.tagging.tag_search cimport NodeC, best_tags, history_score, prepare, search_tags, set_parts
-from spacy_incparse.tagging.tagger_weights cimport CellC, SlotC, TotalC, add_all_scores, update_weight
+from spacy_incparse.tagging.tagger_weights cimport CellC, TotalC, add_all_scores, update_weight
 
 import numpy
 
@@ -157,33 +158,36 @@ cdef class Trainer(Engine):
         A weight is the mean over all steps, with halves rounded away from 0; weights of 0 are left out. All are whole
         numbers, so that every platform has the same result.
         """
-        cdef vector[SlotC] slots
+        cdef vector[MapEntryC] runs
+        cdef const HashMapC* contexts = &self.model.weights.runs
         cdef size_t i
-        for i in range(self.model.weights.slots.size()):
-            if self.model.weights.slots[i].key:
-                slots.push_back(self.model.weights.slots[i])
-        sort(slots.begin(), slots.end(), _is_before)
+        for i in range(contexts.entries.size()):
+            if contexts.entries[i].stamp == contexts.stamp:
+                runs.push_back(contexts.entries[i])
+        sort(runs.begin(), runs.end(), _is_before)
         cdef vector[uint32_t] keys
         cdef vector[int32_t] lengths, tags, weights
         cdef size_t n_before
-        for i in range(slots.size()):
+        for i in range(runs.size()):
             n_before = tags.size()
-            self._add_averages(&slots[i], scale, tags, weights)
+            self._add_averages(runs[i].value, scale, tags, weights)
             if tags.size() > n_before:
-                keys.push_back(slots[i].key)
+                keys.push_back(<uint32_t>runs[i].key)
                 lengths.push_back(<int32_t>(tags.size() - n_before))
         return (
             numpy.array(keys, dtype="uint32"), numpy.array(lengths, dtype="int32"),
             numpy.array(tags, dtype="int32"), numpy.array(weights, dtype="int32"),
         )
 
-    cdef void _add_averages(self, SlotC* slot, int scale, vector[int32_t]& tags, vector[int32_t]& weights) except *:
-        cdef CellC* cell = self.model.weights.cells.data() + slot.start
-        cdef TotalC* total = self.model.weights.totals.data() + slot.start
+    cdef void _add_averages(self, int32_t run, int scale, vector[int32_t]& tags, vector[int32_t]& weights) except *:
+        cdef CellC* cell = self.model.weights.cells.data() + run
+        cdef TotalC* total = self.model.weights.totals.data() + run
         cdef int64_t sum_of_steps
-        cdef int32_t tag, i, rounded
+        cdef int32_t tag, i, rounded, n_cells = 1
+        while not cell[n_cells - 1].is_last:
+            n_cells += 1
         for tag in range(self.model.n_tags):
-            for i in range(slot.n_cells):
+            for i in range(n_cells):
                 if cell[i].tag == tag:
                     sum_of_steps = total[i].total + cell[i].weight * (self.n_steps - total[i].step)
                     rounded = _divide(sum_of_steps * scale, self.n_steps)
@@ -192,7 +196,7 @@ cdef class Trainer(Engine):
                         weights.push_back(rounded)
 
 
-cdef inline bint _is_before(const SlotC& left, const SlotC& right) noexcept nogil:
+cdef inline bint _is_before(const MapEntryC& left, const MapEntryC& right) noexcept nogil:
     return left.key < right.key
 
 

@@ -1,12 +1,13 @@
-# Sparse weights of (context, tag) pairs, header-only so that every compiled module inlines the lookup.
+# Sparse weights of (context, tag) pairs, header-only so that every compiled module inlines the look-up.
 #
-# A context is a 32-bit key. An open-addressed table (linear probing, at most half full) maps it to a run of cells in
-# one shared pool; a cell holds a tag that has a weight in this context. Contexts without a weight use no memory:
-# they end at an empty slot. In training a run grows by moving to the end of the pool with twice the capacity, and
-# `totals`, parallel to the pool, holds the data for lazy averaging. In decoding runs are packed and `totals` is empty.
-from libc.stdint cimport int32_t, int64_t, uint32_t
+# A context is a 32-bit key, a hash. A map gives the place of its cells, a run in one shared pool; each cell holds a tag
+# that has a weight in this context. Contexts without a weight are not in the map. In training a run of 1, 2, 4, ...
+# cells is full and moves to the end of the pool with twice the room, and `totals`, parallel to the pool, holds what
+# lazy averaging needs. In decoding runs are packed and `totals` is empty.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
+from spacy_incparse.lexicon.hash_map cimport HashMapC, map_find, map_insert, map_prefetch, map_update
 from spacy_incparse.lexicon.prefetch cimport prefetch
 
 cdef enum:
@@ -14,8 +15,9 @@ cdef enum:
 
 
 cdef struct CellC:
-    int32_t tag
     int32_t weight
+    uint16_t tag
+    uint8_t is_last  # of its run
 
 
 cdef struct TotalC:
@@ -23,133 +25,111 @@ cdef struct TotalC:
     int64_t step
 
 
-cdef struct SlotC:
-    uint32_t key  # 0: the slot is free
-    uint32_t start  # the first cell
-    int32_t n_cells
-    int32_t room
-
-
 cdef struct WeightsC:
-    vector[SlotC] slots  # the number of slots is a power of two
+    HashMapC runs  # from contexts to their first cells
     vector[CellC] cells
     vector[TotalC] totals
-    size_t n_contexts
-
-
-cdef inline size_t find_slot(const WeightsC* weights, uint32_t key) noexcept nogil:
-    """Return the slot of the key, or the free slot where it belongs."""
-    cdef size_t mask = weights.slots.size() - 1
-    cdef size_t slot = key & mask
-    while weights.slots[slot].key != 0 and weights.slots[slot].key != key:
-        slot = (slot + 1) & mask
-    return slot
 
 
 cdef inline void add_scores(const WeightsC* weights, uint32_t key, int32_t* scores) noexcept nogil:
-    """Add the context's weights to a row of scores, one per tag."""
-    add_cells(weights, &weights.slots[find_slot(weights, key)], scores)
+    """Add the context's weights to a row of scores, one a tag."""
+    cdef int32_t run = map_find(&weights.runs, key)
+    if run >= 0:
+        add_cells(weights.cells.data() + run, scores)
 
 
-cdef inline void add_cells(const WeightsC* weights, const SlotC* slot, int32_t* scores) noexcept nogil:
-    cdef const CellC* cell = weights.cells.data() + slot.start
-    cdef int32_t i
-    for i in range(slot.n_cells):
-        scores[cell[i].tag] += cell[i].weight
+cdef inline void add_cells(const CellC* cell, int32_t* scores) noexcept nogil:
+    """Add the weights of a run of cells."""
+    scores[cell.tag] += cell.weight
+    while not cell.is_last:
+        cell += 1
+        scores[cell.tag] += cell.weight
 
 
 cdef inline void add_all_scores(
     const WeightsC* weights, const uint32_t* keys, size_t n, int32_t* scores
 ) noexcept nogil:
-    """Add the weights of n contexts to a row of scores; all memory is prefetched, since waiting for it costs most."""
-    cdef size_t[AT_ONCE] slots
-    cdef size_t k, n_here
+    """Add the weights of n contexts to a row of scores. Ask for all memory first: waiting for it costs most."""
+    cdef int32_t[AT_ONCE] runs
+    cdef size_t k, n_here, n_runs
+    cdef int32_t run
     while n:
         n_here = min(n, <size_t>AT_ONCE)
         for k in range(n_here):
-            prefetch_slot(weights, keys[k])
+            map_prefetch(&weights.runs, keys[k])
+        n_runs = 0
         for k in range(n_here):
-            slots[k] = find_slot(weights, keys[k])
-            prefetch(weights.cells.data() + weights.slots[slots[k]].start)
-        for k in range(n_here):
-            add_cells(weights, &weights.slots[slots[k]], scores)
+            run = map_find(&weights.runs, keys[k])
+            if run >= 0:
+                prefetch(weights.cells.data() + run)
+                runs[n_runs] = run
+                n_runs += 1
+        for k in range(n_runs):
+            add_cells(weights.cells.data() + runs[k], scores)
         keys += n_here
         n -= n_here
 
 
-cdef inline void prefetch_slot(const WeightsC* weights, uint32_t key) noexcept nogil:
-    prefetch(&weights.slots[key & (weights.slots.size() - 1)])
-
-
 cdef inline int32_t score_of(const WeightsC* weights, uint32_t key, int32_t tag) noexcept nogil:
-    """Return the context's weight for one tag, or 0 if it has none."""
-    cdef const SlotC* slot = &weights.slots[find_slot(weights, key)]
-    cdef const CellC* cell = weights.cells.data() + slot.start
-    cdef int32_t i
-    for i in range(slot.n_cells):
-        if cell[i].tag == tag:
-            return cell[i].weight
-    return 0
-
-
-cdef inline int reserve_slots(WeightsC* weights, size_t n_contexts) except -1 nogil:
-    """Make the table large enough for `n_contexts`, moving existing contexts."""
-    cdef size_t n_slots = 1024
-    while n_slots < 2 * n_contexts:
-        n_slots *= 2
-    if n_slots <= weights.slots.size():
+    """Return the context's weight for one tag, 0 when it has none."""
+    cdef int32_t run = map_find(&weights.runs, key)
+    if run < 0:
         return 0
-    cdef vector[SlotC] old
-    cdef SlotC free
-    free.key, free.start, free.n_cells, free.room = 0, 0, 0, 0
-    old.swap(weights.slots)
-    weights.slots.assign(n_slots, free)
-    cdef size_t i
-    for i in range(old.size()):
-        if old[i].key != 0:
-            weights.slots[find_slot(weights, old[i].key)] = old[i]
+    cdef const CellC* cell = weights.cells.data() + run
+    while cell.tag != tag:
+        if cell.is_last:
+            return 0
+        cell += 1
+    return cell.weight
 
 
-cdef inline SlotC* open_slot(WeightsC* weights, uint32_t key) except NULL nogil:
-    """Return the context's slot, adding it if the context is new."""
-    cdef size_t slot = find_slot(weights, key)
-    if weights.slots[slot].key == 0:
-        weights.n_contexts += 1
-        reserve_slots(weights, weights.n_contexts)
-        slot = find_slot(weights, key)
-        weights.slots[slot].key = key
-    return &weights.slots[slot]
+cdef inline int32_t append_cell(WeightsC* weights, int32_t tag, int64_t step) except -1 nogil:
+    """Append a cell of weight 0, the last of its run, to the pool. Return its place."""
+    weights.cells.push_back(CellC(0, <uint16_t>tag, True))
+    weights.totals.push_back(TotalC(0, step))
+    return <int32_t>weights.cells.size() - 1
 
 
-cdef inline int append_cell(WeightsC* weights, SlotC* slot, int32_t tag, int64_t step) except -1 nogil:
-    """Add a cell of weight 0 for one more tag to the context; a full run moves to the end of the pool."""
-    cdef int32_t i, room
-    cdef size_t start
-    if slot.n_cells == slot.room:
-        room = 2 * slot.room if slot.room else 1
-        start = weights.cells.size()
-        weights.cells.resize(start + room)
-        weights.totals.resize(start + room)
-        for i in range(slot.n_cells):
-            weights.cells[start + i] = weights.cells[slot.start + i]
-            weights.totals[start + i] = weights.totals[slot.start + i]
-        slot.start, slot.room = <uint32_t>start, room
-    weights.cells[slot.start + slot.n_cells] = CellC(tag, 0)
-    weights.totals[slot.start + slot.n_cells] = TotalC(0, step)
-    slot.n_cells += 1
+cdef inline int32_t lengthen(WeightsC* weights, uint32_t key, int32_t run, int32_t n, int32_t tag,
+                             int64_t step) except -1 nogil:
+    """Add a cell of weight 0 to a run of n cells, which moves if it is full. Return the place of the cell."""
+    cdef int32_t i, start
+    if n & (n - 1) == 0:
+        start = <int32_t>weights.cells.size()
+        weights.cells.resize(start + 2 * n)
+        weights.totals.resize(start + 2 * n)
+        for i in range(n):
+            weights.cells[start + i] = weights.cells[run + i]
+            weights.totals[start + i] = weights.totals[run + i]
+        map_update(&weights.runs, key, start)
+        run = start
+    weights.cells[run + n - 1].is_last = False
+    weights.cells[run + n] = CellC(0, <uint16_t>tag, True)
+    weights.totals[run + n] = TotalC(0, step)
+    return run + n
+
+
+cdef inline int32_t open_cell(WeightsC* weights, uint32_t key, int32_t tag, int64_t step) except -1 nogil:
+    """Return the place of a context's cell for a tag. It is made, with a weight of 0, where there is none."""
+    cdef int32_t run = map_find(&weights.runs, key), n = 0
+    if run < 0:
+        run = append_cell(weights, tag, step)
+        map_insert(&weights.runs, key, run)
+        return run
+    while True:
+        if weights.cells[run + n].tag == tag:
+            return run + n
+        n += 1
+        if weights.cells[run + n - 1].is_last:
+            return lengthen(weights, key, run, n, tag, step)
 
 
 cdef inline int update_weight(WeightsC* weights, uint32_t key, int32_t tag, int32_t change,
                               int64_t step) except -1 nogil:
     """Change one weight at a step; the steps since its last change enter its total first (lazy averaging)."""
-    cdef SlotC* slot = open_slot(weights, key)
-    cdef int32_t i = 0
-    while i < slot.n_cells and weights.cells[slot.start + i].tag != tag:
-        i += 1
-    if i == slot.n_cells:
-        append_cell(weights, slot, tag, step)
-    cdef CellC* cell = &weights.cells[slot.start + i]
-    cdef TotalC* total = &weights.totals[slot.start + i]
+    cdef int32_t place = open_cell(weights, key, tag, step)
+    cdef CellC* cell = &weights.cells[place]
+    cdef TotalC* total = &weights.totals[place]
     total.total += cell.weight * (step - total.step)
     total.step = step
     cell.weight += change
