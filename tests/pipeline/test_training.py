@@ -1,5 +1,6 @@
 import pytest
 import spacy
+from spacy.cli.train import train as spacy_train
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -195,3 +196,17 @@ def test_kinds_that_cannot_be_fine_tuned_say_what_to_do(name, tmp_path):
     nlp = untrained(model=name, training={}, search={})
     with pytest.raises(IncparseError, match="cannot be fine-tuned: train a new one"):
         nlp.update(_new_examples(nlp, tmp_path))
+
+
+def test_spacy_train_fine_tunes_a_sourced_component(trained, tmp_path):
+    trained.to_disk(tmp_path / "base")
+    config = (ASSETS.parent / "configs" / "rich.cfg").read_text()
+    start, end = config.index("[components.incparse]"), config.index("[corpora]")
+    own = f'[components.incparse]\nsource = "{(tmp_path / "base").as_posix()}"\n\n'
+    path = tmp_path / "config.cfg"
+    path.write_text(config[:start] + own + config[end:])
+    files = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
+    spacy_train(path, tmp_path / "out", overrides={**files, "training.max_epochs": 1, "corpora.train.limit": 20})
+    tuned = spacy.load(tmp_path / "out" / "model-last").get_pipe("incparse").model
+    assert tuned.tagger.to_bytes() == trained.get_pipe("incparse").model.tagger.to_bytes()
+    assert tuned.parser.to_bytes() != trained.get_pipe("incparse").model.parser.to_bytes()
