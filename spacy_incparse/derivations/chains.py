@@ -127,7 +127,6 @@ class Grammar:
 
         Triples are checked after a left sibling and at the first node below the root. All other first children are
         covered by the chains.
-        children are the chains' business.
         """
         missing_chain = any(
             tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _tree_chains(tree, self.labels)
