@@ -9,24 +9,24 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.glob import glob
 
-CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a build that checks all bounds, for hunting bugs
+CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a build that checks all bounds, for debugging
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": CHECKED,
     "wraparound": False,
     "initializedcheck": CHECKED,
     "cdivision": True,
-    # Generated code that nobody calls, a fifth of it all: those classes that can be pickled say how themselves.
+    # This generated code is a fifth of the total and never called: classes that can be pickled define how themselves.
     "auto_pickle": False,
     "binding": False,
 }
-# Modules that run once for a model, a word or a tree: light optimisation is enough for them, and compiles faster.
+# Modules that run once per model, word or tree: light optimization is enough for them, and compiles faster.
 LIGHT = (
     "derivations/encoded_sentence", "derivations/moves", "features/extraction", "generative/events",
     "generative/lattice", "generative/walk", "patterns/tables", "treebanks/bracket_scanner",
     "treebanks/forest_normalizing", "tagging/engine",
 )  # fmt: skip
-TRANSLATING = Lock()  # Cython's compiler is not made for threads; the C++ compilers of other modules go on meanwhile
+TRANSLATING = Lock()  # Cython's compiler is not thread-safe; the C++ compilers of other modules keep running meanwhile
 
 
 def compiler_arguments(path: str, compiler_type: str) -> list[str]:
@@ -34,13 +34,13 @@ def compiler_arguments(path: str, compiler_type: str) -> list[str]:
     is_light = Path(path).with_suffix("").as_posix().removeprefix("spacy_incparse/") in LIGHT
     if compiler_type == "msvc":
         return ["/std:c++17", "/EHsc", "/utf-8", "/O1" if is_light else "/O2"]
-    # Fused multiplications round differently, and only some processors have them: probabilities shall not differ.
-    # The code is generated: what GCC and Clang warn of in it (-w: not) is Cython's concern.
+    # Fused multiplications round differently and only some processors have them, but probabilities must not differ.
+    # The code is generated, so warnings of GCC and Clang about it are Cython's concern (-w turns them off).
     return ["-std=c++17", "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", "-O1" if is_light else "-O2"]
 
 
 class BuildExt(build_ext):
-    """Translates and compiles, and leaves the modules beside their sources too, where Python in the checkout looks."""
+    """Translate and compile, and also copy the modules next to their sources, where Python in a checkout looks."""
 
     def run(self):
         """Compile, then copy."""

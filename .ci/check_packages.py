@@ -1,4 +1,4 @@
-"""Look into a source distribution and a wheel, and at the wheel as it is installed beside this interpreter.
+"""Check a source distribution and a wheel, and the wheel as installed for this interpreter.
 
 usage: python check_packages.py SDIST WHEEL, from a folder without the sources, in an environment with the wheel in it
 """
@@ -22,7 +22,7 @@ MAX_MODEL_BYTES = {"en": 10 * 2**20, "en_accurate": 12 * 10**6, "en_generative":
 
 
 def main(sdist: str, wheel: str) -> None:
-    """Stop with the first thing that is wrong."""
+    """Run all checks and stop at the first failure."""
     sources = sdist_sources(sdist)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -32,17 +32,17 @@ def main(sdist: str, wheel: str) -> None:
         check_models({info.filename: info.file_size for info in archive.infolist()})
     check_installed(names)
     check_offline_parse()
-    print(f"{PurePosixPath(wheel).name}: {len(names)} files, as they should be")
+    print(f"{PurePosixPath(wheel).name}: {len(names)} files, all checks passed")
 
 
 def expect(condition: object, what: str) -> None:
-    """Complain unless the condition holds."""
+    """Exit with an error unless the condition is true."""
     if not condition:
         sys.exit(f"Error: {what}")
 
 
 def sdist_sources(path: str) -> set[str]:
-    """Give the files of a source distribution, which must be able to build itself and to test what it built."""
+    """Return the files of a source distribution, which must contain everything to build and test the package."""
     with tarfile.open(path) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     needed = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "project.yml", "tests/conftest.py")
@@ -54,9 +54,9 @@ def sdist_sources(path: str) -> set[str]:
 
 
 def check_files(sources: set[str], names: list[str]) -> None:
-    """All modules, contracts and data of the package must be in the wheel; Cython's sources must not."""
+    """Check that the wheel has all modules, contracts and data of the package, but not Cython's sources."""
     for name in names:
-        expect(not name.endswith((".pyx", ".cpp", ".c", ".html", ".pyc")), f"{name} does not belong into the wheel")
+        expect(not name.endswith((".pyx", ".cpp", ".c", ".html", ".pyc")), f"{name} must not be in the wheel")
     for name in sorted(sources):
         if name.startswith("spacy_incparse/") and (name.endswith(SHIPPED) or "/data/" in name):
             expect(name in names, f"{name} is missing from the wheel")
@@ -67,7 +67,7 @@ def check_files(sources: set[str], names: list[str]) -> None:
 
 
 def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
-    """The licences of code and model, and the run-time requirements."""
+    """Check the licences of code and model, and the run-time requirements."""
     required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     found = {re.split(r"[^\w-]", line)[0].lower() for line in required}
     expect(found == RUNTIME_REQUIREMENTS, f"the run-time requirements are {sorted(found)}")
@@ -79,7 +79,7 @@ def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
 
 
 def check_models(sizes: dict[str, int]) -> None:
-    """The embedded pipelines must be there, each with its card, and small."""
+    """Check that the embedded pipelines exist, are small, and have a model card."""
     for pipeline, most in MAX_MODEL_BYTES.items():
         folder = f"spacy_incparse/data/{pipeline}/"
         model = {name: size for name, size in sizes.items() if name.startswith(folder)}
@@ -90,7 +90,7 @@ def check_models(sizes: dict[str, int]) -> None:
 
 
 def check_installed(names: list[str]) -> None:
-    """Every module must be importable from where it was installed, and every entry point must load."""
+    """Check that every module can be imported from where it was installed, and that every entry point loads."""
     for name in names:
         module = re.sub(r"(/__init__)?\.(py|[^/]*so|[^/]*pyd)$", "", name).replace("/", ".")
         if name.endswith((".py", *COMPILED)) and not module.endswith("__main__"):
@@ -106,7 +106,7 @@ def check_installed(names: list[str]) -> None:
 
 
 def check_offline_parse() -> None:
-    """The embedded pipelines and a pipeline of one's own must parse without a network."""
+    """Check that the embedded pipelines and a custom pipeline parse without a network."""
     import spacy
 
     import spacy_incparse

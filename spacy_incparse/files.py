@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and compressed data that unpacks to no more than it may."""
+"""Writing files completely or not at all, and unpacking compressed data up to a limit."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, ModelError
 
-FREE_BYTES = 2**28  # that any compressed data may unpack to
-MAX_RATIO = 100  # of what larger data unpack to: trees and weights shrink to a tenth, what is made to do harm to 1/1000
+FREE_BYTES = 2**28  # any compressed data may unpack to this many
+MAX_RATIO = 100  # for larger data: trees and weights shrink to a tenth, malicious data to 1/1000
 _FULL = {errno.ENOSPC, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC}
 
 
 def most_unpacked(n_bytes: int) -> int:
-    """Return how much so many compressed bytes may unpack to."""
+    """Return how many bytes this many compressed bytes may unpack to."""
     return max(FREE_BYTES, MAX_RATIO * n_bytes)
 
 
 def unzip(data: bytes, what: str, most: int | None = None) -> bytes:
-    """Decompress data of zlib; where they are more than `most` bytes, one more than that, and the rest is left.
+    """Decompress zlib data; if they unpack to more than `most` bytes, return one more than that and drop the rest.
 
-    `what` begins the error's message, such as "the weights are". Without `most` it is `most_unpacked`, and more of
-    it is an error too. Raises ModelError where the data are damaged.
+    `what` starts the error message, such as "the weights are". Without `most`, the limit is `most_unpacked`, and more
+    than that is also an error. Raises ModelError if the data are damaged.
     """
     limit = most_unpacked(len(data)) if most is None else most
     stream = zlib.decompressobj()
@@ -42,20 +42,20 @@ def unzip(data: bytes, what: str, most: int | None = None) -> bytes:
 
 
 def gunzip(data: bytes, most: int) -> bytes:
-    """Decompress a gzipped file; where that gives more than `most` bytes, return one more and leave the rest."""
+    """Decompress a gzipped file; if it unpacks to more than `most` bytes, return one more and drop the rest."""
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         return file.read(most + 1)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, which is whole or stays as it was. Raises IncparseError, naming it, where that fails."""
+    """Write a file completely or leave it unchanged. Raises IncparseError with its name if that fails."""
     write_file(path, lambda unfinished: unfinished.write_bytes(data))
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` make a file, which is whole or stays as it was; devices and pipes are written as they are.
+    """Let `write` write a file completely, or leave it unchanged; devices and pipes are written directly.
 
-    Raises IncparseError, naming the file, where that fails.
+    Raises IncparseError with the file's name if that fails.
     """
     is_special = path.exists() and not path.is_file()
     unfinished = path if is_special else path.with_name(f"{path.name}.tmp")
@@ -63,7 +63,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         try:
             write(unfinished)
             if not is_special:
-                unfinished.replace(path.resolve())  # of a link, what it points to
+                unfinished.replace(path.resolve())  # the target if it is a link
         finally:
             if not is_special:
                 unfinished.unlink(missing_ok=True)
@@ -71,7 +71,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
 
 @contextmanager
 def removed_when_full(path: Path) -> Iterator[None]:
-    """Let a file be written bit by bit; it is removed where that fails, as on a full disk, with an IncparseError."""
+    """Let a file be written piece by piece; if that fails, as on a full disk, remove it and raise IncparseError."""
     try:
         with named(path):
             yield
@@ -83,7 +83,7 @@ def removed_when_full(path: Path) -> Iterator[None]:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Let an OSError be an IncparseError that names the file which is being written."""
+    """Turn an OSError into an IncparseError that names the file being written."""
     try:
         yield
     except OSError as error:

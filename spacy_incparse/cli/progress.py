@@ -1,4 +1,4 @@
-"""Bars and counters on a terminal that say how far a command is."""
+"""Progress bars and counters on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
-    """Return a bar on standard error that vanishes when it is closed; it is shown only if that is a terminal."""
+    """Return a bar on standard error that disappears when it is closed; it is only shown on a terminal."""
     from tqdm import tqdm
 
     return tqdm(file=sys.stderr, leave=False, disable=not (is_shown and sys.stderr.isatty()), **settings)

@@ -1,4 +1,4 @@
-"""What `train` needs beside the trees: settings from a name or a file, and the pipeline that is made in the end."""
+"""The settings of `train`, from a name or a file, and the pipeline that it creates."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from spacy_incparse.training.preparation import TrainedModel
 
 MAX_EPOCHS = 10
-_OUTER = ("lang", "max_epochs")  # in a .json file they stand beside the settings of the parser
-# Of the component's settings those that a trained pipeline takes over, and those that training decides by itself.
+_OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings of the parser
+# The component's settings that a trained pipeline takes over, and those that training sets itself.
 _OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
 
@@ -71,8 +71,8 @@ class Recipe:
     def pipeline(self, tagger: Tagger | None, parser: ConstituencyParser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
 
-        A parser that chooses among several tags has the tagger inside, and writes the tags of its trees; so does one
-        that finds its own tags.
+        A parser that chooses among several tags contains the tagger, and writes the tags of its trees. A parser that
+        finds its own tags also writes them.
         """
         nlp = _blank(self.lang)
         nlp.add_pipe("sentencizer")
@@ -81,7 +81,8 @@ class Recipe:
         if tagger is None or request is None or request.n_tags > 1:
             nlp.add_pipe("incparse", config={"tags": "own", "set_tags": True} | settings | self.options)
         else:
-            # The parser has the tagger as well: it works without the component, and tags what that one leaves untagged.
+            # The parser has the tagger too: it works without the component, and tags the words that this leaves
+            # untagged.
             nlp.add_pipe("incparse_tagger")
             nlp.add_pipe("incparse", config={"tags": "doc"} | settings | self.options)
             _model(nlp, "incparse_tagger").tagger = tagger
@@ -101,10 +102,10 @@ def read_recipe(
     description: str = "trained with spacy-incparse",
     base: str | None = None,
 ) -> Recipe:
-    """Read the settings that `config` names: a feature set, a config of spaCy (.cfg) or a .json file with settings.
+    """Read the settings that `config` names: a recipe, a spaCy config (.cfg) or a .json file with settings.
 
-    The other arguments override what is there. base: a pipeline to go on from, whose settings of the parser stay as
-    they are. Raises ConfigError for what does not exist or has a wrong value.
+    The other arguments override these settings. base: a pipeline to fine-tune, whose parser settings do not change.
+    Raises ConfigError for unknown settings and wrong values.
     """
     given = _read_settings(config)
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
@@ -137,7 +138,7 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
 
     nlp, component = open_pipeline(base)
     parser = component.decoder.model_parser
-    find_kind(parser.kind).fine_tuner(parser)  # which complains before trees are read
+    find_kind(parser.kind).fine_tuner(parser)  # raises its error before trees are read
     return Recipe(
         lang=nlp.lang or "xx",
         max_epochs=max_epochs,
@@ -151,7 +152,7 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
 
 
 def save_pipeline(nlp: Language, path: Path) -> None:
-    """Write a pipeline to a folder; one that is there is replaced when the new one is complete."""
+    """Write a pipeline to a folder; an existing one is replaced once the new one is complete."""
     unfinished = path.with_name(path.name + ".tmp")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
@@ -167,21 +168,23 @@ def save_pipeline(nlp: Language, path: Path) -> None:
 
 
 def _order_punctuation(path: Path) -> None:
-    """Sort what spaCy writes in the order of a set, which changes from process to process."""
+    """Sort the characters that spaCy writes in the order of a set, which changes from process to process."""
     if path.is_file():
         settings = srsly.read_json(path)
         srsly.write_json(path, settings | {"punct_chars": sorted(settings["punct_chars"])})
 
 
 def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
-    """Find wrong values now, not after the tagger was trained; `others` as for `check_training`."""
+    """Raise ConfigError for wrong values now, not after training the tagger; `others` as for `check_training`."""
     lang, training, search = settings["lang"], settings["training"], settings["search"]
     if not isinstance(lang, str):
-        raise ConfigError(f"lang is {lang!r}: it must be the code of a language, such as 'en'")
+        raise ConfigError(f"lang is {lang!r}: it must be a language code, such as 'en'")
     check_number("max_epochs", settings["max_epochs"], 1, MOST)
     features = training["features"]
     if isinstance(features, str) and features in recipes() and features not in feature_names():
-        raise ConfigError(f"{features!r} is no feature set but more settings than that: use --config {features}")
+        raise ConfigError(
+            f"{features!r} is not a feature set, but a recipe with more settings: use --config {features}"
+        )
     check_search(search)
     check_training(training | search, others)
     _check_options(settings["options"])
@@ -190,7 +193,7 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Let spaCy look at the kinds of the component's settings."""
+    """Let spaCy check the types of the component's settings."""
     import spacy
     from thinc.api import ConfigValidationError
 
@@ -221,11 +224,11 @@ def _is_json(path: Path) -> bool:
 
 
 def _from_json(text: str) -> dict[str, Any]:
-    """Read an object with settings as in [components.incparse.training]; "lang" and "max_epochs" may be beside them."""
+    """Read an object with settings as in [components.incparse.training], and optionally "lang" and "max_epochs"."""
     try:
         content = json.loads(text, object_pairs_hook=_without_doubles)
     except json.JSONDecodeError as error:
-        raise ConfigError(f"line {error.lineno}, column {error.colno}: this is no JSON: {error.msg}") from None
+        raise ConfigError(f"line {error.lineno}, column {error.colno}: this is not valid JSON: {error.msg}") from None
     if not isinstance(content, dict):
         raise ConfigError('expected an object with settings, such as {"features": "rich", "n_folds": 5}')
     outer = {key: content.pop(key) for key in _OUTER if key in content}
@@ -233,7 +236,7 @@ def _from_json(text: str) -> dict[str, Any]:
 
 
 def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of JSON. Raises ConfigError for a setting that stands there twice."""
+    """Return a JSON object as a dict. Raises ConfigError for a setting that is given twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
         names = [name for name, _ in pairs]
@@ -242,7 +245,7 @@ def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _from_cfg(text: str) -> dict[str, Any]:
-    """Read a config of spaCy, of which the parser's settings, the language and the number of passes count."""
+    """Read the parser's settings, the language and the number of passes from a spaCy config."""
     from spacy.util import load_config_from_str
 
     config = load_config_from_str(text, interpolate=True)
@@ -272,7 +275,7 @@ def _blank(lang: str) -> Language:
 
     try:
         return spacy.blank(lang)
-    except (ImportError, AttributeError) as error:  # AttributeError: spacy.lang has modules that are no languages
+    except (ImportError, AttributeError) as error:  # AttributeError: spacy.lang has modules that are not languages
         raise ConfigError(
             f"spaCy has no tokenizer for the language {lang!r}, or lacks a package for it: {error}"
         ) from None

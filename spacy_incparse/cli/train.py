@@ -1,4 +1,4 @@
-"""`train`: from bracket files straight to a pipeline."""
+"""The command `train`: from bracket files to a pipeline."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
 
 
 def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
-    """Train on normalised trees; print a line for each pass and keep the best in `out_dir`.
+    """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
-    Nothing is printed before the work has begun: what is wrong with the arguments comes alone. Raises IncparseError
-    where all passes are finished and the pipeline of the best one is gone.
+    Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
+    if all passes are finished and the pipeline of the best one is gone.
     """
     from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.training_loop import train_parser
@@ -128,7 +128,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
     if not resume:
-        (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # what cannot be written is known before the work
+        (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
 
     def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
@@ -136,7 +136,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
         table.add(report)
 
-    kept: list[int | None] = []  # what --resume can go on after, each time that there is more
+    kept: list[int | None] = []  # what --resume can continue after, each time it changes
     try:
         train_parser(
             trees,
@@ -160,35 +160,35 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
         table.clear_progress()
         raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
     if one_pass:
-        forget(out_dir / STATE)  # of an older training: --resume would put its pipeline in the place of this one
+        forget(out_dir / STATE)  # of an older training: --resume would replace this pipeline by the older one
     if not (out_dir / BEST).exists():
         raise IncparseError(
-            f"all {recipe.max_epochs} passes are finished, but their pipeline is not in {out_dir / BEST} any more:"
-            " train on with a higher --max-epochs, or start anew without --resume"
+            f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {out_dir / BEST}:"
+            " continue with a higher --max-epochs, or start again without --resume"
         )
 
 
 def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
     if not kept:
-        return "all is as it was before" if resume else "nothing is kept yet, start the training again"
+        return "nothing has changed" if resume else "nothing is saved yet, start the training again"
     if kept[-1] is None:
-        return "the preparation is not finished, --resume starts it anew"
+        return "the preparation is not finished, --resume starts it again"
     if not kept[-1]:
-        return "no pass is finished yet, --resume goes on with the first one"
-    return "finished passes are kept, --resume goes on after them"
+        return "no pass is finished yet, --resume continues with the first one"
+    return "finished passes are saved, --resume continues after them"
 
 
 def _check_folder(out_dir: Path, recipe: Recipe) -> None:
-    """Refuse to lose a pipeline that may have taken hours."""
+    """Refuse to overwrite a pipeline that may have taken hours."""
     if (out_dir / BEST).exists():
-        train_on = ", train on with --resume," if _can_resume(out_dir, recipe) else ""
+        train_on = ", continue with --resume," if _can_resume(out_dir, recipe) else ""
         raise IncparseError(
-            f"there is a pipeline in {out_dir / BEST} already: name another folder{train_on} or replace it with --force"
+            f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"
         )
 
 
 class _PassTable:
-    """What is printed: two lines when the work has begun, a line for each pass; on a terminal how far it is."""
+    """The printed table: two lines when training starts, then a line for each pass; on a terminal also the progress."""
 
     def __init__(self, title: str):
         self._title, self._has_begun = title, False
@@ -201,7 +201,7 @@ class _PassTable:
         typer.echo(_pass_line(report))
 
     def show_progress(self, what: str, done: int, total: int) -> None:
-        """Show how far something is, in the place of what was shown before."""
+        """Show the progress of a task in place of the previous one."""
         self._begin()
         if self._bar is None or self._bar.desc != what:
             self.clear_progress()
@@ -210,7 +210,7 @@ class _PassTable:
         self._bar.update(done - self._bar.n)
 
     def clear_progress(self) -> None:
-        """Take the bar away."""
+        """Remove the progress bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -1,1 +1,1 @@
-"""Derivations: the grammar of chains, and what all incremental parsers share to build trees move by move."""
+"""Derivations: the grammar of chains, and the code that all incremental parsers share to build trees move by move."""

@@ -1,6 +1,6 @@
 """The grammar that limits the search: allowable chains, allowable triples, and the outcomes that training has seen.
 
-Collins & Roark (2004), section 3.1. All of it is read off transformed trees and held as ids (see `labels`).
+Collins & Roark (2004), section 3.1. All of it is read off transformed trees and stored as ids (see `grammar_labels`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spacy_incparse.derivations.grammar_labels import END, NO_SIBLING, SHIFT, ST
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.trees.tree import Tree
 
-# Chains up to this length, the tag counted, are all kept (section 3.1).
+# All chains up to this length, including the tag, are kept (section 3.1).
 SHORT_CHAIN = 2
 
 Chain = tuple[int, ...]
@@ -26,12 +26,12 @@ Decision = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Grammar:
-    """Chains, triples and seen outcomes with their counts.
+    """The chains, the triples and the outcomes seen in training, with their counts.
 
-    `chains`: for each tag id, the chains that lead to the tag, as the ids of their nonterminals from the top down (the
-    root and the tag itself left out), the most frequent first.
-    `triples`: (parent, left sibling or NO_SIBLING, next symbol or STOP); siblings and next ones are symbol ids.
-    `contexts`: (parent, left sibling or NO_SIBLING, tag id of the next word or END) to the outcomes seen there, the
+    `chains`: for each tag id, the chains that lead to the tag, most frequent first. A chain holds the ids of its
+    nonterminals from the top down, without the root and the tag itself.
+    `triples`: (parent, left sibling or NO_SIBLING, next symbol or STOP); siblings and next symbols are symbol ids.
+    `contexts`: maps (parent, left sibling or NO_SIBLING, tag id of the next word or END) to the outcomes seen there,
     most frequent first: STOP, SHIFT or the nonterminal that was opened.
     """
 
@@ -44,7 +44,7 @@ class Grammar:
 
     @property
     def nonterminals(self) -> tuple[str, ...]:
-        """The phrase labels, slash labels among them, by id."""
+        """The phrase labels, including slash labels, by id."""
         return self.labels.nonterminals
 
     @property
@@ -56,8 +56,8 @@ class Grammar:
     def from_trees(cls, trees: Iterable[Tree], *, chain_min_count: int = 1, triple_min_count: int = 1) -> Grammar:
         """Read the grammar off transformed trees.
 
-        Chains of a length above two, tag counted and root not, are dropped where they were seen less than
-        `chain_min_count` times (the paper: 2), triples below `triple_min_count` (the paper: 1).
+        Chains longer than two (including the tag, without the root) are dropped if they were seen less than
+        `chain_min_count` times (the paper: 2), and triples if seen less than `triple_min_count` times (the paper: 1).
         """
         return cls.from_taggings([list(trees)], chain_min_count=chain_min_count, triple_min_count=triple_min_count)
 
@@ -65,7 +65,7 @@ class Grammar:
     def from_taggings(
         cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
     ) -> Grammar:
-        """Read the grammar off the same transformed trees under several taggings; counts are the highest of them."""
+        """Read the grammar off the same transformed trees under several taggings; each count is the highest of them."""
         return cls.with_labels(
             Labels.from_trees(tree for trees in taggings for tree in trees),
             taggings,
@@ -77,7 +77,7 @@ class Grammar:
     def with_labels(
         cls, labels: Labels, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
     ) -> Grammar:
-        """Read a grammar with given labels, which are those of the trees or more of them."""
+        """Read a grammar with the given labels, which must include all labels of the trees."""
         decisions: Counter[Decision] = Counter()
         chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
         for trees in taggings:
@@ -93,12 +93,12 @@ class Grammar:
         )
 
     def extended(self, taggings: Sequence[Sequence[Tree]]) -> Grammar:
-        """Return a grammar with what more transformed trees have added to its counts.
+        """Return a grammar with the counts of more transformed trees added.
 
-        All ids and the order of the chains stay as they are: what is new comes after them.
+        All ids and the order of the chains stay the same. New ones come after them.
         """
         labels = self.labels.extended(Labels.from_trees(tree for trees in taggings for tree in trees))
-        # Rare chains and triples are dropped as in the first treebank, but for those that it has.
+        # Rare chains and triples are dropped as in the first treebank, except those that it already has.
         new = Grammar.with_labels(
             labels, taggings, chain_min_count=self.chain_min_count, triple_min_count=self.triple_min_count
         )
@@ -113,20 +113,20 @@ class Grammar:
         )
 
     def without_rare_chains(self, min_count: int) -> Grammar:
-        """Give this grammar with a higher `chain_min_count`."""
+        """Return this grammar with a higher `chain_min_count`."""
         kept = tuple(_without_rare(chains, min_count) for chains in self.chains)
         return replace(self, chains=kept, chain_min_count=max(min_count, self.chain_min_count))
 
     def derives(self, tree: Tree) -> str:
-        """Say whether the grammar allows a transformed tree: "yes", or what is missing first: "chain" or "triple"."""
+        """Return whether the grammar allows a transformed tree: "yes", or what it lacks, "chain" before "triple"."""
         missing_chain, missing_triple = self.missing(tree)
         return "chain" if missing_chain else "triple" if missing_triple else "yes"
 
     def missing(self, tree: Tree) -> tuple[bool, bool]:
-        """Say whether a transformed tree needs a chain, and whether it needs a triple, that the grammar lacks.
+        """Return whether a transformed tree needs a chain, and whether it needs a triple, that the grammar lacks.
 
-        A triple counts where something follows a sibling, and at the first node below the root; the other first
-        children are the chains' business.
+        Triples are checked after a left sibling and at the first node below the root. All other first children are
+        covered by the chains.
         """
         missing_chain = any(
             tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _tree_chains(tree, self.labels)
@@ -137,7 +137,7 @@ class Grammar:
         return missing_chain, missing_triple
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the grammar as lists of strings and of ids, fit for JSON or msgpack."""
+        """Return the grammar as lists of strings and ids, for JSON or msgpack."""
         return {
             "nonterminals": list(self.nonterminals),
             "tags": list(self.tags),
@@ -150,7 +150,7 @@ class Grammar:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Grammar:
-        """Undo `to_dict`. Raises ModelError for ids that no label has, which compiled code would trust."""
+        """Undo `to_dict`. Raises ModelError for ids without a label, since compiled code does not check them."""
         for name in ("nonterminals", "tags"):
             check_texts(data[name], name)
         grammar = cls(
@@ -169,7 +169,7 @@ class Grammar:
 
 
 def _check_ids(grammar: Grammar) -> None:
-    """Raise ModelError for chains, triples or contexts with ids beyond the labels."""
+    """Raise ModelError if chains, triples or contexts have ids without a label."""
     n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
     if len(grammar.chains) != n_tags:
         raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
@@ -186,17 +186,17 @@ def _check_ids(grammar: Grammar) -> None:
 
 
 def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
-    """Raise ModelError for ids below the least or not before `behind`: no label has them."""
+    """Raise ModelError for ids that no label has: below `least`, or `behind` and above."""
     for number in ids:
         if not least <= number < behind:
             raise ModelError(f"the model is damaged: there is no label with the id {number}")
 
 
 def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
-    """List all that a derivation of a whole transformed tree decides, in order.
+    """Return all decisions in the derivation of a whole transformed tree, in order.
 
-    Each entry is (parent, left sibling or NO_SIBLING, tag id of the next word or END, outcome), where the outcome is
-    STOP, SHIFT or a nonterminal id. Labels that `labels` does not have are UNKNOWN.
+    Each entry is (parent, left sibling or NO_SIBLING, tag id of the next word or END, outcome). The outcome is STOP,
+    SHIFT or a nonterminal id. Labels that are not in `labels` are UNKNOWN.
     """
     arrays = tree.arrays
     tags = [labels.tag_ids.get(tag, UNKNOWN) for tag in tree.tags]
@@ -262,7 +262,7 @@ def _count_triples(decisions: Counter[Decision], labels: Labels, min_count: int)
 
 
 def _triple(decision: Decision, labels: Labels) -> Triple:
-    """Name the symbol that a decision puts next to its left sibling; with SHIFT it is the next word's tag."""
+    """Return a decision's triple; its symbol comes after the left sibling, and for SHIFT is the next word's tag."""
     parent, sibling, tag, outcome = decision
     return parent, sibling, _tag_symbol(tag, labels) if outcome == SHIFT else outcome
 
@@ -279,7 +279,7 @@ def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
 
 
 def _added(counts: dict[Any, int], more: dict[Any, int]) -> dict[Any, int]:
-    """Return counts with others added to them; what is new comes last."""
+    """Return the sum of two counts; new entries come last."""
     return counts | {key: counts.get(key, 0) + count for key, count in more.items()}
 
 

@@ -1,4 +1,4 @@
-"""Search under constraints: all of them where that is possible, else as many as can be met."""
+"""Search under constraints: all of them if possible, otherwise as many as can be met."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spacy_incparse.parsers.constraints import Constraint
 
 Results = TypeVar("Results")
 ANY = 0  # for the symbol of a label
-WIDE_BEAM = 1000  # hypotheses after a word, where a search with fewer has found nothing
+WIDE_BEAM = 1000  # hypotheses after a word, if a search with fewer has found nothing
 
 
 @dataclass(frozen=True)
 class ConstrainedSearch:
-    """What searches under constraints have in common.
+    """The common part of searches under constraints.
 
-    symbols: those of the labels that a phrase may have, without the root's. The root is in every tree.
+    symbols: the symbols of the labels that a phrase may have, without the root's. The root is in every tree.
     """
 
     moves: Moves
@@ -29,11 +29,11 @@ class ConstrainedSearch:
     def run(
         self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
     ) -> tuple[Results | None, tuple[Constraint, ...]]:
-        """Search under constraints; where that finds nothing, under as many of them, in their order, as can be met.
+        """Search under constraints; if that finds nothing, search under as many of them, in their order, as can be met.
 
-        search: gives what is found under limits, None where that is nothing; with True it shall keep more hypotheses
-        than else, since those that it kept may all have come to where they could not go on. Returns what was found,
-        and the constraints that were left out.
+        search: returns what it finds under limits, or None. With True it must keep more hypotheses than usual, because
+        all of those that it kept may have reached a dead end. Returns what was found, and the constraints that were
+        left out.
         """
         kept = [constraint for constraint in constraints if self._is_possible(constraint, n_words)]
         limits = self._limits(kept, n_words)
@@ -48,7 +48,7 @@ class ConstrainedSearch:
     def _met(
         self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
     ) -> list[Constraint]:
-        """Give the constraints that can be met together with those before them."""
+        """Return the constraints that can be met together with those before them."""
         kept: list[Constraint] = []
         for constraint in constraints:
             if search(self._limits([*kept, constraint], n_words), False) is not None:
@@ -56,19 +56,19 @@ class ConstrainedSearch:
         return kept
 
     def _is_possible(self, constraint: Constraint, n_words: int) -> bool:
-        """Say whether some tree may satisfy a constraint."""
+        """Return whether some tree may satisfy a constraint."""
         if constraint.label == self.root_label:
             return self._is_about_root(constraint, n_words) == constraint.is_required
         return not constraint.is_required or constraint.label is None or constraint.label in self.symbols
 
     def _is_about_root(self, constraint: Constraint, n_words: int) -> bool:
-        """Say whether the root alone decides on a constraint."""
+        """Return whether a constraint depends only on the root."""
         label = constraint.label
         is_named = label == self.root_label or (label is None and constraint.is_required)
         return is_named and constraint[:2] == (0, n_words)
 
     def _limits(self, constraints: Sequence[Constraint], n_words: int) -> Limits | None:
-        """Give possible constraints as the search asks for them; None where there is nothing to ask for."""
+        """Return possible constraints in the form that the search needs; None if nothing is limited."""
         required: list[tuple[int, int, int]] = []
         forbidden: list[tuple[int, int, int]] = []
         for constraint in constraints:

@@ -1,8 +1,8 @@
-"""A transformed tree as one move a word, and back (Collins & Roark 2004, section 3.1 and figure 2).
+"""A transformed tree as one move per word, and back (Collins & Roark 2004, section 3.1 and figure 2).
 
-The parser has a stack of open constituents, at first only the root. To absorb a word it closes some of them, which
-makes the next one the attachment site, and puts a chain of left children on the site, down to the word's tag. What is
-still open after the last word is closed then, so that needs no move.
+The parser has a stack of open constituents, at first only the root. To absorb a word, it closes some of them, which
+makes the next one the attachment site. It then puts a chain of left children on the site, down to the word's tag. All
+constituents that are open after the last word are closed, so that needs no move.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from spacy_incparse.trees.tree import Tree
 class Move(NamedTuple):
     """How one word is absorbed: `n_closings` open constituents are closed, then `chain` is put on the lowest open one.
 
-    `chain` holds the nonterminals below the attachment site, from the highest to the one over the word's tag; it is
-    ``()`` where the tag itself attaches.
+    `chain` holds the nonterminals below the attachment site, from the highest to the one above the word's tag. It is
+    ``()`` if the tag itself attaches.
     """
 
     n_closings: int
@@ -26,7 +26,7 @@ class Move(NamedTuple):
 
 
 def derivation(tree: Tree) -> list[Move]:
-    """Give the moves that build a tree, one a word; the root is the frame that the parser starts with."""
+    """Return the moves that build a tree, one per word; the root is the frame that the parser starts with."""
     if tree.is_preterminal:
         raise ValueError(f"a derivation starts from a phrase, not from the word {tree.words[0]!r} alone")
     moves: list[Move] = []
@@ -48,9 +48,9 @@ def derivation(tree: Tree) -> list[Move]:
 
 
 def build_tree(moves: Sequence[Move], words: Sequence[str], tags: Sequence[str], root_label: str = "TOP") -> Tree:
-    """Give the tree that moves build: the inverse of `derivation`; one move, word and tag a word.
+    """Return the tree that moves build: the inverse of `derivation`. There is one move, word and tag per word.
 
-    Raises ValueError where a move closes more constituents than are open below the root.
+    Raises ValueError if a move closes more constituents than are open below the root.
     """
     builder = TreeBuilder()
     builder.open(root_label)

@@ -1,11 +1,11 @@
-"""Ids for the labels of phrases (nonterminals) and of words (tags), the most frequent first.
+"""Ids for the labels of phrases (nonterminals) and of words (tags), most frequent first.
 
-A phrase and a word may bear the same label in a treebank, so a *symbol*, which may be either, has an id of its own:
-nonterminals keep theirs, tags follow after them.
+A phrase and a word may have the same label in a treebank. A *symbol*, which may be either, therefore has its own id:
+nonterminals keep theirs, and tags come after them.
 
 Weights belong to ids. Labels that a trained model learns later (`Labels.extended`) therefore get ids after all others.
-Ids that had another meaning before keep it: the one after the tags, which stands for the end of the sentence, and those
-of the tags' symbols. `NOBODY` holds their places.
+Ids that already had another meaning keep it: the one after the tags, which marks the end of the sentence, and those of
+the tags' symbols. `NOBODY` fills their places.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from functools import cached_property
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
-# What stands in an id's place where there is no symbol.
+# These take the place of an id if there is no symbol.
 NO_SIBLING = -1  # as a left sibling: the next symbol is the first child
 STOP = -1  # as the next symbol: the constituent ends
 SHIFT = -2  # as an outcome: the word itself comes next, whatever its tag
-END = -1  # as a look-ahead tag: there is no word any more
-UNKNOWN = -3  # for a label that these labels do not have
+END = -1  # as a look-ahead tag: there are no more words
+UNKNOWN = -3  # for a label that is not among these labels
 
 NOBODY = ""  # in the place of an id that no label may have
 SPARE_TAGS = 100  # more than there are: room for tags that come after the first new nonterminal
@@ -31,14 +31,14 @@ SPARE_TAGS = 100  # more than there are: room for tags that come after the first
 
 @dataclass(frozen=True)
 class Labels:
-    """The nonterminals (slash labels and the root's among them) and tags of a treebank; an id is a position."""
+    """The nonterminals (including slash labels and the root's) and tags of a treebank; an id is a position."""
 
     nonterminals: tuple[str, ...]
     tags: tuple[str, ...]
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree]) -> Labels:
-        """Collect the labels of trees, sorted by falling frequency, then by name."""
+        """Collect the labels of trees, sorted by decreasing frequency, then by name."""
         phrases: Counter[str] = Counter()
         words: Counter[str] = Counter()
         for tree in trees:
@@ -48,9 +48,9 @@ class Labels:
         return cls(_by_frequency(phrases), _by_frequency(words))
 
     def extended(self, other: Labels) -> Labels:
-        """Return labels with those of `other` as well, in which all labels of these have the same ids.
+        """Return labels that also include those of `other`; all existing labels keep their ids.
 
-        Raises IncparseError where there is no room for all tags.
+        Raises IncparseError if there is no room for all tags.
         """
         tags = [tag for tag in other.tags if tag not in self.tag_ids]
         nonterminals = [label for label in other.nonterminals if label not in self.nonterminal_ids]
@@ -66,17 +66,17 @@ class Labels:
 
     @cached_property
     def nonterminal_ids(self) -> dict[str, int]:
-        """From a phrase label to its id."""
+        """The id of each phrase label."""
         return {label: k for k, label in enumerate(self.nonterminals) if label != NOBODY}
 
     @cached_property
     def tag_ids(self) -> dict[str, int]:
-        """From a tag to its id among the tags."""
+        """The id of each tag among the tags."""
         return {tag: k for k, tag in enumerate(self.tags) if tag != NOBODY}
 
     @cached_property
     def end_tag(self) -> int:
-        """The number that stands in a tag id's place before and after the sentence."""
+        """The number that replaces a tag id before and after the sentence."""
         return self.tags.index(NOBODY) if NOBODY in self.tags else len(self.tags)
 
     @cached_property
@@ -90,11 +90,11 @@ class Labels:
         return max(len(self.nonterminals), self.first_tag + len(self.tags))
 
     def tag_symbol(self, tag_id: int) -> int:
-        """Give the symbol id of a tag."""
+        """Return the symbol id of a tag."""
         return self.first_tag + tag_id
 
     def name(self, symbol: int) -> str:
-        """Give the label of a symbol id; `NOBODY` for one that no label has."""
+        """Return the label of a symbol id; `NOBODY` for an id without a label."""
         place = symbol - self.first_tag
         nonterminal = self.nonterminals[symbol] if symbol < len(self.nonterminals) else NOBODY
         return nonterminal or (self.tags[place] if 0 <= place < len(self.tags) else NOBODY)

@@ -1,4 +1,4 @@
-"""Table 1 of Collins & Roark (2004) for any treebank: chain types, unseen chains, and what the grammar derives."""
+"""Table 1 of Collins & Roark (2004) for any treebank: chain types, unseen chains, and the coverage of the grammar."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Tags = Sequence[Sequence[str]]
 class ChainRow:
     """One row of Table 1: types of chains longer than two; shares of held-out words (0-1) with an unseen chain.
 
-    `unseen` is that of a grammar of all chains, `unseen_pruned` that of one without the rare long chains. The held-out
-    figures are None without held-out trees.
+    `unseen` is for a grammar of all chains, `unseen_pruned` for one without the rare long chains. The held-out figures
+    are None without held-out trees.
     """
 
     transform: str  # "none" or "left corner"
@@ -46,7 +46,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class GrammarTable:
-    """All that `grammar_table` counts."""
+    """The counts of `grammar_table`."""
 
     n_sentences: int
     n_words: int
@@ -62,11 +62,11 @@ class GrammarTable:
     coverage: tuple[Coverage, ...]  # of all chains and of those kept; () without held-out trees
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain dicts and lists; shares are fractions from 0 to 1."""
+        """Return the figures as plain dicts and lists; shares are fractions from 0 to 1."""
         return asdict(self)
 
     def format(self) -> str:
-        """Give the figures as aligned text; shares are in percent."""
+        """Return the figures as aligned text; shares are in percent."""
         lines = [
             f"training  {self.n_sentences:>7,} sentences {self.n_words:>9,} words",
             f"held out  {self.held_out_sentences:>7,} sentences {self.held_out_words:>9,} words",
@@ -94,12 +94,12 @@ def grammar_table(
     chain_min_count: int = 2,
     triple_min_count: int = 1,
 ) -> GrammarTable:
-    """Count chains in normalised trees, with and without the left-corner transform, and what held-out ones lack.
+    """Count chains in normalized trees, with and without the left-corner transform, and those that held-out trees miss.
 
-    With `train_tags` and `held_out_tags` (one sequence of tags a tree) there are rows for these tags beside the rows
-    for the trees' own, and the coverage is that of the given tags. `with_top` counts the root in the chain of the
-    first word, as the paper does. Long chains are pruned where they were seen less than `chain_min_count` times; all
-    columns stand beside those of the unpruned grammar.
+    With `train_tags` and `held_out_tags` (one sequence of tags per tree), there are also rows for these tags, and the
+    coverage is that of the given tags. `with_top` counts the root in the chain of the first word, as the paper does.
+    Long chains are pruned if they were seen less than `chain_min_count` times; all columns are shown next to those of
+    the unpruned grammar.
     """
     held_out_trees = held_out_trees or []
     sources = [("gold", train_trees, held_out_trees)]
@@ -214,7 +214,7 @@ def _coverage_cells(coverage: Coverage) -> tuple[str, ...]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Put cells into columns: names to the left, columns that have numbers below the header to the right."""
+    """Align cells in columns: names to the left, columns with numbers below the header to the right."""
     columns = [_aligned_column(column) for column in zip(*rows, strict=True)]
     return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
 

@@ -1,4 +1,4 @@
-"""A given tree as the moves of a search, under the tags that the search goes by."""
+"""A given tree as the moves of a search, under the tags that the search uses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from spacy_incparse.trees.tree import Tree, TreeArrays
 def encode_moves(
     tree: Tree, labels: Labels, leaf_numbers: Mapping[tuple[int, tuple[int, ...]], int]
 ) -> tuple[list[int], list[int]]:
-    """Give the derivation of a transformed tree with known tags: by word the closings, and the number of the chain.
+    """Return the derivation of a transformed tree with known tags: each word's closings and the number of its chain.
 
-    leaf_numbers: by tag and chain, see `Moves`; -1 stands for a chain that is not there.
+    leaf_numbers: by tag and chain, see `Moves`; -1 is used for a missing chain.
     """
     n_closings, leaves = [], []
     for move, tag in zip(derivation(tree), tree.tags, strict=True):
@@ -27,18 +27,18 @@ def encode_moves(
 
 
 def check_words(words: Sequence[str], tree: Tree) -> None:
-    """Raise ValueError for a tree of other words."""
+    """Raise ValueError if the tree has other words."""
     if tuple(words) != tree.words:
         raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
 
 
 def as_searched(tree: Tree, tags: Sequence[str], labels: Labels) -> Tree:
-    """Give the left-corner form of a tree under these tags; the most frequent one stands for one that is not known."""
+    """Return the left-corner form of a tree under these tags; unknown tags are replaced by the most frequent one."""
     return transform(retag(tree, [tag if tag in labels.tag_ids else labels.tags[0] for tag in tags]))
 
 
 def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
-    """Give of each word the tree's tag where it is among the given ones, else the first of these."""
+    """Return for each word the tree's tag if it is among the given tags, otherwise the first of these."""
     return [
         given if isinstance(given, str) else next((tag for tag, _ in given or () if tag == own), best_tag(given))
         for own, given in zip(tree.tags, tags, strict=True)
@@ -46,7 +46,7 @@ def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Give a whole tree with other tags, one a word."""
+    """Return a whole tree with other tags, one per word."""
     arrays = tree.root.arrays
     given = iter(tags)
     labels = [next(given) if size == 1 else label for label, size in zip(arrays.labels, arrays.sizes, strict=True)]

@@ -1,4 +1,4 @@
-"""The score of a given tree, put together from the moves of its derivation."""
+"""The score of a given tree, computed from the moves of its derivation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def tree_score(
     violated: Sequence[Violation | None],
     unit: float = 1,
 ) -> TreeScore:
-    """Put together what is known of the moves of a tree, word by word and for the end.
+    """Return the score of a tree and of its moves, word by word and for the end.
 
     transformed: the tree's left-corner form, with another tag where the grammar does not know the tree's. scores: of
-    closings and of the chain, in fractions of `unit`; where they are fewer than the moves, the others are not known.
+    closings and of the chain, in fractions of `unit`; if there are fewer scores than moves, the rest are not known.
     """
     shares = [(of_closings / unit, of_chain / unit) for of_closings, of_chain in scores]
     pairs = [*shares, *[(None, None)] * (len(violated) - len(scores))]
@@ -34,12 +34,12 @@ def tree_score(
         ScoredMove(*word, *labels, *pair, violation)
         for word, labels, pair, violation in zip(words, _labels(transformed), pairs, reasons, strict=True)
     )
-    # Sums of whole numbers first: they are exact, and so the score is the search's to the last bit.
+    # Sum whole numbers first: the sums are exact, so the score equals the search's to the last bit.
     return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(violated) else None, moves)
 
 
 def _labels(transformed: Tree) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the labels that each move closes and opens, those at the end last."""
+    """Yield the labels that each move closes and opens, and at last those of the end."""
     open_labels = [transformed.label]
     for n_closings, chain in derivation(transformed):
         closings = tuple(open_labels.pop() for _ in range(n_closings))

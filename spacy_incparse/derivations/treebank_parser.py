@@ -1,4 +1,4 @@
-"""What all parsers with a grammar of chains have in common."""
+"""The common part of all parsers with a grammar of chains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_SYMBOL = 2  # of the nonterminals, in the search (derivations/state.pxd)
 
 
 class TreebankModel(Protocol):
-    """What all models have from their treebank."""
+    """The parts of a model that all kinds read from their treebank."""
 
     @property
     def grammar(self) -> Grammar:
@@ -30,7 +30,7 @@ class TreebankModel(Protocol):
 
 
 class TreebankParser(BaseParser):
-    """A parser with a model and the moves of its grammar; how it searches is its subclass's."""
+    """A parser with a model and the moves of its grammar; subclasses define the search."""
 
     model: TreebankModel
     _moves: Moves
@@ -42,7 +42,7 @@ class TreebankParser(BaseParser):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags that the parser knows, the most frequent first."""
+        """The tags that the parser knows, most frequent first."""
         return tuple(self.model.grammar.labels.tag_ids)
 
     @property
@@ -64,11 +64,11 @@ class TreebankParser(BaseParser):
 
 
 def root_symbol(grammar: Grammar) -> int:
-    """Give the search's symbol of the root label."""
+    """Return the search's symbol for the root label."""
     return FIRST_SYMBOL + grammar.labels.nonterminal_ids[ROOT_LABEL]
 
 
 def phrase_symbols(grammar: Grammar) -> dict[str, int]:
-    """Give the search's symbols of the labels that a phrase below the root may have."""
+    """Return the search's symbols for the labels that a phrase below the root may have."""
     labels = grammar.labels.nonterminal_ids
     return {label: FIRST_SYMBOL + k for label, k in labels.items() if label != ROOT_LABEL and slash_base(label) is None}

@@ -1,4 +1,4 @@
-"""Why a grammar does not let the search build a tree, word by word."""
+"""The reasons why a grammar does not let the search build a tree, word by word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
 
 
 def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Violation | None]:
-    """Give for each word of a transformed tree, and for its end, why the search may not do it; None: it may.
+    """Return why the search may not make the move for each word of a transformed tree, and for its end; None: it may.
 
     seen: the outcomes that contexts allow, see `seen_outcomes`.
     """
@@ -27,9 +27,9 @@ def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[in
 
 
 def seen_outcomes(grammar: Grammar, min_count: int, min_share: float) -> dict[Context, frozenset[int]]:
-    """Give the outcomes that contexts allow which were seen at least `min_count` times; 0: no context limits them.
+    """Return the outcomes that contexts seen at least `min_count` times allow; 0: contexts do not limit outcomes.
 
-    Outcomes with a smaller share than `min_share` do not count.
+    Outcomes with a share below `min_share` do not count.
     """
     if not min_count:
         return {}
@@ -42,7 +42,7 @@ def seen_outcomes(grammar: Grammar, min_count: int, min_share: float) -> dict[Co
 
 
 def _by_word(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Part decisions behind each word; the last part is the end of the sentence."""
+    """Split decisions after each word; the last part is the end of the sentence."""
     parts: list[list[Decision]] = [[]]
     for decision in decisions:
         parts[-1].append(decision)
@@ -52,7 +52,7 @@ def _by_word(decisions: Sequence[Decision]) -> list[list[Decision]]:
 
 
 def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Violation | None:
-    """Say whether the grammar lacks the chain that these decisions build."""
+    """Return a violation if the grammar lacks the chain that these decisions build."""
     if tag is None:
         return None
     labels = tuple(decision[3] for decision in chain[:-1])
@@ -60,17 +60,17 @@ def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar)
     if tag_id != UNKNOWN and labels in grammar.chains[tag_id]:
         return None
     path = " over ".join([*(_name(label, grammar.labels) for label in labels), tag])
-    return Violation(CHAIN, f"no chain {path}" if labels else f"no {path} without a phrase of its own")
+    return Violation(CHAIN, f"no chain {path}" if labels else f"no {path} without its own phrase")
 
 
 def _violated(
     decision: Decision, grammar: Grammar, seen: Mapping[Context, frozenset[int]], needs_triple: bool
 ) -> Violation | None:
-    """Say why a decision may not be taken; inside of a chain it needs no triple, since the chain has been seen."""
+    """Return why a decision may not be taken; inside a chain it needs no triple, since the chain has been seen."""
     parent, sibling, tag, outcome = decision
     labels = grammar.labels
     symbol = outcome if outcome != SHIFT else UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
-    behind = "" if sibling == NO_SIBLING else f" behind {_name(sibling, labels)}"
+    behind = "" if sibling == NO_SIBLING else f" after {_name(sibling, labels)}"
     inside = f"{_name(parent, labels)}{behind}"
     what = f"no end of {inside}" if outcome == STOP else f"no {_name(symbol, labels)} in {inside}"
     if needs_triple and (parent, sibling, symbol) not in grammar.triples:

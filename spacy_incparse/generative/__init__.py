@@ -1,1 +1,1 @@
-"""The generative model: exact counts with deleted interpolation, its own beam search, measures per word."""
+"""The generative model: exact counts with deleted interpolation, its own beam search, and measures per word."""

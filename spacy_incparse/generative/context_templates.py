@@ -1,6 +1,6 @@
 """The conditioning of the generative model as data: nested sets of fields, each adding one field to the set before.
 
-The fields are those of features/fields.py. Nothing of the word that is about to be generated may be among them: a
+The fields are those of features/fields.py. They must not include anything about the word that is generated next: a
 look-ahead that is generated afterwards would be paid for twice (label bias).
 """
 
@@ -14,9 +14,9 @@ from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 
 @dataclass(frozen=True)
 class NestedSets:
-    """What decides a node's label (or the end of its parent), and what decides the word under a tag.
+    """The fields that decide a node's label (or the end of its parent), and those that decide the word under a tag.
 
-    `node` starts with L10, the parent. `word` starts with the tag itself, which is not named; L10 is its parent, L01
+    `node` starts with L10, the parent. `word` starts with the tag itself, which is not listed; L10 is its parent, L01
     its left sibling. Contexts are looked up from the left, as far as training has seen them.
     """
 
@@ -35,17 +35,17 @@ NAMED_SETS = {
 
 
 def nested_sets(name: str) -> NestedSets:
-    """Give a named choice of sets. Raises ConfigError where there is none of the name."""
+    """Return a named choice of sets. Raises ConfigError for an unknown name."""
     if name not in NAMED_SETS:
         raise ConfigError(f"there are no generative sets {name!r}: choose one of {', '.join(NAMED_SETS)}")
     return NAMED_SETS[name]
 
 
 def field_numbers(names: tuple[str, ...]) -> list[int]:
-    """Give the places of fields in the extraction's array. Raises ConfigError for what a generative model cannot see.
+    """Return the places of fields in the extraction's array. Raises ConfigError for fields that the model cannot use.
 
-    Those are fields of the words around, fields that depend on where constituents begin, and some that would keep
-    analyses apart that are otherwise the same for all that may come.
+    A generative model cannot use fields of the surrounding words, fields that depend on where constituents begin, and
+    some that would separate analyses that are otherwise the same for everything that may follow.
     """
     places = {field.name: number for number, field in enumerate(STRUCTURE_FIELDS)}
     hidden = {field.name for field in POSITION_FIELDS}
@@ -55,5 +55,5 @@ def field_numbers(names: tuple[str, ...]) -> list[int]:
     return [places[name] for name in names]
 
 
-# The first two read tags by position, where the search may hold several; the others are not in the search's merge key.
+# The first two read tags by position, where the search may have several; the others are not in the search's merge key.
 _HIDDEN = ("AFTERP", "CONJ", "FIRST", "N", "S1", "S1P")

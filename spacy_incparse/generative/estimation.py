@@ -1,8 +1,8 @@
 """Relative frequencies with deleted interpolation (Jelinek & Mercer 1980): exact counts, weights by EM.
 
-The weight of a context depends on the bucket that it falls in: by level, by count, and by count for each distinct
-outcome (Chen & Goodman 1996). Each tenth of the training sentences is explained by the counts of the other nine; EM
-maximises the likelihood of all tenths together. The counts of the finished table are those of all sentences.
+The weight of a context depends on its bucket: by level, by count, and by count per distinct outcome (Chen & Goodman
+1996). Each tenth of the training sentences is predicted from the counts of the other nine; EM maximizes the likelihood
+of all tenths together. The counts of the final table are those of all sentences.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from spacy_incparse.files import unzip
 N_FOLDS = 10
 N_ITERATIONS = 25
 COUNT_BUCKETS, RATIO_BUCKETS = 8, 10
-MAX_EVENTS = 1_500_000  # held-out events that EM looks at; every n-th is taken where there are more
+MAX_EVENTS = 1_500_000  # held-out events that EM uses; if there are more, only every n-th
 
 Ints = np.ndarray
 
 
 @dataclass(frozen=True)
 class NestedCounts:
-    """Outcomes in nested contexts, as `contexts.ContextTable` wants them, but for the weights.
+    """Outcomes in nested contexts in the form that `contexts.ContextTable` needs, without the weights.
 
-    above, values: by context, the context that it refines (-1: none) and the value that it adds; contexts of a level
-    stand together, sorted by both. n_outcomes: by context. outcomes, counts: of all contexts, sorted within each.
+    above, values: by context, the context that it refines (-1: none) and the value that it adds. Contexts are grouped
+    by level and sorted by both. n_outcomes: by context. outcomes, counts: of all contexts, sorted within each.
     """
 
     level_sizes: tuple[int, ...]
@@ -52,11 +52,11 @@ class NestedCounts:
         return sums[starts[1:]] - sums[starts[:-1]]
 
     def buckets(self) -> Ints:
-        """Give the bucket of each context."""
+        """Return the bucket of each context."""
         return bucket_of(self.levels, self.totals, self.n_outcomes)
 
     def without_rare(self, min_count: int) -> NestedCounts:
-        """Leave out contexts seen less than `min_count` times; those of the first level stay."""
+        """Return the counts without contexts seen less than `min_count` times; those of the first level are kept."""
         kept = (self.totals >= min_count) | (self.levels == 0)
         numbers = np.append(np.cumsum(kept) - 1, -1)  # the last one is that of -1
         kept_outcomes = np.repeat(kept, self.n_outcomes)
@@ -70,12 +70,12 @@ class NestedCounts:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the counts in a form fit for msgpack: each array as compressed bytes."""
+        """Return the counts in a form suitable for msgpack: each array as compressed bytes."""
         return {"level_sizes": list(self.level_sizes)} | {name: _pack(getattr(self, name)) for name in _ARRAYS}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> NestedCounts:
-        """Undo `to_dict`. Raises ModelError where the arrays disagree, so that no look-up can leave them."""
+        """Undo `to_dict`. Raises ModelError if the arrays do not match, so that no look-up can be out of bounds."""
         found = cls(tuple(data["level_sizes"]), *(_unpack(data[name]) for name in _ARRAYS))
         n_contexts, n_outcomes = len(found.n_outcomes), len(found.outcomes)
         sizes = (
@@ -95,7 +95,7 @@ _ARRAYS = ("above", "values", "n_outcomes", "outcomes", "counts")
 
 
 def _pack(array: Ints) -> bytes:
-    """Compress an int32 array: differences, byte by byte of all of them, as neighbours are alike."""
+    """Compress an int32 array: differences, stored by byte position because neighbors are similar."""
     differences = np.diff(array.astype("<i4"), prepend=np.int32(0)).astype("<i4")
     zigzag = ((differences << 1) ^ (differences >> 31)).astype("<u4")
     return zlib.compress(np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 4).T).tobytes(), 6)
@@ -109,7 +109,7 @@ def _unpack(data: bytes) -> Ints:
 
 
 def count(rows: Ints) -> tuple[NestedCounts, Ints]:
-    """Count rows of (values..., outcome); also give the context of each row at each level, as a table of int32."""
+    """Count rows of (values..., outcome); also return the context of each row at each level, as an int32 table."""
     n_levels = rows.shape[1] - 1
     outcomes = rows[:, -1].astype(np.int64)
     here = np.full(len(rows), -1, np.int64)
@@ -129,16 +129,16 @@ def count(rows: Ints) -> tuple[NestedCounts, Ints]:
 
 
 def bucket_of(levels: Ints, totals: Ints, n_outcomes: Ints) -> Ints:
-    """Give the buckets of contexts with these counts (at least 1) and numbers of distinct outcomes."""
+    """Return the buckets of contexts with these counts (at least 1) and numbers of distinct outcomes."""
     by_count = np.minimum(np.log2(totals).astype(np.int64), COUNT_BUCKETS - 1)
     by_ratio = np.minimum((2 * np.log2(totals / n_outcomes) + 1e-9).astype(np.int64), RATIO_BUCKETS - 1)
     return (levels * COUNT_BUCKETS + by_count) * RATIO_BUCKETS + by_ratio
 
 
 def estimate_weights(rows: Ints, paths: Ints, folds: Ints, base: Ints, min_count: int = 1) -> Ints:
-    """Give lambda by bucket for rows of (values..., outcome) with their contexts, tenths and base probabilities.
+    """Return lambda by bucket for rows of (values..., outcome) with their contexts, tenths and base probabilities.
 
-    Contexts behind the first level count as unseen below `min_count`.
+    Contexts after the first level count as unseen if their count is below `min_count`.
     """
     n_levels = paths.shape[1]
     shares = np.zeros(paths.shape)  # the outcome's share of the context's count, without the row's own tenth
@@ -153,7 +153,7 @@ def estimate_weights(rows: Ints, paths: Ints, folds: Ints, base: Ints, min_count
 
 
 def _deleted_counts(contexts: Ints, outcomes: Ints, folds: Ints) -> tuple[Ints, Ints, Ints]:
-    """Give by row the context's count, its distinct outcomes and the outcome's count, all without the row's tenth."""
+    """Return by row the context's count, its distinct outcomes and the outcome's count, all without the row's tenth."""
     _, contexts = np.unique(contexts, return_inverse=True)
     n_contexts = int(contexts.max()) + 1
     _, pairs = np.unique((contexts << 32) + outcomes, return_inverse=True)
@@ -166,7 +166,7 @@ def _deleted_counts(contexts: Ints, outcomes: Ints, folds: Ints) -> tuple[Ints, 
         np.bincount(contexts)[contexts]
         - np.bincount(contexts * N_FOLDS + folds, minlength=n_contexts * N_FOLDS)[contexts * N_FOLDS + folds]
     )
-    # An outcome that a context has in one tenth only is none of its outcomes without that tenth.
+    # An outcome that a context has only in one tenth is not among its outcomes without that tenth.
     lost = fold_counts == pair_counts[in_fold // N_FOLDS]
     lost_in = np.bincount(
         context_of[in_fold // N_FOLDS] * N_FOLDS + in_fold % N_FOLDS, weights=lost, minlength=n_contexts * N_FOLDS
@@ -176,14 +176,14 @@ def _deleted_counts(contexts: Ints, outcomes: Ints, folds: Ints) -> tuple[Ints, 
 
 
 def _expectation_maximisation(shares: Ints, buckets: Ints, base: Ints, n_levels: int) -> Ints:
-    """Maximise sum log P over lambda by bucket; P = sum_k lambda_k prod_{j>k} (1 - lambda_j) share_k + rest * base."""
+    """Maximize sum log P over lambda by bucket; P = sum_k lambda_k prod_{j>k} (1 - lambda_j) share_k + rest * base."""
     n_buckets = n_levels * COUNT_BUCKETS * RATIO_BUCKETS
     weights = np.full(n_buckets + 1, 0.5)
-    weights[n_buckets] = 0.0  # of contexts that were not seen
+    weights[n_buckets] = 0.0  # of unseen contexts
     places = np.where(buckets < 0, n_buckets, buckets)
     for _ in range(N_ITERATIONS):
         left = np.ones(len(base))
-        joint = np.empty(shares.shape)  # of the outcome and of its being drawn from the level
+        joint = np.empty(shares.shape)  # probability that the outcome occurs and is drawn from the level
         for level in range(n_levels - 1, -1, -1):
             here = weights[places[:, level]]
             joint[:, level] = left * here * shares[:, level]
@@ -197,7 +197,7 @@ def _expectation_maximisation(shares: Ints, buckets: Ints, base: Ints, n_levels:
 
 
 def to_table_arguments(counts: NestedCounts, weights: Ints) -> tuple[Any, ...]:
-    """Give what `ContextTable` is made of."""
+    """Return the arguments of `ContextTable`."""
     arrays = (counts.above, counts.values, counts.n_outcomes, counts.outcomes, counts.counts)
     return (
         len(counts.level_sizes),

@@ -1,4 +1,4 @@
-"""All settings of a generative parser, each with the default that suits most people."""
+"""All settings of a generative parser, with defaults that suit most uses."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from spacy_incparse.settings import MOST, Settings, check_number, check_range, c
 
 @dataclass(frozen=True, kw_only=True)
 class GenerativeConfig(Settings):
-    """Settings of a generative parser. Those of the search can be changed after training; the others belong to it.
+    """Settings of a generative parser. The search settings can be changed after training; the others belong to the
+    model.
 
     sets: a named choice of conditioning sets, see generative/context_templates.py.
     conjunctions: labels that link conjuncts.
     chain_min_count, triple_min_count: grammar cut-offs, as in the other parsers.
-    known_min_count: words seen less often are unknown: they are generated as classes of shape and ending.
+    known_min_count: words seen less often are unknown, and are generated as classes of shape and ending.
     class_min_count: classes seen less often are merged into more general ones.
-    context_min_count: contexts seen less often are dropped, which makes the model smaller.
-    beam_size: how many hypotheses to keep after a word, at most; 0: all.
-    gamma: the filter of Roark (2001): a hypothesis stays if p(h) > p(best) gamma |H|^3, where H are the better ones; 0
-        or None: off.
-    measures_beam_size: beam_size for measures, which are sums over the beam and need a wider one than the best tree
+    context_min_count: contexts seen less often are dropped to make the model smaller.
+    beam_size: maximum number of hypotheses to keep after a word; 0: all.
+    gamma: the filter of Roark (2001): a hypothesis is kept if p(h) > p(best) gamma |H|^3, where H are the better ones;
+        0 or None: off.
+    measures_beam_size: beam_size for measures, which are sums over the beam and need a wider beam than the best tree
         does.
     measures_log10_gamma: gamma for measures, as a decimal logarithm, because spaCy's config files cannot hold such
         small numbers; None: off.
@@ -62,11 +63,11 @@ class GenerativeConfig(Settings):
         object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
 
     def measures_filter(self, beam_size: int | None = None, gamma: float | None = None) -> tuple[int, float]:
-        """Give beam_size and gamma where measures are taken.
+        """Return beam_size and gamma for measures.
 
-        With another beam_size than the setting gamma changes as well, unless it is given, so that the last hypothesis
-        of a full beam has to meet what it does by default; 0, which keeps everything, goes without. Raises ConfigError
-        for a beam_size below 0, and for a gamma that is no number from 0 to 1.
+        If beam_size differs from the setting, gamma changes too unless it is given, so that the last hypothesis of a
+        full beam has to meet the same condition as by default. A beam_size of 0 keeps everything and has no gamma.
+        Raises ConfigError for a beam_size below 0, and for a gamma that is not a number from 0 to 1.
         """
         default = self.measures_beam_size
         beam_size = default if beam_size is None else beam_size

@@ -12,7 +12,7 @@ from spacy_incparse.parsers.protocol import ConstituencyParser, Learner, ParserK
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:  # compiled modules are loaded when a parser is trained or read
+if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
     from spacy_incparse.lexicon.clusters import Clusters
 
 
@@ -27,7 +27,7 @@ class GenerativeKind(ParserKind):
     trains_in_one_pass = True
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether the settings say "generative" in the place of features, or name conditioning sets."""
+        """Return whether the settings have "generative" as their features, or name conditioning sets."""
         return settings.get("features") == self.name or "sets" in settings
 
     def learner(

@@ -35,7 +35,7 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class GenerativeModel:
-    """All that is learnt from a treebank; the weights are by bucket (see estimation.py)."""
+    """Everything that is learned from a treebank; the weights are by bucket (see estimation.py)."""
 
     grammar: Grammar
     heads: HeadRules
@@ -49,9 +49,9 @@ class GenerativeModel:
     def train(
         cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules, grammar: Grammar | None = None
     ) -> GenerativeModel:
-        """Count the decisions of normalised trees in one pass, and estimate the weights.
+        """Count the decisions of normalized trees in one pass, and estimate the weights.
 
-        grammar: another one than that of the trees; it has to have their labels.
+        grammar: replaces the grammar of the trees; it must have all their labels.
         """
         transformed = [transform(tree) for tree in trees]
         grammar = grammar or Grammar.from_trees(
@@ -104,9 +104,9 @@ class GenerativeModel:
         )
 
     def nodes_of(self, words: Sequence[str], tags: Tags | None) -> list[tuple[int, tuple[int, ...]]]:
-        """Give each word's number and the ids of the tags that it may have.
+        """Return each word's number and the ids of the tags that it may have.
 
-        tags: one entry a word: its tag, several tags (each with a gap, which does not matter here), or None for all
+        tags: one entry per word: its tag, several tags (each with a gap, which does not matter here), or None for all
         tags that the word may have. A given tag that training has not seen counts as the most frequent one.
         """
         numbers = self.vocabulary.encode(words)
@@ -114,7 +114,7 @@ class GenerativeModel:
         return [(number, self.choices(number, tag)) for number, tag in zip(numbers, given, strict=True)]
 
     def choices(self, number: int, tag: Tag) -> tuple[int, ...]:
-        """Give the ids of the tags that a word may have, by its number and what is given as its tag."""
+        """Return the ids of the tags that a word may have, given its number and its entry in `tags`."""
         if not tag:
             return self.vocabulary.tags[number]
         tag_ids = self.grammar.labels.tag_ids
@@ -123,7 +123,7 @@ class GenerativeModel:
         return tuple(dict.fromkeys(tag_ids[name] for name, _ in tag if name in tag_ids)) or (0,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the model in a form fit for msgpack; the grammar without the contexts that its search does not use."""
+        """Return the model in a form suitable for msgpack; its grammar without contexts, which the search ignores."""
         return {
             "grammar": replace(self.grammar, contexts={}).to_dict(),
             "heads": self.heads.to_dict(),
@@ -136,14 +136,14 @@ class GenerativeModel:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> GenerativeModel:
-        """Undo `to_dict`. Raises ModelError for counts that disagree and for ids that no label has."""
+        """Undo `to_dict`. Raises ModelError for counts that do not match and for ids without a label."""
         grammar, vocabulary = Grammar.from_dict(data["grammar"]), Vocabulary.from_dict(data["vocabulary"])
         nodes, words = NestedCounts.from_dict(data["nodes"]), NestedCounts.from_dict(data["words"])
         extremes = nodes.outcomes.min(initial=0), nodes.outcomes.max(initial=0)
         check_ids(extremes, 0, FIRST_SYMBOL + len(grammar.nonterminals) + len(grammar.tags))
         check_ids({tag for tags in vocabulary.tags for tag in tags}, 0, len(grammar.tags))
         if len(vocabulary.tags) != vocabulary.n_events + 1:
-            raise ModelError("the model is damaged: its words and their tags do not fit together")
+            raise ModelError("the model is damaged: its words and their tags do not match")
         return cls(
             grammar,
             HeadRules.from_dict(data["heads"]),
@@ -156,14 +156,14 @@ class GenerativeModel:
 
 
 def event_log(grammar: Grammar, heads: HeadRules, config: GenerativeConfig) -> EventLog:
-    """Give an empty log of the decisions that the sets of a configuration are about."""
+    """Return an empty log of the decisions in the sets of a configuration."""
     sets = nested_sets(config.sets)
     moves = Moves(grammar, heads, (), frozenset(config.conjunctions), 0, 0.0)
     return EventLog(moves, root_symbol(grammar), field_numbers(sets.node), field_numbers(sets.word))
 
 
 def log_arrays(log: EventLog, config: GenerativeConfig) -> tuple[np.ndarray, np.ndarray]:
-    """Give the rows of a log as arrays."""
+    """Return the rows of a log as arrays."""
     sets = nested_sets(config.sets)
     return (
         np.frombuffer(log.node_bytes(), np.int32).reshape(-1, len(sets.node) + 1),
@@ -172,7 +172,7 @@ def log_arrays(log: EventLog, config: GenerativeConfig) -> tuple[np.ndarray, np.
 
 
 def encode_known(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
-    """Give what `encode` does for the words up to the first whose chain has a label that the grammar does not know."""
+    """Return what `encode` returns, for the words before the first whose chain has a label that the grammar lacks."""
     known = grammar.labels.nonterminal_ids
     moves = derivation(tree)
     n_known = next((k for k, move in enumerate(moves) if not known.keys() >= set(move.chain)), len(moves))
@@ -180,7 +180,7 @@ def encode_known(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[
 
 
 def encode(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
-    """Give a transformed tree as what an `EventLog` adds: words with one tag each, closings, chains of symbols."""
+    """Return a transformed tree as an `EventLog` adds it: words with one tag each, closings, chains of symbols."""
     return _encode(derivation(tree), tree, grammar, vocabulary)
 
 
@@ -196,16 +196,16 @@ def _encode(
 
 
 def class_rows(vocabulary: Vocabulary) -> np.ndarray:
-    """Give, by number of a word or class, the row of its class in `class_bases`."""
+    """Return, by number of a word or class, the row of its class in `class_bases`."""
     first = len(vocabulary.words) + 1
     rows = [vocabulary.class_number(word, False) - first for word in vocabulary.words]
     return np.array([0, *rows, *range(len(vocabulary.classes))], np.int32)
 
 
 def class_bases(words: NestedCounts, vocabulary: Vocabulary, n_tags: int) -> np.ndarray:
-    """Give P(word | tag) before anything is counted, by class and tag: P(class | tag) over the class's members.
+    """Return P(word | tag) before anything is counted, by class and tag: P(class | tag) over the class's members.
 
-    The members are the known words that look like the class, and one place for all words that are not known. P(class |
+    The members are the known words that look like the class, and one place for all unknown words. P(class |
     tag) comes from the words that count for classes, with one count of P(class) added.
     """
     n_words, n_classes = len(vocabulary.words), len(vocabulary.classes)

@@ -41,8 +41,8 @@ Analysis = tuple[float, list[int], list[int]]  # log probability, closings by wo
 class GenerativeParser(TreebankParser):
     """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
 
-    It generates the words together with the tree: its scores are natural log probabilities, and without tags it finds
-    its own.
+    It generates the words together with the tree. Its scores are natural log probabilities, and it finds tags if none
+    are given.
     """
 
     model: GenerativeModel
@@ -52,7 +52,7 @@ class GenerativeParser(TreebankParser):
         self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
     ):
         self.model, self.config = model, config
-        self.temperature = temperature  # of scores as probabilities, which these are
+        self.temperature = temperature  # the scores are log probabilities already
         self._root = root_symbol(model.grammar)
         self._moves, self._probabilities = tables or self._compile()
         numbers: dict[tuple[int, ...], int] = {}
@@ -62,7 +62,7 @@ class GenerativeParser(TreebankParser):
 
     @classmethod
     def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
-        """Train on normalised trees, in one pass."""
+        """Train on normalized trees, in one pass."""
         return cls(GenerativeModel.train(trees, config, heads), config)
 
     @property
@@ -72,11 +72,11 @@ class GenerativeParser(TreebankParser):
 
     @property
     def answers_with_best(self) -> bool:
-        """Whether its tree is the most probable one that it finds, and not that of the best expected F."""
+        """True if its tree is the most probable one that it finds, and not the one with the best expected F."""
         return self.config.risk_trees == 1
 
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
-        """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with its own.
+        """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with tags that the parser finds.
 
         The tree is the one with the best expected F; the most probable one is the first of `nbest`.
         """
@@ -86,11 +86,12 @@ class GenerativeParser(TreebankParser):
     def nbest(
         self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
     ) -> list[Parse]:
-        """Give up to k analyses of one sentence, different trees, the best first; scores are natural log probabilities.
+        """Return up to k analyses of one sentence with different trees, best first; scores are natural log
+        probabilities.
 
-        Where a word has no tag given, a tree's probability is the sum over all its taggings in the beam, and its tags
-        are the best of these. constraints: as of `search.parser.Parser.nbest`. Raises ValueError where there are no
-        words, tags are more or fewer, k is below 1, or constraints are on other words.
+        If a word has no given tag, a tree's probability is the sum over all its taggings in the beam, and its tags are
+        those of the best tagging. constraints: as in `PerceptronParser.nbest`. Raises ValueError if there are no words,
+        not as many tags as words, k is below 1, or constraints are on other words.
         """
         check_sentence(words, tags)
         check_n_analyses(k)
@@ -104,11 +105,11 @@ class GenerativeParser(TreebankParser):
         return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
-        """Give the natural log probability and the derivation of a normalised tree of the sentence.
+        """Return the natural log probability and the derivation of a normalized tree of the sentence.
 
-        tags: what the sentence would be parsed under; None, or None for a word: the tree's own. Of several tags of a
-        word the tree's is taken where it is among them, else the first. Words and tags have their part in the score,
-        which is that of this one tagging. Raises ValueError for a tree of other words.
+        tags: the tags that the sentence would be parsed under; None, or None for a word: the tree's own. If a word has
+        several tags, the tree's is used if it is among them, otherwise the first. The score includes words and tags,
+        and is that of this one tagging. Raises ValueError if the tree has other words.
         """
         check_words(words, tree)
         given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
@@ -123,7 +124,7 @@ class GenerativeParser(TreebankParser):
     def _search(
         self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
     ) -> tuple[list[Analysis], str] | None:
-        """Give analyses under limits and what source they have; None where there are none."""
+        """Return analyses under limits and their source; None if there are none."""
         beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
         beam.clear(limits)
         level, is_relaxed = 0, False
@@ -136,7 +137,7 @@ class GenerativeParser(TreebankParser):
     def to_parses(
         self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
     ) -> list[Parse]:
-        """Give the trees of analyses, best first; what is open at the end is closed."""
+        """Return the trees of analyses, best first; constituents that are open at the end are closed."""
         if not are_given(tags):
             results = self._sum_taggings(results)
         given = [_only_tag(tag, self.tags) for tag in tags or [None] * len(words)]
@@ -149,21 +150,21 @@ class GenerativeParser(TreebankParser):
         return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
 
     def with_wide_search(self, n: int) -> GenerativeParser:
-        """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
         return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
     def with_search(self, **settings: object) -> GenerativeParser:
-        """Give a parser with the same model and other search settings (beam_size, gamma ...)."""
+        """Return a parser with the same model and other search settings (beam_size, gamma ...)."""
         config = self.config.with_search(**settings)
         return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
 
     def start(
         self, tagger: TagSource | None = None, *, beam_size: int | None = None, gamma: float | None = None
     ) -> PrefixSession:
-        """Begin a sentence that comes word by word.
+        """Start a sentence that arrives word by word.
 
-        tagger: not asked, since the parser finds its own tags. beam_size, gamma: the filter of its measures, as
-        `GenerativeConfig.measures_filter` completes it; its ConfigError for values that they cannot have.
+        tagger: not used, since the parser finds its own tags. beam_size, gamma: the filter for measures, see
+        `GenerativeConfig.measures_filter`, which raises ConfigError for wrong values.
         """
         sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
         return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
@@ -176,7 +177,7 @@ class GenerativeParser(TreebankParser):
         beam_size: int | None = None,
         gamma: float | None = None,
     ) -> list[WordMeasures]:
-        """Give what each word costs, see measures.py; `beam_size` and `gamma` as in `start`.
+        """Return the measures of each word, see measures.py; `beam_size` and `gamma` as in `start`.
 
         A tag that training has not seen counts as the most frequent one, as in `parse`.
         """
@@ -188,7 +189,7 @@ class GenerativeParser(TreebankParser):
         return found
 
     def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
-        """Give a search of its own; one that merges is for sums, the other for trees (see beam.pyx)."""
+        """Return a new search; one that merges is for sums, one that does not is for trees (see beam.pyx)."""
         return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
@@ -208,20 +209,20 @@ class GenerativeParser(TreebankParser):
         except ModelError:
             raise
         except Exception as error:
-            raise ModelError(f"these bytes are no generative model: {error}") from error
+            raise ModelError(f"these bytes are not a generative model: {error}") from error
 
     def _compile(self) -> tuple[Any, Any]:
         moves = self.model.moves(self.config)
         return moves, self.model.probabilities(moves, self.config)
 
     def _own_beam(self) -> Beam:
-        """Give the beam of this thread."""
+        """Return the beam of this thread."""
         if not hasattr(self._beams, "beam"):
             self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
         return self._beams.beam
 
     def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
-        """Join analyses that differ in tags alone; the moves of the best one stand for all."""
+        """Join analyses that differ only in tags; they get the moves of the best one."""
         groups: dict[tuple, list[Analysis]] = {}
         for analysis in results:
             _, n_closings, leaves = analysis
@@ -231,16 +232,16 @@ class GenerativeParser(TreebankParser):
         summed = [
             (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
         ]
-        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties stay in the beam's order
+        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties keep the beam's order
 
 
 def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
-    """Give the tag that a word is shown with whatever its derivation says, or None."""
+    """Return the tag that a word is shown with regardless of its derivation, or None."""
     if isinstance(tag, str):
         return tag or None
     return None if not tag or any(name in known for name, _ in tag) else tag[0][0]
 
 
 def are_given(tags: Tags | None) -> bool:
-    """Say whether each word has exactly one tag."""
+    """Return whether each word has exactly one tag."""
     return tags is not None and all(isinstance(tag, str) and tag for tag in tags)

@@ -1,6 +1,7 @@
-"""What a word costs an incremental reader: measures from the probabilities of a generative model alone.
+"""Measures of what a word costs an incremental reader, from the probabilities of a generative model alone.
 
-Definitions after Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md spells them out. The hypotheses
+Definitions follow Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md gives them in full. The
+hypotheses
 h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter that extend
 them are their extensions, and q(h) = p(h) / (sum of p over the beam).
 """
@@ -16,22 +17,22 @@ from spacy_incparse.errors import IncparseError
 
 BITS = 1 / log(2)
 
-RELAXED = "relaxed"  # the grammar's triples allowed no analysis of the word
-UNKNOWN = "unknown"  # the word is not known: the figures are those of its class
+RELAXED = "relaxed"  # the grammar's triples allow no analysis of the word
+UNKNOWN = "unknown"  # the word is unknown: the figures are those of its class
 EMPTY = "empty"  # there is no analysis
-JOINED = "joined"  # the sum over several parts of a written word
+JOINED = "joined"  # the sum over the parts of a written word
 
 
 @dataclass(frozen=True)
 class WordMeasures:
-    """The measures of one word; None where there is no value, with the reason in `flag` (words with commas between).
+    """The measures of one word; None if there is no value, with the reason in `flag` (words separated by commas).
 
     prefix_logprob: log2 probability of all words so far, minus the sum of their surprisals (0 or less).
     surprisal, surprisal_syntactic, surprisal_lexical: bits; the first is the sum of the others.
     entropy: of q over the beam, bits. entropy_reduction: entropy before the word minus entropy after it; may be < 0.
-    steps: expected number of derivation steps for the word: ends, phrases begun, the tag and the word.
-    open_nodes: expected number of open constituents behind the word, the root left out.
-    depth: expected number of phrases above the word, the root left out.
+    steps: expected number of derivation steps for the word: phrases ended, phrases begun, the tag and the word.
+    open_nodes: expected number of open constituents after the word, without the root.
+    depth: expected number of phrases above the word, without the root.
     best_survives: share of q on extensions of the analysis that was best before the word, 0 to 1.
     """
 
@@ -48,7 +49,7 @@ class WordMeasures:
     flag: str = ""
 
     def to_list(self) -> list[Any]:
-        """Give the values in the order of the fields."""
+        """Return the values in the order of the fields."""
         return [getattr(self, field.name) for field in fields(self)]
 
 
@@ -56,16 +57,16 @@ MEASURES = tuple(field.name for field in fields(WordMeasures) if field.name != "
 
 
 class MeasuringParser(Protocol):
-    """A parser whose scores are probabilities of words, so that it knows what each of them costs."""
+    """A parser whose scores are probabilities of words, so that it can measure each word."""
 
     def measures(self, words: Sequence[str], tags: Sequence[Any] | None = None) -> list[WordMeasures]:
         """Return the measures of each word."""
 
 
 def measuring_parser(parser: Any, name: str) -> MeasuringParser:
-    """Return a parser if it has measures.
+    """Return the parser if it has measures.
 
-    Raises IncparseError for another one: its scores are no probabilities, so there is no surprisal in them.
+    Raises IncparseError for other parsers: their scores are not probabilities, so there is no surprisal.
     """
     if not hasattr(parser, "measures"):
         raise IncparseError(
@@ -78,7 +79,7 @@ def measuring_parser(parser: Any, name: str) -> MeasuringParser:
 def word_measures(
     found: tuple[float, ...], before: WordMeasures | None, *, is_known: bool, is_relaxed: bool
 ) -> WordMeasures:
-    """Give the measures of a word from what the beam knows of it and from those of the word before."""
+    """Return the measures of a word from the beam's figures for it and the measures of the previous word."""
     word, syntactic, entropy, steps, open_nodes, depth, best_survives = found
     flags = [UNKNOWN] * (not is_known) + [RELAXED] * is_relaxed
     prefix = 0.0 if before is None else before.prefix_logprob
@@ -101,10 +102,10 @@ def word_measures(
 
 
 def joined(parts: Sequence[WordMeasures]) -> WordMeasures:
-    """Give the measures of a written word of several parts, such as a word with its clitic or its full stop.
+    """Return the measures of a written word of several parts, such as a word with its clitic or its full stop.
 
     Surprisals, steps and entropy reductions are summed; the prefix probability, entropy, open nodes and depth are those
-    behind the last part; `best_survives` is the product. Where a part has no value the whole has none.
+    after the last part; `best_survives` is the product. If a part has no value, the whole has none.
     """
     if len(parts) == 1:
         return parts[0]

@@ -1,9 +1,9 @@
-"""A sentence that comes word by word: analyses and measures of every prefix, branches, and undo by keeping a reference.
+"""A sentence that arrives word by word: analyses and measures of every prefix, branches, and undo by a kept reference.
 
-A session never changes. `push` gives another one, which refers to it; so one may push several words after the same
-prefix, or go back to an earlier session. What the search holds is only added to, and freed with the last session of a
-sentence. Trees come from a beam that keeps analyses apart, measures from a wider one that merges those that no later
-word can tell apart; each absorbs a word when it is first asked for it.
+A session never changes. `push` returns another one, which refers to it, so you can push several words after the same
+prefix, or go back to an earlier session. The memory of the search only grows, and is freed with the last session of a
+sentence. Trees come from a beam that keeps analyses apart. Measures come from a wider one that merges analyses that no
+later word can tell apart. Each beam absorbs a word when it is first needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Analysis = tuple[float, list[int], list[int]]  # log probability, closings by wo
 
 
 class ParsesPrefixes(Protocol):
-    """A generative parser, as its sessions need it."""
+    """The parts of a generative parser that its sessions use."""
 
     model: GenerativeModel
 
@@ -38,13 +38,13 @@ class ParsesPrefixes(Protocol):
         words: Sequence[str],
         tags: Tags | None,
     ) -> list[Parse]:
-        """Return the trees of analyses, the best first."""
+        """Return the trees of analyses, best first."""
 
 
 class PrefixSession:
-    """The analyses of some words, of which nothing more is known. Made by `GenerativeParser.start`."""
+    """The analyses of the words so far. Created by `GenerativeParser.start`."""
 
-    look_ahead = 0  # words that must be there before a word is answered for: the model looks at none
+    look_ahead = 0  # words needed after a word before there is an answer for it: the model reads none
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class PrefixSession:
 
     @property
     def answered(self) -> int:
-        """For how many of the words there is an answer: for all."""
+        """The number of words with an answer: all of them."""
         return self._n_words
 
     @property
@@ -75,15 +75,15 @@ class PrefixSession:
         return tuple(word for word, _ in self._pushed())
 
     def push(self, word: str, tag: Tag = None) -> PrefixSession:
-        """Give the session of one word more, under a tag or under all tags that the word may have.
+        """Return the session with one more word, under a tag or under all tags that the word may have.
 
-        This session stays as it is. Raises IncparseError for what is no word or no tag of the parser.
+        This session does not change. Raises IncparseError for a wrong word, or for a tag that the parser does not know.
         """
         check_word(word, tag, self._parser.tags)
         return self.after(word, tag)
 
     def after(self, word: str, tag: Tag = None) -> PrefixSession:
-        """Do the same for a word and a tag of whatever kind: a parse of a Doc has to go on."""
+        """Return the same session as `push`, but check neither word nor tag: the parse of a Doc must not stop."""
         model = self._parser.model
         session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"], self, (word, tag))
         number = model.vocabulary.number(word, self._is_at_start())
@@ -91,15 +91,15 @@ class PrefixSession:
         return session
 
     def best(self, *, complete: bool = False) -> Parse:
-        """Give the best analysis of the words: a partial tree, all that is open in it closed behind the last word.
+        """Return the best analysis of the words: a partial tree, with all open constituents closed after the last word.
 
-        With `complete` the end of the sentence is taken for reached, and counts for the score. Raises
-        IncparseError before the first word.
+        `complete`: the sentence ends here, and its end counts for the score. Raises IncparseError before the first
+        word.
         """
         return self.nbest(1, complete=complete)[0]
 
     def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
-        """Give up to k analyses, different trees, the best first; scores are natural log probabilities."""
+        """Return up to k analyses with different trees, best first; scores are natural log probabilities."""
         check_n_analyses(k)
         level, beam = self._level("trees"), self._beams["trees"]
         words, tags = zip(*self._pushed(), strict=True)
@@ -108,7 +108,7 @@ class PrefixSession:
         return self._parser.to_parses(results, source, words, tags)[:k]
 
     def measures(self) -> WordMeasures:
-        """Give the measures of the last word. Raises IncparseError before the first one."""
+        """Return the measures of the last word. Raises IncparseError before the first one."""
         self._level("sums")
         for session in self._unmeasured():
             session._measures = session._measure()
@@ -119,7 +119,7 @@ class PrefixSession:
         return self._measure()
 
     def _measure(self) -> WordMeasures:
-        """Take the measures; those of the word before have been taken."""
+        """Compute the measures; those of the previous word have been computed."""
         assert self.previous is not None
         beam, level = self._beams["sums"], self._levels["sums"]
         return word_measures(
@@ -130,7 +130,7 @@ class PrefixSession:
         )
 
     def _unmeasured(self) -> list[PrefixSession]:
-        """The sessions up to here without measures, from left to right."""
+        """Return the sessions up to here that have no measures yet, from left to right."""
         found, here = [], self
         while here._n_words and "_measures" not in here.__dict__ and here.previous is not None:
             found.append(here)
@@ -138,7 +138,7 @@ class PrefixSession:
         return found[::-1]
 
     def _level(self, name: str) -> int:
-        """Let a beam absorb the words that it has not seen yet; give its level."""
+        """Let a beam absorb the words that it has not seen yet, and return its level."""
         if not self._n_words:
             raise IncparseError(NO_WORDS)
         waiting, here = [], self
@@ -158,7 +158,7 @@ class PrefixSession:
         return found[::-1]
 
     def _is_at_start(self) -> bool:
-        """Whether no word so far has a letter or digit: the next one may be a capital for its place alone."""
+        """Return whether no word so far has a letter or digit: only its position may capitalize the next one."""
         here = self
         while here.previous is not None and here._word is not None:
             if any(character.isalnum() for character in here._word[0]):

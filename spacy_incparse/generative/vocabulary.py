@@ -1,8 +1,8 @@
-"""What the generative model generates as words: known words, and classes that stand for all others.
+"""The words that the generative model generates: known words, and classes that represent all others.
 
-Words seen once in training are not known: they are what the classes are estimated from. A class is a shape and an
-ending, made more general until it has been seen often enough; every string has one. So the probability of an unknown
-word is that of some word of its class that is not known.
+Words seen once in training are unknown: the classes are estimated from them. A class is a shape and an ending, made
+more general until it has been seen often enough; every string has one. The probability of an unknown word is therefore
+that of any unknown word of its class.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 from spacy_incparse.errors import check_texts
 
 MAX_SUFFIX = 4  # letters
-RARE, LIKELY = 20, 0.01  # a word seen so seldom may have any tag of so large a share of the words that look like it
+RARE, LIKELY = 20, 0.01  # a word seen this rarely may have any tag with this share among the words that look like it
 CACHE_SIZE = 200_000  # words remembered with their class
 
 
 class Vocabulary:
-    """Known words and classes, numbered from 1 on: known words first. 0 stands for no word.
+    """Known words and classes, numbered from 1: known words first. 0 means no word.
 
-    tags: by number, the ids of the tags that it may have, the most frequent first: those that it was seen with, and of
-    a rare word those of the words that look like it.
+    tags: by number, the ids of the possible tags, most frequent first: those that it was seen with, and for a rare word
+    also those of the words that look like it.
     """
 
     def __init__(self, words: Sequence[str], classes: Sequence[str], tags: Sequence[Sequence[int]] = ()):
@@ -41,7 +41,7 @@ class Vocabulary:
         known_min_count: int = 2,
         class_min_count: int = 20,
     ) -> Vocabulary:
-        """Read words and tag ids; words seen less than `known_min_count` times only count for their classes."""
+        """Read words and tag ids; words seen less than `known_min_count` times count only for their classes."""
         sentences = list(sentences)
         counts = Counter(word for words, _ in sentences for word in words)
         known = sorted(word for word, count in counts.items() if count >= known_min_count)
@@ -58,19 +58,19 @@ class Vocabulary:
         return vocabulary
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Give the numbers of a sentence's words; each depends on the words up to it alone."""
+        """Return the numbers of a sentence's words; each depends only on the words up to it."""
         firsts = n_first(words)
         return [self.number(word, k < firsts) for k, word in enumerate(words)]
 
     def number(self, word: str, is_first: bool) -> int:
-        """Give the number of a word; a first word that is only known in lower case counts as that."""
+        """Return the number of a word; a first word that is only known in lower case has the number of that form."""
         found = self._word_numbers.get(word)
         if found is None and is_first:
             found = self._word_numbers.get(word.lower())
         return self.class_number(word, is_first) if found is None else found
 
     def class_number(self, word: str, is_first: bool) -> int:
-        """Give the number of the class that the word would have if it were not known."""
+        """Return the number of the class that the word would have if it were unknown."""
         key = word, is_first
         found = self._class_of.get(key)
         if found is None:
@@ -82,36 +82,36 @@ class Vocabulary:
         return found
 
     def class_numbers(self, word: str, is_first: bool) -> set[int]:
-        """Give the numbers of all classes that the word fits."""
+        """Return the numbers of all classes that the word fits."""
         return {self._class_numbers[name] for name in self._class_names(word, is_first) if name in self._class_numbers}
 
     def _class_names(self, word: str, is_first: bool) -> Iterator[str]:
         return class_names(word, is_first, word.lower() in self._word_numbers)
 
     def is_known(self, number: int) -> bool:
-        """Say whether a number is that of a word, not of a class."""
+        """Return whether a number is that of a word, not of a class."""
         return number <= len(self.words)
 
     def name(self, number: int) -> str:
-        """Give the word, or the name of the class in angle brackets."""
+        """Return the word, or the name of the class in angle brackets."""
         if self.is_known(number):
             return self.words[number - 1]
         return f"<{self.classes[number - 1 - len(self.words)] or 'any'}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the vocabulary in a form fit for msgpack."""
+        """Return the vocabulary in a form suitable for msgpack."""
         return {"words": list(self.words), "classes": list(self.classes), "tags": [list(row) for row in self.tags]}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Vocabulary:
-        """Undo `to_dict`. Raises ModelError where a word is no text."""
+        """Undo `to_dict`. Raises ModelError if a word is not a string."""
         check_texts(data["words"], "words")
         check_texts(data["classes"], "classes")
         return cls(data["words"], data["classes"], data["tags"])
 
 
 def class_names(word: str, is_first: bool, known_in_lower_case: bool) -> Iterator[str]:
-    """Yield the classes of a word from the most special to "", which holds all words."""
+    """Yield the classes of a word from the most specific to "", which contains all words."""
     shape = _shape(word, is_first) + ("~" if known_in_lower_case else "")
     if word[-1:].isalpha():
         for length in range(min(MAX_SUFFIX, len(word)), 0, -1):
@@ -121,7 +121,7 @@ def class_names(word: str, is_first: bool, known_in_lower_case: bool) -> Iterato
 
 
 def _shape(word: str, is_first: bool) -> str:
-    """Give capitals, digits and hyphens of a word: X, Xx, xX or x; 9; -; a mark behind it for the first word."""
+    """Return the capitals, digits and hyphens of a word: X, Xx, xX or x; 9; -; and ^ at the end for the first word."""
     letters = [character for character in word if character.isalpha()]
     capitals = sum(character.isupper() for character in letters)
     if not capitals:
@@ -138,7 +138,7 @@ def _shape(word: str, is_first: bool) -> str:
 
 
 def n_first(words: Sequence[str]) -> int:
-    """Count the words up to the first one with a letter or digit: so many may be capitals for their place alone."""
+    """Count the words up to the first one with a letter or digit: they may have capitals only for their position."""
     for k, word in enumerate(words, 1):
         if any(character.isalnum() for character in word):
             return k
@@ -148,7 +148,7 @@ def n_first(words: Sequence[str]) -> int:
 def _tags_by_number(
     vocabulary: Vocabulary, sentences: Iterable[tuple[Sequence[str], Sequence[int]]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Give the tags of each number; a class has those of all words that might have counted for it."""
+    """Return the tags of each number; a class has those of all words that might have counted for it."""
     counts: list[Counter[int]] = [Counter() for _ in range(vocabulary.n_events + 1)]
     for words, tags in sentences:
         firsts = n_first(words)
@@ -158,7 +158,7 @@ def _tags_by_number(
             for number in numbers:
                 counts[number][tag] += 1
     counts[0].update(tag for _, tags in sentences for tag in tags)
-    counts = [row or counts[0] for row in counts]  # a treebank may have no rare word at all
+    counts = [row or counts[0] for row in counts]  # a treebank may have no rare words
     return tuple(
         _ranked(row, _likely_tags(counts, vocabulary, number) if row.total() <= RARE else ())
         for number, row in enumerate(counts)
@@ -166,7 +166,7 @@ def _tags_by_number(
 
 
 def _likely_tags(counts: Sequence[Counter[int]], vocabulary: Vocabulary, number: int) -> list[int]:
-    """Give the tags that a rare word may have as well, going by the words that look like it."""
+    """Return the other tags that a rare word may have, judging by the words that look like it."""
     if not 1 <= number <= len(vocabulary.words):
         return []
     row = counts[vocabulary.class_number(vocabulary.words[number - 1], False)]

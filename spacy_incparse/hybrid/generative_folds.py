@@ -1,4 +1,4 @@
-"""Generative models for training sentences: each is scored by one that has not seen it (section 5)."""
+"""Generative models for training sentences: each sentence is scored by a model that has not seen it (section 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class FoldModel:
-    """What training asks of a fold's model: the counts that its tables are made of would be there twice."""
+    """The parts of a fold's model that training uses; the counts are left out, since its tables contain them."""
 
     vocabulary: Vocabulary
     probabilities: Probabilities
@@ -30,9 +30,9 @@ Train = Callable[[Sequence[Tree]], FoldModel]
 
 @dataclass(frozen=True)
 class Jackknife:
-    """Models that have each been trained without a stretch of the trees, and by a sentence's words the one without it.
+    """Models trained without one stretch of the trees each, and by a sentence's words the model that has not seen it.
 
-    Equal sentences are all in the stretch of the first of them, so that none is scored by a model that knows it.
+    Equal sentences all belong to the stretch of the first of them, so that none is scored by a model that has seen it.
     """
 
     models: tuple[FoldModel, ...]
@@ -40,7 +40,7 @@ class Jackknife:
 
     @classmethod
     def train(cls, trees: Sequence[Tree], n_folds: int, train: Train) -> Jackknife:
-        """Train with `train` on all but each of `n_folds` stretches of the trees."""
+        """Train a model with `train` for each of `n_folds` stretches of the trees, on all other trees."""
         numbers: dict[tuple[str, ...], int] = {}
         for place, tree in enumerate(trees):
             numbers.setdefault(tree.words, place * n_folds // len(trees))

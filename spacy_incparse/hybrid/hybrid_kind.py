@@ -13,7 +13,7 @@ from spacy_incparse.perceptron.perceptron_kind import PAPER, PerceptronKind
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:  # compiled modules are loaded when a parser is trained or read
+if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
     from spacy_incparse.lexicon.clusters import Clusters
 
 _ACCURATE: dict[str, Any] = {
@@ -21,7 +21,7 @@ _ACCURATE: dict[str, Any] = {
     "search": {"generative_weight": 24.0, "seen_min_share": 0.002},
     "max_epochs": 6,
 }
-# Scores with a log probability in them lie further apart, and the best tree is often far behind for some words.
+# Scores that include a log probability are further apart, and the best tree often scores far below others for a while.
 _HYBRID: dict[str, Any] = {
     "training": PAPER["training"] | {"features": "paper+punct", "train_generative_weight": 10.0},
     "search": PAPER["search"] | {"generative_weight": 22.0, "gamma": 1e7, "beam_size": 400},
@@ -62,7 +62,7 @@ class HybridKind(PerceptronKind):
         heads: HeadRules,
         clusters: Clusters | None,
     ) -> Learner:
-        """Return a learner whose grammar, lexicon and generative models are those of the trees."""
+        """Return a learner with the grammar, lexicon and generative models of the trees."""
         from spacy_incparse.hybrid.hybrid_parser import HybridModel
         from spacy_incparse.perceptron.learner import ParserLearner, treebank_model
 
@@ -70,7 +70,7 @@ class HybridKind(PerceptronKind):
         return ParserLearner(HybridModel.train(model, trees, config), config)
 
     def fine_tuner(self, parser: Any) -> FineTuner:
-        """Raise IncparseError: the generative model has counted its treebank, and shares its grammar."""
+        """Raise IncparseError: the generative model has already counted its treebank, and shares its grammar."""
         return ParserKind.fine_tuner(self, parser)
 
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:

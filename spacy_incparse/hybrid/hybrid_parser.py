@@ -1,4 +1,4 @@
-"""What a hybrid has learnt from a treebank but for the perceptron's weights: grammar, lexicon, generative model."""
+"""Everything that a hybrid learns from a treebank, except for the weights: grammar, lexicon, generative model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class HybridModel(PerceptronModel):
-    """A model with a generative model of the same grammar, and in training others that have each not seen a part."""
+    """A model with a generative model of the same grammar; in training also others, each trained without one part."""
 
     generative: GenerativeModel
     generative_config: GenerativeConfig
@@ -32,7 +32,7 @@ class HybridModel(PerceptronModel):
 
     @classmethod
     def train(cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
-        """Add generative models of normalised trees, whose labels the model's grammar has."""
+        """Add generative models of normalized trees, whose labels must be in the model's grammar."""
         settings = GenerativeConfig(conjunctions=config.conjunctions)
 
         def train(trees: Sequence[Tree]) -> GenerativeModel:
@@ -47,11 +47,11 @@ class HybridModel(PerceptronModel):
         return cls(**parts, generative=train(trees), generative_config=settings, jackknife=jackknife)
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Give a sentence as numbers, to be scored by the model of all trees."""
+        """Return a sentence as numbers, to be scored by the model of all trees."""
         return self._sentence(words, tags, self.generative.vocabulary.encode(words), 0)
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Give a training sentence as numbers, to be scored by a model that has not seen it."""
+        """Return a training sentence as numbers, to be scored by a model that has not seen it."""
         number = None if self.jackknife is None else self.jackknife.numbers.get(tuple(words))
         if self.jackknife is None or number is None:
             return self.sentence(words, tags)
@@ -59,18 +59,18 @@ class HybridModel(PerceptronModel):
         return self._sentence(words, tags, vocabulary.encode(words), number + 1)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
-        """Give a scorer of moves under these weights and the generative models."""
+        """Return a scorer of moves under these weights and the generative models."""
         weight = config.train_generative_weight if training else config.generative_weight
         return HybridScorer(moves, config.templates, weights, self._scores(weight * weights.scale))
 
     def trained(self) -> HybridModel:
-        """Give the model without what only training needs; the same one each time, as its tables take time to make."""
+        """Return the model without what only training needs; always the same one, as its tables are slow to build."""
         return self._trained
 
     @cached_property
     def _trained(self) -> HybridModel:
         model = replace(self, jackknife=None)
-        model.__dict__["_probabilities"] = self._probabilities[:1]  # compiled once, as the property would keep them
+        model.__dict__["_probabilities"] = self._probabilities[:1]  # compiled once, and cached as the property would do
         return model
 
     def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> HybridParser:
@@ -78,7 +78,7 @@ class HybridModel(PerceptronModel):
         return HybridParser(self.trained(), weights, config, moves)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the model in a form fit for msgpack, the grammar and the head rules once."""
+        """Return the model in a form suitable for msgpack, with grammar and head rules only once."""
         own = self.generative.to_dict()
         shared = ("grammar", "heads")
         generative = {name: value for name, value in own.items() if name not in shared}
@@ -86,7 +86,7 @@ class HybridModel(PerceptronModel):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> HybridModel:
-        """Undo `to_dict`, which leaves clusters out."""
+        """Undo `to_dict`, which leaves out clusters."""
         generative = data["generative"] | {"grammar": data["grammar"], "heads": data["heads"]}
         model = PerceptronModel.from_dict(data, clusters)
         return cls(
@@ -99,7 +99,7 @@ class HybridModel(PerceptronModel):
         )
 
     def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
-        """What the generative models say; the same tables for all scorers of a unit, as they remember a lot."""
+        """Return the generative models' scores; all scorers of a unit share the tables, as their caches are large."""
         if unit not in self._scores_by_unit:
             memo = ScoreMemo()
             self._scores_by_unit.clear()
@@ -114,14 +114,14 @@ class HybridModel(PerceptronModel):
 
     @cached_property
     def _probabilities(self) -> tuple[Any, ...]:
-        """The tables of all generative models, compiled; the one of all trees comes first."""
+        """The compiled tables of all generative models; those of the model of all trees come first."""
         moves = self.generative.moves(self.generative_config)
         folds = self.jackknife.models if self.jackknife else ()
         return (self.generative.probabilities(moves, self.generative_config), *(fold.probabilities for fold in folds))
 
 
 class HybridParser(PerceptronParser):
-    """A trained parser whose scores have a fixed multiple of a log probability in them (section 5)."""
+    """A trained parser whose scores include a fixed multiple of a log probability (section 5)."""
 
     kind = "hybrid"
     model_type = HybridModel

@@ -1,1 +1,1 @@
-"""Hashed weights and how they learn."""
+"""Hashed weights and their updates."""

@@ -13,7 +13,7 @@ Moves = tuple[list[int], list[int]]  # closings and leaves, word by word
 
 
 class GoldMoves(NamedTuple):
-    """A training sentence with the moves of its gold tree; a leaf of -1 stands for a chain that the grammar lacks."""
+    """A training sentence with the moves of its gold tree; a leaf of -1 means a chain that the grammar lacks."""
 
     sentence: Sentence
     n_closings: list[int]
@@ -22,7 +22,7 @@ class GoldMoves(NamedTuple):
 
 @dataclass
 class CachedSentence:
-    """A sentence with candidates that once beat its gold tree, and the counter c_j of updates due to them."""
+    """A sentence with candidates that once beat its gold tree, and the counter c_j of the updates that they caused."""
 
     gold: GoldMoves
     candidates: list[Moves]
@@ -40,9 +40,9 @@ class CandidateCache:
         self._n_since_sweep = 0
 
     def add(self, gold: GoldMoves, candidates: list[Moves], complete: bool) -> int:
-        """Keep a sentence's candidates in place of older ones, sweep where it is time; count the updates.
+        """Replace a sentence's older candidates by new ones, sweep if it is time, and return the number of updates.
 
-        `complete`: the candidates are whole parses. Where the gold tree was best there are none to keep.
+        `complete`: the candidates are whole parses. If the gold tree was best, there are none to keep.
         """
         key = repr((gold.sentence.to_tuple(), gold.n_closings, gold.leaves))
         self._entries.pop(key, None)
@@ -57,7 +57,7 @@ class CandidateCache:
         return self._sweep()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the cache in a form fit for msgpack."""
+        """Return the cache in a form suitable for msgpack."""
         entries = [
             [e.gold.sentence.to_tuple(), e.gold.n_closings, e.gold.leaves, e.candidates, e.complete, e.n_updates]
             for e in self._entries.values()
@@ -65,7 +65,7 @@ class CandidateCache:
         return {"n_since_sweep": self._n_since_sweep, "keys": list(self._entries), "entries": entries}
 
     def from_dict(self, data: dict[str, Any]) -> None:
-        """Take over what `to_dict` gave."""
+        """Restore what `to_dict` returned."""
         self._n_since_sweep = data["n_since_sweep"]
         self._entries = {
             key: CachedSentence(GoldMoves(Sentence(*sentence), n_closings, leaves), candidates, complete, n_updates)
@@ -75,7 +75,7 @@ class CandidateCache:
         }
 
     def _sweep(self) -> int:
-        """Figure 4, step 2: T1 rounds over the cache, each entry changing the weights at most T2 times."""
+        """Make T1 rounds over the cache; each entry changes the weights at most T2 times (figure 4, step 2)."""
         n_updates = 0
         for _ in range(self._config.cache_t1):
             for entry in self._entries.values():

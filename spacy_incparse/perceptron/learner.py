@@ -26,12 +26,12 @@ from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-PRIOR_STEPS = 200  # for as many sentences the weights of a trained parser count in the average
-PUNCTUATION_SHARE = 0.9  # of a tag's words without any letter or digit: from here on it is a tag of punctuation
+PRIOR_STEPS = 200  # the weights of a trained parser count in the average for this many sentences
+PUNCTUATION_SHARE = 0.9  # of a tag's words have no letter or digit: from this share on, it is a tag of punctuation
 
 
 class WeightLearner:
-    """One of the models that a learner trains: raw weights, their perceptron, and candidates for repeated use."""
+    """One of the models that a learner trains: raw weights, their perceptron, and candidates to use again."""
 
     def __init__(self, model: PerceptronModel, moves: Moves, config: ParserConfig, weights: AveragedWeights):
         self.weights = weights
@@ -42,24 +42,24 @@ class WeightLearner:
         self._n_candidates = config.cache_candidates if config.cache_size else 0
 
     def extended(self, model: PerceptronModel, moves: Moves, config: ParserConfig) -> WeightLearner:
-        """Return this one with a larger grammar; candidates are forgotten, as their moves have other numbers there."""
+        """Return this one with a larger grammar. Candidates are dropped, as their moves have other numbers there."""
         weights = _new_weights(moves, config, self.weights.n_columns)
         weights.widen(self.weights)
         return WeightLearner(model, moves, config, weights)
 
     def learn(self, example: GoldMoves) -> int:
-        """Learn from a sentence; give the number of updates, those of a sweep over the cache included."""
+        """Learn from a sentence and return the number of updates, including those of a sweep over the cache."""
         updated, candidates, complete = self._perceptron.learn(
             example.sentence, example.n_closings, example.leaves, self._n_candidates
         )
         return int(updated) + (self._cache.add(example, candidates, complete) if self._n_candidates else 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all that learning changes."""
+        """Return everything that learning changes."""
         return {"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()}
 
     def from_dict(self, state: dict[str, Any]) -> None:
-        """Take over what `to_dict` gave."""
+        """Restore what `to_dict` returned."""
         self.weights.load_state(state["weights"])
         self._cache.from_dict(state["cache"])
 
@@ -67,12 +67,12 @@ class WeightLearner:
 class ParserLearner:
     """A parser in training: raw weights that change with every sentence, and a parser with their average.
 
-    With n_models above 1 several weight tables are trained, which should see the sentences in different orders, and the
-    parser has the mean of their averages.
+    If n_models is above 1, several weight tables are trained, and the parser has the mean of their averages. They
+    should see the sentences in different orders.
     """
 
     def __init__(self, model: PerceptronModel, config: ParserConfig, start: Weights | None = None):
-        """Make a learner; `start`: the weights of a trained parser, from which it goes on."""
+        """Create a learner; `start`: the weights of a trained parser to continue from."""
         self.config = config
         self._set_model(model)
         self._models = [
@@ -81,7 +81,7 @@ class ParserLearner:
 
     def _set_model(self, model: PerceptronModel) -> None:
         config, self.model = self.config, model
-        # With all outcomes of its contexts, the rare ones too: the model has to learn against them.
+        # With all outcomes of its contexts, even the rare ones: the model has to learn against them.
         self._moves = model.moves(config, config.train_seen_min_count)
         self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
         self._parser: PerceptronParser | None = None
@@ -95,7 +95,7 @@ class ParserLearner:
 
     @property
     def weights(self) -> AveragedWeights:
-        """The weights in training, of several models those of the first."""
+        """The weights in training; those of the first model if there are several."""
         return self._models[0].weights
 
     @classmethod
@@ -112,33 +112,33 @@ class ParserLearner:
 
     @classmethod
     def from_parser(cls, parser: PerceptronParser) -> ParserLearner:
-        """Return a learner that goes on from a trained parser's weights; `extend` it before it learns."""
+        """Return a learner that continues from a trained parser's weights; `extend` it before it learns."""
         return cls(parser.model, parser.config, parser.weights)
 
     def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
-        """Add to grammar and lexicon what more normalized trees have; encode sentences again after this."""
+        """Add more normalized trees to grammar and lexicon; encode sentences again after this."""
         self._set_model(extended_model(self.model, trees, tags, self.config))
         self._models = [learning.extended(self.model, self._moves, self.config) for learning in self._models]
 
     @property
     def n_models(self) -> int:
-        """How many models learn side by side."""
+        """The number of models that learn side by side."""
         return self.config.n_models
 
     def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
-        """Learn from one sentence and its normalised gold tree; give the number of updates, 0 where it was right."""
+        """Learn from one sentence and its normalized gold tree; return the number of updates, 0 if it was right."""
         example = self.encode(words, tags, tree)
         return sum(self.learn(example, number) for number in range(self.config.n_models))
 
     def learn(self, example: GoldMoves, number: int = 0) -> int:
-        """Let the model of a number learn from what `encode` gave; give how many updates there were."""
+        """Let the model with this number learn from an example of `encode`, and return the number of updates."""
         self._parser = None
         return self._models[number].learn(example)
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> GoldMoves:
-        """Give a sentence and the moves of its gold tree as numbers; tags that are not known count as the first.
+        """Return a sentence and the moves of its gold tree as numbers; unknown tags count as the first one.
 
-        Where a word comes with several tags, the gold moves have its right one if that is among them, else the first.
+        If a word has several tags, the gold moves have the right one if it is among them, otherwise the first.
         """
         known = self.model.grammar.labels
         searched = as_searched(tree, reachable_tags(tree, tags), known)
@@ -146,22 +146,22 @@ class ParserLearner:
         return GoldMoves(self.model.training_sentence(words, tags), n_closings, leaves)
 
     def parser(self) -> PerceptronParser:
-        """Give a parser with the average of all weights so far; the same object until the next update."""
+        """Return a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
             weights = averaged_over([learning.weights for learning in self._models])
             self._parser = self.model.parser(weights, self.config, self._decoding_moves)
         return self._parser
 
     def state_to_bytes(self) -> bytes:
-        """Return everything that training changes: of each model the length of its state, and the state."""
+        """Return everything that training changes: for each model the length of its state, then the state."""
         pieces: list[bytes] = []
-        for learning in self._models:  # one by one, as messages are copied while they are made
+        for learning in self._models:  # one by one, to copy no more than one state at a time
             state = srsly.msgpack_dumps(learning.to_dict())
             pieces += [len(state).to_bytes(8, "little"), state]
         return b"".join(pieces)
 
     def state_from_bytes(self, data: bytes) -> None:
-        """Take over the state of a learner of the same treebank and configuration. Raises ModelError for others."""
+        """Restore the state of a learner of the same treebank and configuration. Raises ModelError for others."""
         try:
             start = 0
             for learning in self._models:
@@ -169,7 +169,7 @@ class ParserLearner:
                 learning.from_dict(srsly.msgpack_loads(data[start + 8 : end]))
                 start = end
             if start != len(data):
-                raise ModelError("the training state belongs to another number of models: start the training anew")
+                raise ModelError("the training state belongs to another number of models: start a new training")
         except ModelError:
             raise
         except Exception as error:
@@ -188,9 +188,9 @@ def treebank_model(
     heads: HeadRules,
     clusters: Clusters | None = None,
 ) -> PerceptronModel:
-    """Read grammar and lexicon off normalised trees, under the tags that the parser will be trained with.
+    """Read grammar and lexicon off normalized trees, under the tags that the parser will be trained with.
 
-    These are `tags`, one row a tree, and with a gold_tag_interval also the trees' own.
+    These are `tags`, one row per tree, and with a gold_tag_interval also the trees' own tags.
     """
     taggings = _taggings(trees, tags, config)
     grammar = Grammar.from_taggings(
@@ -208,7 +208,7 @@ def treebank_model(
 def extended_model(
     model: PerceptronModel, trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig
 ) -> PerceptronModel:
-    """Return a model with what more trees have in its grammar and lexicon; tags as for `treebank_model`."""
+    """Return a model with more trees in its grammar and lexicon; tags as for `treebank_model`."""
     taggings = _taggings(trees, tags, config)
     grammar = model.grammar.extended(taggings)
     known = model.grammar.labels.tag_ids.values()
@@ -218,7 +218,7 @@ def extended_model(
 
 
 def _taggings(trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig) -> list[list[Tree]]:
-    """Return the transformed trees under each of the taggings that training meets."""
+    """Return the transformed trees under each tagging that is used in training."""
     taggings = [[transform(retag(tree, reachable_tags(tree, row))) for tree, row in zip(trees, tags, strict=True)]]
     if config.gold_tag_interval or config.is_hybrid:  # a generative model counts the trees' own
         taggings.append([transform(tree) for tree in trees])
@@ -226,7 +226,7 @@ def _taggings(trees: Sequence[Tree], tags: Sequence[Tags], config: ParserConfig)
 
 
 def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
-    """Find the tags of punctuation by their words."""
+    """Return the ids of the tags of punctuation, found by their words."""
     n_words = dict.fromkeys(grammar.tags, 0)
     n_marks = dict.fromkeys(grammar.tags, 0)
     for tree in trees:

@@ -1,4 +1,4 @@
-"""All settings of a parser, each with the default that suits most people."""
+"""All settings of a parser, with defaults that suit most uses."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ UPDATES = ("early", "max_violation", "full")
 
 @dataclass(frozen=True, kw_only=True)
 class ParserConfig(Settings):
-    """Settings of a parser. Those of the search can be changed after training; the others belong to the model.
+    """Settings of a parser. The search settings can be changed after training; the others belong to the model.
 
     features: a named set ("paper", "paper+punct", "rich", "accurate") or your own, see features/templates.py.
     conjunctions: labels that link conjuncts.
-    chain_min_count, triple_min_count: chains and triples seen less often are not in the grammar (section 3.1); chains
-        up to length 2 always are.
+    chain_min_count, triple_min_count: the grammar leaves out chains and triples seen less often (section 3.1), but
+        keeps all chains up to length 2.
     known_min_count: words seen less often are represented by shape and suffix, see lexicon/words.py.
-    common_min_count: words seen less often are represented by shape and suffix in addition to the word itself.
+    common_min_count: words seen less often are also represented by shape and suffix, in addition to the word itself.
     table_bits: the table of hashed weights has 2**bits rows.
-    beam_size: how many hypotheses to keep after a word, at most.
-    gamma: the filter of equation 3, in averaged weights; higher values keep more hypotheses; None: beam_size alone.
-    seen_min_count: contexts seen at least this often in training only allow outcomes seen there; 0: off.
+    beam_size: maximum number of hypotheses to keep after a word.
+    gamma: the filter of equation 3, in averaged weights; higher values keep more hypotheses; None: only beam_size.
+    seen_min_count: contexts seen at least this often in training allow only outcomes seen there; 0: off.
     seen_min_share: such contexts also exclude outcomes with a smaller share.
     train_beam_size: beam_size in training.
     train_gamma: gamma in training, in raw weights.
     train_seen_min_count: seen_min_count in training.
     update: where to compare a wrong analysis with the gold tree: "early" (where the gold tree leaves the beam),
         "max_violation" (where its score is lowest in comparison) or "full" (at the end).
-    margin: by how much (in weights) a gold parse must lead to cause no update.
+    margin: the lead (in weights) that a gold parse needs, or else the weights are updated.
     step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n). If this and margin are 0, learning is
-        the paper's perceptron.
-    n_tags: how many of the tagger's tags the search tries for a word (1: only the best).
-    tag_margin: how much worse than the best tag (in the tagger's weights) these may be, at most.
-    n_models: how many models to train, each with its own order of sentences; the parser uses their mean.
-    gold_tag_interval: use gold tags instead of a tagger's every n-th time that a training sentence comes (0: never).
-        Gold tags teach syntax, a tagger's tags teach how reliable tags are.
+        that of the paper's perceptron.
+    n_tags: number of the tagger's tags that the search tries for a word (1: only the best).
+    tag_margin: maximum gap (in the tagger's weights) between the best tag and these.
+    n_models: number of models to train, each with its own order of sentences; the parser uses their mean.
+    gold_tag_interval: use gold tags instead of the tagger's every n-th time that a training sentence is seen (0:
+        never). Gold tags teach syntax, a tagger's tags teach how reliable tags are.
     clusters: word clusters for tagger and parser: a language code or a file, see lexicon/cluster_files.py; None: no
         clusters. Training reads them and stores them in the model. Named feature sets add features of the clusters.
-    cluster_words: how many of the most frequent words have clusters.
+    cluster_words: number of the most frequent words that have clusters.
     generative_weight: in a hybrid, the weight of the generative model's natural log probability (section 5).
     train_generative_weight: generative_weight in training, where weights are larger than their averages; 0: the
         parser is a plain perceptron, not a hybrid.
-    generative_folds: how many generative models, each trained without a part, score the training sentences; below 2: a
-        single one trained on all.
-    cache_size: for how many sentences to reuse hypotheses (figure 4); 0: off.
-    cache_candidates: how many hypotheses to keep of each.
-    cache_interval: how many sentences lie between two sweeps over the cache.
-    cache_t1: how many rounds a sweep has.
-    cache_t2: how often a sentence may change the weights, at most.
+    generative_folds: number of generative models, each trained without one part, that score the training sentences;
+        below 2: a single one trained on all.
+    cache_size: number of sentences whose hypotheses are used again (figure 4); 0: off.
+    cache_candidates: number of hypotheses to keep for each of them.
+    cache_interval: number of sentences between two sweeps over the cache.
+    cache_t1: number of rounds in a sweep.
+    cache_t2: maximum number of times that a sentence may change the weights.
     """
 
     SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
@@ -104,7 +104,7 @@ class ParserConfig(Settings):
         object.__setattr__(self, "conjunctions", checked_labels("conjunctions", self.conjunctions))
         if self.generative_weight and not self.is_hybrid:
             raise ConfigError(
-                f"generative_weight is {self.generative_weight!r}, but the parser is no hybrid, whose "
+                f"generative_weight is {self.generative_weight!r}, but only hybrids use it, whose "
                 f"train_generative_weight is above 0"
             )
 
@@ -119,12 +119,12 @@ class ParserConfig(Settings):
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether there is a generative model in the parser."""
+        """True if the parser contains a generative model."""
         return self.train_generative_weight > 0
 
     @property
     def templates(self) -> tuple[Template, ...]:
-        """The checked templates of the features. Raises ConfigError for those that do not exist."""
+        """The checked templates of the features. Raises ConfigError for unknown ones."""
         return resolve(self.features, clusters=self.clusters is not None)
 
 
@@ -141,8 +141,8 @@ _MAY_BE_FRACTIONS = (
     "train_generative_weight",
 )  # fmt: skip
 _MOST_FRACTION = 1e300
-_MOST_WEIGHT = 10_000  # of a log probability, or scores would not fit into 32 bits of the compiled code
-_MOST = {  # where it is another than the usual bound
+_MOST_WEIGHT = 10_000  # of a log probability: scores have to fit into 32 bits in the compiled code
+_MOST = {  # if it differs from the usual bound
     "table_bits": 28, "seen_min_share": 1, "margin": MOST, "tag_margin": MOST,
     "generative_weight": _MOST_WEIGHT, "train_generative_weight": _MOST_WEIGHT,
 }  # fmt: skip

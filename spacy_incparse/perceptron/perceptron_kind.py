@@ -20,11 +20,11 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:  # compiled modules are loaded when a parser is trained or read
+if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
     from spacy_incparse.lexicon.clusters import Clusters
 
-# With the paper's few features scores lie closer together: a wider beam pays, and so do more passes. Its perceptron
-# has no margin, and all its steps have one size.
+# With the paper's few features, scores are closer together, so a wider beam and more passes pay off. Its perceptron has
+# no margin, and all its steps have the same size.
 PAPER: dict[str, Any] = {
     "training": {"margin": 0.0, "step_decay": 0.0},
     "search": {"gamma": 1e6, "seen_min_share": 0.0},
@@ -73,13 +73,13 @@ class PerceptronKind(ParserKind):
         heads: HeadRules,
         clusters: Clusters | None,
     ) -> Learner:
-        """Return a learner whose grammar and lexicon are those of the trees."""
+        """Return a learner with the grammar and lexicon of the trees."""
         from spacy_incparse.perceptron.learner import ParserLearner
 
         return ParserLearner.from_treebank(trees, tags, config, heads, clusters)
 
     def fine_tuner(self, parser: Any) -> FineTuner:
-        """Return a learner that goes on from the averaged weights of a parser."""
+        """Return a learner that continues from the averaged weights of a parser."""
         from spacy_incparse.perceptron.learner import ParserLearner
 
         return ParserLearner.from_parser(parser)

@@ -42,7 +42,7 @@ Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by
 
 @dataclass(frozen=True)
 class PerceptronModel:
-    """What of a parser is learnt from a treebank but for the weights."""
+    """Everything that a parser learns from a treebank, except for the weights."""
 
     grammar: Grammar
     lexicon: Lexicon
@@ -55,11 +55,11 @@ class PerceptronModel:
         return Moves(self.grammar, self.heads, self.punctuation, conjunctions, seen_min_count, seen_min_share)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
-        """Give a scorer of moves under these weights."""
+        """Return a scorer of moves under these weights."""
         return Scorer(moves, config.templates, weights)
 
     def trained(self) -> PerceptronModel:
-        """Give the model without what only training needs."""
+        """Return the model without the parts that only training needs."""
         return self
 
     def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> PerceptronParser:
@@ -67,15 +67,15 @@ class PerceptronModel:
         return PerceptronParser(self.trained(), weights, config, moves)
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Give a sentence of the training part as numbers."""
+        """Return a training sentence as numbers."""
         return self.sentence(words, tags)
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Give a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
+        """Return a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
         return self._sentence(words, tags)
 
     def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
-        """Give a sentence as numbers, with those of a generative model if there is one (see `Sentence`)."""
+        """Return a sentence as numbers, including those of a generative model if there is one (see `Sentence`)."""
         tag_ids, end_tag = self.grammar.labels.tag_ids, self.grammar.labels.end_tag
         numbers, classes = self.lexicon.encode(words)
         alternatives = {}
@@ -89,7 +89,7 @@ class PerceptronModel:
         return Sentence(numbers, classes, ids, end_tag, "?" in words[-3:], alternatives, clusters, *generative)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the model in a form fit for msgpack."""
+        """Return the model in a form suitable for msgpack."""
         return {
             "grammar": self.grammar.to_dict(),
             "lexicon": self.lexicon.to_dict(),
@@ -99,7 +99,7 @@ class PerceptronModel:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> PerceptronModel:
-        """Undo `to_dict`, which leaves clusters out. Raises ModelError for ids that no label has."""
+        """Undo `to_dict`, which leaves out clusters. Raises ModelError for ids without a label."""
         grammar = Grammar.from_dict(data["grammar"])
         check_ids(data["punctuation"], 0, len(grammar.tags))
         return cls(
@@ -111,7 +111,7 @@ class PerceptronModel:
 
 
 class PerceptronParser(TreebankParser):
-    """A trained incremental parser (Collins & Roark 2004): give it words and tags, it gives a tree."""
+    """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
 
     model: PerceptronModel
     kind = "perceptron"
@@ -126,7 +126,7 @@ class PerceptronParser(TreebankParser):
         temperature: float | None = None,
     ):
         self.model, self.weights, self.config = model, weights, config
-        self.temperature = temperature  # makes probabilities of scores (parsers/nbest.py); None: it was never fitted
+        self.temperature = temperature  # turns scores into probabilities (parsers/nbest.py); None: never fitted
         self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
         if weights.n_columns < moves.n_columns:
             raise ModelError(
@@ -145,17 +145,17 @@ class PerceptronParser(TreebankParser):
         return self.model.lexicon.clusters
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
-        """Parse one sentence: the best tree, whose tags are among the given ones, under constraints (see `nbest`).
+        """Return the best tree of a sentence, with tags from the given ones, under constraints (see `nbest`).
 
-        Raises ValueError without words, or where tags are more or fewer.
+        Raises ValueError if there are no words, or not as many tags as words.
         """
         return self.nbest(words, tags, 1, constraints)[0]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
-        """Give up to k analyses of one sentence, different trees, the best first.
+        """Return up to k analyses of one sentence with different trees, best first.
 
-        constraints: phrases that must be there, or must not (`search.constraints.Constraint`). Those that the search
-        cannot meet, given those before them, are left out and named in `unmet`. Raises ValueError for words without
+        constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that the search cannot
+        meet together with those before them are left out and listed in `unmet`. Raises ValueError for words without
         tags, k below 1, and constraints on other words.
         """
         check_sentence(words, tags)
@@ -173,22 +173,22 @@ class PerceptronParser(TreebankParser):
 
     @property
     def tag_request(self) -> TagRequest:
-        """The tags that it has to be given: up to `n_tags` for each word."""
+        """The tags that it needs: up to `n_tags` for each word."""
         return TagRequest(self.config.n_tags, self.config.tag_margin)
 
     @cached_property
     def look_ahead(self) -> int | None:
-        """How many words behind the one that is absorbed its features look at; None: at the end of the sentence."""
+        """The number of words after the absorbed one that its features read; None: up to the end of the sentence."""
         return look_ahead(self.config.templates)
 
     def start(self, tagger: TagSource | None = None) -> LookAheadSession:
-        """Begin a sentence that comes word by word; words without a tag get the tagger's."""
+        """Start a sentence that arrives word by word; words without a tag get the tagger's."""
         return LookAheadSession(self, tagger)
 
     def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
-        """Give up to k analyses of the first words of a sentence, with what is open behind them closed.
+        """Return up to k analyses of the first words of a sentence; constituents that are open after them are closed.
 
-        They are those of the sentence's beam after these words, the best first.
+        They are those of the sentence's beam after these words, best first.
         """
         results, n_relaxed = self._beam.prefix(self.model.sentence(words, tags), n_words, k)
         return self._to_parses(results, n_relaxed, words[:n_words], tags[:n_words])
@@ -201,7 +201,7 @@ class PerceptronParser(TreebankParser):
         tags: Tags,
         unmet: tuple[Constraint, ...] = (),
     ) -> list[Parse]:
-        """Give the trees of analyses, different ones; a flat tree where there are none."""
+        """Return the different trees of analyses; a flat tree if there are none."""
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
@@ -212,17 +212,17 @@ class PerceptronParser(TreebankParser):
         return list(parses.values())
 
     def _search(self, sentence: Sentence, k: int, limits: Limits | None, is_wide: bool) -> Any:
-        """Give analyses under limits and the number of relaxed words, as `Beam.parse` does; None for none."""
+        """Return analyses under limits and the number of relaxed words, as `Beam.parse` does; None without analyses."""
         results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
         return (results, n_relaxed) if results else None
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
-        """Give the score and the derivation of a normalised tree of the sentence, in the unit of `Parse.score`.
+        """Return the score and the derivation of a normalized tree of the sentence, in the unit of `Parse.score`.
 
-        tags: what the sentence would be parsed under; None: the tree's own. Of several tags of a word the tree's is
-        taken where it is among them, else the first. The derivation is that of the tree's left-corner form. What the
-        search gives has the score that it has there, unless the search was relaxed and came to the tree in another way.
-        Raises ValueError for a tree of other words.
+        tags: the tags that the sentence would be parsed under; None: the tree's own. If a word has several tags, the
+        tree's is used if it is among them, otherwise the first. The derivation is that of the tree's left-corner form.
+        A tree that the search returns has the same score here, unless the search was relaxed and built the tree in
+        another way. Raises ValueError if the tree has other words.
         """
         check_words(words, tree)
         tags = tree.tags if tags is None else tags
@@ -242,9 +242,9 @@ class PerceptronParser(TreebankParser):
         return seen_outcomes(self.model.grammar, self.config.seen_min_count, self.config.seen_min_share)
 
     def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
-        """The tags as given; where several were given the one that a derivation has.
+        """Return the tags as given; where several were given, the one in a derivation.
 
-        That may be one that stands for tags which training has not seen: then it is the first of these.
+        If that one only replaces a tag that training has not seen, the first given tag is returned.
         """
         known, moves = self.model.grammar.tags, self._moves.leaves
         chosen = []
@@ -256,15 +256,15 @@ class PerceptronParser(TreebankParser):
         return chosen
 
     def with_wide_search(self, n: int) -> PerceptronParser:
-        """Return this parser with a search that keeps `n` hypotheses or more, whatever they score."""
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
         return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
     def with_search(self, **settings: object) -> PerceptronParser:
-        """Give a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
+        """Return a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
         return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
-        """Give the whole parser; without its clusters where its tagger keeps the same ones."""
+        """Return the whole parser as bytes, without its clusters if its tagger stores the same ones."""
         content = {
             "config": self.config.to_dict(),
             "model": self.model.to_dict(),
@@ -279,7 +279,7 @@ class PerceptronParser(TreebankParser):
 
     @classmethod
     def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> PerceptronParser:
-        """Undo `to_bytes`; `clusters` are for a parser without its own. Raises ModelError for anything else."""
+        """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(data)
             config = ParserConfig.from_dict(content["config"])
@@ -288,7 +288,7 @@ class PerceptronParser(TreebankParser):
             elif not config.clusters:
                 clusters = None
             elif not clusters:
-                raise ModelError("the parser's word clusters are missing: copy the model again or train it anew")
+                raise ModelError("the parser's word clusters are missing: copy the model again or train a new one")
             model = cls.model_type.from_dict(content["model"], clusters)
             weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
             temperature = content.get("temperature")  # models of the first versions have none
@@ -297,14 +297,14 @@ class PerceptronParser(TreebankParser):
         except ModelError:
             raise
         except Exception as error:
-            raise ModelError(f"these bytes are no parser model: {error}") from error
+            raise ModelError(f"these bytes are not a parser model: {error}") from error
         return cls(model, weights, config, temperature=temperature)
 
 
 def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:
-    """Known tags of a word with their ranks: the tagger's choice 1 to 15, by its lead, others 16 to 31, by their gap.
+    """Return known tags of a word with ranks: the tagger's choice 1 to 15, by its lead; others 16 to 31, by their gap.
 
-    Tags that the parser does not know are left out, but for the first, as which the most frequent one counts.
+    Tags that the parser does not know are left out, except for the first, which counts as the most frequent one.
     """
     first, *others = tags
     others = [(tag, gap) for tag, gap in others if tag in tag_ids]

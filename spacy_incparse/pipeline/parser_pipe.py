@@ -304,11 +304,11 @@ class IncParser(TrainablePipe):
         labels: dict[str, list[str]] | None = None,
         fine_tune: bool = False,
     ) -> None:
-        """Read grammar and lexicon from all examples and train the own tagger; `update` then trains the parser.
+        """Read grammar and lexicon from all examples and train the component's tagger; `update` then trains the parser.
 
-        `labels` is accepted as spaCy passes it on, but the treebank is needed all the same: a grammar is more.
-        fine_tune: go on from the component's weights and keep its tagger. Without it they are dropped, unless no
-        example has a tree. Raises IncparseError if there are neither trees nor weights, or none to fine-tune.
+        labels: accepted because spaCy passes it, but not enough without the treebank: a grammar is more than labels.
+        fine_tune: continue from the component's weights and keep its tagger. Otherwise they are dropped, unless no
+        example has a tree. Raises IncparseError if there are neither trees nor weights, or no weights to fine-tune.
         """
         trees = gold_trees(get_examples())
         if not trees and self.model.parser is not None:
@@ -333,12 +333,12 @@ class IncParser(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from each sentence of the examples in turn, in an order that only the seed decides.
+        """Learn from each sentence of the examples in turn, in an order that depends only on the seed.
 
-        A component that was loaded is fine-tuned: it goes on from its averaged weights, and keeps its tagger. The loss
-        is the number of sentences that the parser had wrong before the update. `drop` and `sgd` do not matter. A parser
-        that is trained in one pass has learned everything in `initialize`: its loss is 0. Raises IncparseError if there
-        are no weights, or the parser is of a kind that cannot be fine-tuned.
+        A loaded component is fine-tuned: it continues from its averaged weights, and keeps its tagger. The loss is the
+        number of sentences that the parser got wrong before the update. `drop` and `sgd` are ignored. A parser that is
+        trained in one pass has learned everything in `initialize`, so its loss is 0. Raises IncparseError if there are
+        no weights, or the parser's kind cannot be fine-tuned.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)

@@ -1,4 +1,4 @@
-"""Training of the parser component: what `initialize` reads from the treebank, and what `update` does with a batch."""
+"""Training of the parser component: how `initialize` reads the treebank, and how `update` learns from a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spacy_incparse.parsers.protocol import ConstituencyParser, FineTuner, Learn
 from spacy_incparse.training.training_settings import head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
-if TYPE_CHECKING:  # compiled modules are loaded when training begins
+if TYPE_CHECKING:  # compiled modules are only loaded when training begins
     from spacy_incparse.tagging.tagger import Tagger
 
 
@@ -29,7 +29,7 @@ class GoldSentence(NamedTuple):
     tree: Tree
 
     def key(self) -> tuple:
-        """Return what tells it from other sentences."""
+        """Return a key that distinguishes it from other sentences."""
         return (
             self.words,
             tuple(tuple(tag) if isinstance(tag, list) else tag for tag in self.tags),
@@ -39,7 +39,7 @@ class GoldSentence(NamedTuple):
 
 @dataclass
 class TrainingRun:
-    """The learner and what it needs beside the examples: the tags that training sees, and the order of sentences."""
+    """The learner and what it needs in addition to the examples: the tags to train on, and the order of sentences."""
 
     learner: Learner
     tagger: Tagger | None
@@ -47,10 +47,10 @@ class TrainingRun:
     request: TagRequest | None = None
     gold_tag_interval: int = 0
     tags: dict[tuple[str, ...], Tags] = field(default_factory=dict)  # by the words of a training sentence
-    n_batches: int = 0  # seen so far; with the seed it decides the order of the next one
+    n_batches: int = 0  # seen so far; with the seed it determines the order of the next one
     encoded: dict[tuple, object] = field(default_factory=dict)
-    tuner: FineTuner | None = None  # the learner, if it goes on from a trained parser and grows with the examples
-    known: set[tuple] = field(default_factory=set)  # sentences with which it has grown
+    tuner: FineTuner | None = None  # the learner, if it continues from a trained parser and is extended by examples
+    known: set[tuple] = field(default_factory=set)  # sentences that it has been extended by
 
     @classmethod
     def start(cls, trees: Sequence[Tree], settings: Mapping[str, Any], *, lang: str) -> TrainingRun:
@@ -68,19 +68,19 @@ class TrainingRun:
 
     @classmethod
     def go_on(cls, parser: ConstituencyParser, tagger: Tagger | None, seed: int) -> TrainingRun:
-        """Go on from a trained parser. Raises IncparseError if its kind cannot be fine-tuned."""
+        """Continue from a trained parser. Raises IncparseError if its kind cannot be fine-tuned."""
         tuner = find_kind(parser.kind).fine_tuner(parser)
         return cls(tuner, tagger, seed, parser.tag_request, tuner=tuner)
 
     def update(self, examples: Iterable[Example], *, use_given_tags: bool) -> int:
-        """Learn from the examples' sentences in random order; return how many of them were wrong before.
+        """Learn from the examples' sentences in random order; return how many of them the parser got wrong before.
 
-        Of several models it is the mean, rounded.
+        With several models, this is their mean, rounded.
         """
         from spacy_incparse.training.passes import learn_pass, uses_gold_tags
 
         sentences = list(self._sentences(examples, use_given_tags))
-        # spaCy sorts and shuffles batches with generators of its own: sorted first, the order depends on nothing else.
+        # spaCy sorts and shuffles batches with its own generators. Sorting first makes the order independent of them.
         sentences.sort(key=lambda sentence: (sentence.words, sentence.tree.arrays.labels))
         self.extend(sentences)
         self.n_batches += 1
@@ -96,20 +96,20 @@ class TrainingRun:
         return round(n_wrong / self.learner.n_models)
 
     def extend(self, sentences: Iterable[GoldSentence]) -> None:
-        """Let a learner that grows with the examples know those that are new to it."""
+        """Extend a learner that is being fine-tuned by the sentences that are new to it."""
         new = {sentence.key(): sentence for sentence in sentences} if self.tuner else {}
         new = {key: sentence for key, sentence in new.items() if key not in self.known}
         if self.tuner and new:
             self.tuner.extend([s.tree for s in new.values()], [s.tags for s in new.values()])
             self.known.update(new)
-            self.encoded.clear()  # it numbers its moves anew
+            self.encoded.clear()  # its moves have new numbers
 
     def extend_by_trees(self, trees: Iterable[Tree]) -> None:
-        """Let a learner that grows with the examples know all trees at once, under the tagger's tags."""
+        """Extend a learner that is being fine-tuned by all trees at once, under the tagger's tags."""
         self.extend([GoldSentence(tree.words, self._tags_of(tree.words), tree) for tree in trees])
 
     def _encode(self, sentence: GoldSentence) -> object:
-        """Encode a sentence once, not in every pass."""
+        """Return the encoded sentence, which is encoded once and not in every pass."""
         key = sentence.key()
         if key not in self.encoded:
             self.encoded[key] = self.learner.encode(*sentence)
@@ -132,7 +132,7 @@ class TrainingRun:
 
 
 def gold_trees(examples: Iterable[Example]) -> list[Tree]:
-    """Return all gold trees of the examples. Raises IncparseError where most of them cannot be used."""
+    """Return all gold trees of the examples. Raises IncparseError if most of them cannot be used."""
     trees: list[Tree] = []
     n_skipped = 0
     for example in examples:
@@ -148,7 +148,7 @@ def gold_trees(examples: Iterable[Example]) -> list[Tree]:
 
 
 def gold_with_sentences(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
-    """Yield the gold trees of examples, each with its words in the predicted Doc and the tags that these have there."""
+    """Yield the gold trees of examples, each with its words in the predicted Doc and their tags there."""
     for example in examples:
         tokens = [token for token in example.predicted if not token.is_space]
         for first, tree in gold_sentences(example).trees:

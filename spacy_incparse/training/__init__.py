@@ -1,1 +1,1 @@
-"""Training of tagger and parser on a treebank."""
+"""Training a tagger and a parser on a treebank."""

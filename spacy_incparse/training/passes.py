@@ -1,4 +1,4 @@
-"""A pass over the training sentences: the one loop behind `spacy train` and the command `train`."""
+"""A pass over the training sentences: the loop that `spacy train` and the command `train` share."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from spacy_incparse.parsers.protocol import Learner
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
+"""Called with the current task, the number of finished steps, and the total number of steps."""
 
 REPORT_EVERY = 50  # sentences
 
 
 class PassCounts(NamedTuple):
-    """n_updates: of the weights. n_wrong: sentences that the models had wrong, summed over the models."""
+    """n_updates: updates of the weights. n_wrong: sentences that the models got wrong, summed over the models."""
 
     n_updates: int
     n_wrong: int
@@ -39,12 +39,12 @@ def learn_pass(
 
 
 def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:
-    """Return the order in which a model sees the sentences in a pass; the same numbers always give the same order."""
+    """Return the order in which a model sees the sentences in a pass; the same arguments always give the same order."""
     order = list(range(n_sentences))
     random.Random(f"{seed} {number}" if model == 0 else f"{seed} {number} {model}").shuffle(order)
     return order
 
 
 def uses_gold_tags(index: int, number: int, interval: int) -> bool:
-    """Return whether a sentence has its gold tags in a pass; in each pass every interval-th sentence has."""
+    """Return whether a sentence has its gold tags in a pass, as every interval-th sentence has."""
     return interval > 0 and (index + number) % interval == 0

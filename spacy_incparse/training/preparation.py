@@ -1,4 +1,4 @@
-"""What is to be trained, and what happens before the first pass: the tagger, jackknifed tags, and a learner."""
+"""A training task and its preparation before the first pass: the tagger, jackknifed tags, and a learner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rows = Sequence[Tags]
 
 
 class TrainedModel(NamedTuple):
-    """A parser that training goes on from, and its tagger; one that finds its own tags has none."""
+    """A parser to continue training from, and its tagger; a parser that finds its own tags has none."""
 
     tagger: Tagger | None
     parser: ConstituencyParser
@@ -39,13 +39,13 @@ class TrainedModel(NamedTuple):
         return tags_of(self.tagger, self.parser.tag_request, trees)
 
     def checksum(self) -> str:
-        """Return a number for the weights of both."""
+        """Return a checksum of both."""
         parts = [self.parser.to_bytes(), *([self.tagger.to_bytes()] if self.tagger else [])]
         return " ".join(hashlib.sha256(part).hexdigest() for part in parts)
 
 
 class Preparation(NamedTuple):
-    """The parser's learner and, if it needs tags, the tagger of all trees and the tags to train on (one row a tree)."""
+    """The learner and, if the parser needs tags, the tagger of all trees and the training tags (one row per tree)."""
 
     tagger: Tagger | None
     tags: Rows
@@ -54,10 +54,10 @@ class Preparation(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingTask:
-    """Normalized trees, and what is to be learned from them.
+    """Normalized trees, and the settings of what to learn from them.
 
-    n_folds: of jackknifing; below 2 trains the parser on gold tags. base: a trained model to go on from: then only
-    `kind` and `seed` matter of the other settings.
+    n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a trained model to continue from;
+    of the other settings, only `kind` and `seed` are used then.
     """
 
     kind: ParserKind
@@ -71,7 +71,7 @@ class TrainingTask:
 
     @cached_property
     def needs(self) -> TrainingNeeds:
-        """What the configuration needs; a trained model keeps its clusters and its tagger, whose tags it learns on."""
+        """The needs of the configuration; a trained model keeps its clusters and learns on its own tagger's tags."""
         if self.base is None:
             return self.kind.needs(self.config)
         return TrainingNeeds(tag_request=self.base.parser.tag_request)
@@ -83,10 +83,10 @@ class TrainingTask:
         return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
 
     def prepare(self, progress: Progress | None = None) -> Preparation:
-        """Train the tagger on all trees, tag each fold of them with a tagger of the other folds, and read the grammar.
+        """Train the tagger on all trees, tag each fold with a tagger of the other folds, and read the grammar.
 
-        A parser that finds its own tags gets none, and a trained model has its tagger. Raises IncparseError if there is
-        nothing to learn from, or the model cannot be trained on.
+        A parser that finds its own tags gets none, and a trained model keeps its tagger. Raises IncparseError if there
+        is nothing to learn from, or the model cannot be fine-tuned.
         """
         if self.base is None:
             tagger, tags = self._tag(progress or (lambda what, done, total: None))
@@ -95,7 +95,7 @@ class TrainingTask:
         return Preparation(tagger, tags, self.learner(tags))
 
     def learner(self, tags: Rows) -> Learner:
-        """Return the learner as it is before the first pass, for these tags of the trees."""
+        """Return the learner before the first pass, for these tags of the trees."""
         if self.base is None:
             return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
         tuner = self.kind.fine_tuner(self.base.parser)
@@ -103,7 +103,7 @@ class TrainingTask:
         return tuner
 
     def contents(self) -> dict[str, Any]:
-        """Return what training depends on, but for the trees; of clusters what is in them, as their file may change."""
+        """Return what training depends on except the trees; for clusters a checksum, since their file may change."""
         base = {} if self.base is None else {"base": self.base.checksum()}
         return base | {
             "n_folds": self.n_folds,
@@ -127,7 +127,7 @@ class TrainingTask:
         )
         if min(self.n_folds, len(self.trees)) < 2:
             return tagger, gold_tags
-        folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # their taggers: fewer passes
+        folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # folds: fewer passes
         tags = jackknife_tags(
             words,
             gold_tags,

@@ -1,4 +1,4 @@
-"""The temperature that makes probabilities of a parser's scores, fitted on sentences that it has not learned from."""
+"""The temperature that turns a parser's scores into probabilities, fitted on sentences that it has not learned from."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.trees.tree import Tree
 
-MAX_SENTENCES = 1000  # are enough for one number
+MAX_SENTENCES = 1000  # enough for one number
 LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
-N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbours of the last one's best
+N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbors of the last round's best
 
 
 def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
-    """Return the temperature at which a parser's tree's probability tells best whether it is right; None without trees.
+    """Return the temperature at which the probability of a parser's tree best predicts that it is right; None without
+    trees.
 
-    That is the least log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
-    for a yes or no, since the gold tree is often in no list). The first `MAX_SENTENCES` trees count.
+    This minimizes the log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
+    for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used.
     """
     if not gold:
         return None
@@ -34,7 +35,7 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
 
 
 def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]) -> float:
-    """Give the temperature of least log loss from the scores of each sentence's analyses, the parser's own first."""
+    """Return the temperature with the least log loss; `scores`: of each sentence's analyses, the parser's own first."""
     gaps = np.full((len(scores), max(map(len, scores))), np.inf)
     for i, row in enumerate(scores):
         gaps[i, : len(row)] = row[0] - np.array(row)
@@ -48,7 +49,7 @@ def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]
 
 
 def _log_loss(gaps: np.ndarray, right: np.ndarray, temperature: float) -> float:
-    ratios = -gaps / temperature  # of the first 0; above that where another tree is more probable
+    ratios = -gaps / temperature  # 0 for the first one; above 0 if another tree is more probable
     top = ratios.max(axis=1)
     first = np.exp(-top) / np.exp(ratios - top[:, None]).sum(axis=1)
     return float(-np.log(np.clip(np.where(right, first, 1 - first), 1e-9, 1)).mean())

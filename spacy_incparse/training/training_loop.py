@@ -1,4 +1,4 @@
-"""Training of tagger and parser on a treebank: passes, evaluation after each, and a state to resume from."""
+"""Training a tagger and a parser on a treebank: passes, evaluation after each, and a state to resume from."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from spacy_incparse.trees.tree import Tree
 class PassReport:
     """One pass over the training trees, numbered from 1.
 
-    scores: of the held-out trees under predicted tags, as `Scores.to_dict` gives them; None without held-out trees.
-    is_best: no earlier pass had a higher F; without held-out trees each pass counts as better than the one before.
+    scores: scores on the held-out trees under predicted tags, as returned by `Scores.to_dict`; None without held-out
+    trees.
+    is_best: no earlier pass had a higher F; without held-out trees, each pass counts as better than the previous one.
     """
 
     number: int
@@ -62,14 +63,14 @@ def train_parser(
     on_kept: OnKept = lambda _: None,
     progress: Progress | None = None,
 ) -> None:
-    """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser of averaged weights.
+    """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser with averaged weights.
 
-    kind: of the parser; by default the one that the configuration is for. base: a trained model to go on from. The
-    parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
-    `state_dir`: `on_kept` gets None when only the start of the run is there, then the number of finished passes. A run
-    that is resumed goes on after them, and gives the same models, to the bit, as if it had never stopped. Without their
-    best model (`has_best`) the next one is the best so far. Raises IncparseError if the state belongs to other trees
-    (of `dev` too), settings or word clusters, or there is none to resume.
+    kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
+    The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
+    `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
+    A resumed run continues after them, and gives the same models, to the bit, as if it had never stopped. If their best
+    model is gone (`has_best`), the next one is the best so far. Raises IncparseError if the state belongs to other
+    trees (including `dev`), settings or word clusters, or if there is no state to resume.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
@@ -93,7 +94,7 @@ def train_parser(
 def _prepared(
     task: TrainingTask, state: TrainingState | None, resume: bool, on_kept: OnKept, progress: Progress | None
 ) -> Preparation:
-    """Return what comes before the first pass: that of the run in `state` if it is resumed and came so far."""
+    """Return the preparation: that of the run in `state` if it is resumed and had finished it."""
     if state is None:
         return task.prepare(progress)
     if resume:
@@ -109,7 +110,7 @@ def _prepared(
 
 
 class Passes:
-    """The passes of a training and the best F so far."""
+    """The passes of a training run and the best F so far."""
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class Passes:
         self._schedule = TagSchedule(task.trees, preparation, task.needs.gold_tag_interval)
 
     def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
-        """Make a pass; return its report and the parser after it."""
+        """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
         n_updates, _ = learn_pass(self._schedule.examples(number), self._learner, self._seed, number, self._progress)
         parser = self._learner.parser()
@@ -138,13 +139,13 @@ class Passes:
 
 
 def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
-    """Parse the words of gold trees under given tags and score the trees; words without a gold tree are not there."""
+    """Parse the words of gold trees under given tags and return the scores of the trees."""
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     return score_trees(gold, [parse.tree for parse in parses]).to_dict()
 
 
 class TagSchedule:
-    """The training sentences with the tags that they have in each pass: a tagger's, and now and then their own."""
+    """The training sentences with their tags in each pass: usually a tagger's, sometimes their own."""
 
     def __init__(self, trees: Sequence[Tree], preparation: Preparation, interval: int):
         encode, self._interval = preparation.learner.encode, interval
@@ -152,7 +153,7 @@ class TagSchedule:
         self._gold = [encode(tree.words, tree.tags, tree) for tree in trees] if interval else []
 
     def examples(self, number: int) -> list[object]:
-        """Return the sentences as they come in a pass, encoded for the learner."""
+        """Return the sentences of a pass, encoded for the learner."""
         return [
             self._gold[index] if uses_gold_tags(index, number, self._interval) else tagged
             for index, tagged in enumerate(self._tagged)

@@ -1,4 +1,4 @@
-"""Settings of training, whatever kind of parser is trained: their defaults and checks."""
+"""Settings of training for all kinds of parsers: their defaults and checks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ TRAINING_DEFAULTS: dict[str, Any] = {
     "features": None,  # "paper", "paper+punct", "rich", "accurate", or your own templates; None: the default
     "heads": None,  # "en", "any", the path of a table, or a table; None: depends on the language
     "seed": 0,  # for the order of sentences and the tagger; the same seed gives the same model, to the bit
-    "n_folds": 10,  # for jackknifing, so that the parser is trained on tags like those it will meet; 0: gold tags
+    "n_folds": 10,  # for jackknifing, so that the parser is trained on tags like those it will get; 0: gold tags
     "tagger": {},  # settings of Tagger.train, for the parser's tagger and those of jackknifing
 }
-"""The settings of training with their defaults; the settings of the kind of parser may stand beside them."""
+"""The settings of training with their defaults; the settings of the kind of parser may be given with them."""
 
 
 def parser_config(settings: Mapping[str, Any]) -> Settings:
-    """Return the parser's part of the settings. Raises ConfigError for a name that is no setting."""
+    """Return the parser's part of the settings. Raises ConfigError for an unknown setting."""
     kind = kind_of(settings)
     return kind.config(own_settings(settings, kind))
 
 
 def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence[str] = ()) -> dict[str, Any]:
-    """Return those settings of training that a kind of parser has.
+    """Return those settings of training that belong to a kind of parser.
 
-    Raises ConfigError for a name that is no setting of training; the message lists `others` as settings as well.
+    Raises ConfigError for an unknown setting; the message lists `others` as settings, too.
     """
     own = {field.name for field in fields(kind.config_type)}
     for name in settings:
@@ -48,7 +48,7 @@ def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence
 def check_training(settings: Mapping[str, Any], others: Sequence[str] = ()) -> None:
     """Raise ConfigError for settings of training that do not exist or have wrong values. No file is read.
 
-    Settings that are not given have their defaults. The message about an unknown one lists `others` as settings, too.
+    Missing settings have their defaults. The message about an unknown setting lists `others` as settings, too.
     """
     settings = TRAINING_DEFAULTS | dict(settings)
     _check_features(settings["features"])
@@ -73,7 +73,7 @@ def _check_features(features: Any) -> None:
 
 
 def feature_names() -> tuple[str, ...]:
-    """Return what may stand for features: named sets, and the kinds that version 0.1 named there."""
+    """Return the accepted names for `features`: named sets, and the kinds that version 0.1 accepted there."""
     old = [name for name, kind in kinds().items() if kind.is_meant_by({"features": name})]
     return *NAMED_SETS, *old
 
@@ -87,7 +87,7 @@ def _check_common(settings: Mapping[str, Any]) -> None:
     if not isinstance(settings["tagger"], dict):
         raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
     if settings["tagger"]:
-        from spacy_incparse.tagging.tagger_config import check_settings  # which may load compiled modules
+        from spacy_incparse.tagging.tagger_config import check_settings  # may load compiled modules
 
         check_settings(settings["tagger"])
 

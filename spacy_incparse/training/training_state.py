@@ -1,4 +1,4 @@
-"""The state of a training run on disk, apart from the model: enough to go on after the last finished pass."""
+"""The state of a training run on disk, apart from the model: enough to continue after the last finished pass."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.preparation import Preparation, TrainingTask
 from spacy_incparse.trees.tree import Tree
 
-BEGUN = "begun.bin"  # that there is a run
+BEGUN = "begun.bin"  # marks that a run has started
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
 
 
 def forget(folder: Path) -> None:
-    """Remove the state of a run, and its folder if there is nothing else in it."""
+    """Remove the state of a run, and its folder if that is empty."""
     for name in (LEARNER, PREPARATION, BEGUN):
         for path in (folder / name, _unfinished(folder / name)):
             path.unlink(missing_ok=True)
-    with suppress(OSError):  # there is none, or there are files that are not ours
+    with suppress(OSError):  # there is no folder, or it has files that are not ours
         folder.rmdir()
 
 
 def is_begun(folder: Path) -> bool:
-    """Return whether there is the state of a run."""
+    """Return whether a folder has the state of a run."""
     return any((folder / name).exists() for name in (BEGUN, PREPARATION))
 
 
 def fingerprint(trees: Sequence[Tree], settings: dict[str, Any]) -> str:
-    """Return a checksum of trees and settings: a state fits these and no others."""
+    """Return a checksum of trees and settings: a state can only be used with the same ones."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for tree in trees:
         digest.update(repr((tree.arrays.labels, tree.arrays.sizes, tree.arrays.words)).encode("utf8", "surrogatepass"))
@@ -52,20 +52,20 @@ class TrainingState:
         self.folder, self.checksum = folder, checksum
 
     def begin(self) -> None:
-        """Forget an older run, and note that there is one: killed from now on, it can be resumed."""
+        """Remove an older run, and mark that a new one has started: if killed from now on, it can be resumed."""
         forget(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write(BEGUN, {})
 
     def save_preparation(self, preparation: Preparation) -> None:
-        """Keep what was done before the first pass."""
+        """Save the work done before the first pass."""
         tagger = preparation.tagger and preparation.tagger.to_bytes()
         self._write(PREPARATION, {"tagger": tagger, "tags": [list(row) for row in preparation.tags]})
 
     def load_preparation(self, task: TrainingTask) -> Preparation | None:
-        """Return the preparation of the run, with the learner as it is before the first pass; None if it has none yet.
+        """Return the preparation of the run, with the learner before the first pass; None if it is not finished.
 
-        Raises IncparseError if there is no run, or it is one of another task.
+        Raises IncparseError if there is no run, or it belongs to another task.
         """
         if not (self.folder / PREPARATION).exists():
             self._read(BEGUN)
@@ -75,14 +75,14 @@ class TrainingState:
         return Preparation(tagger, content["tags"], task.learner(content["tags"]))
 
     def save_learner(self, learner: Learner, n_passes: int, best: float) -> None:
-        """Keep the learner after a pass; an interrupted write leaves the state of the pass before."""
+        """Save the learner after a pass; an interrupted write leaves the state of the previous pass."""
         head = {"checksum": self.checksum, "n_passes": n_passes, "best": best}
-        # A line with the rest before the learner, since a message with it inside would be one more copy of it.
+        # A line with the other values precedes the learner: a message that contains it would be one more copy.
         pieces = [f"{srsly.json_dumps(head)}\n".encode(), learner.state_to_bytes()]
         write_file(self.folder / LEARNER, lambda path: _write_pieces(path, pieces))
 
     def load_learner(self, learner: Learner) -> tuple[int, float]:
-        """Set a learner to the last finished pass; give that pass's number and the best F so far, -1 for none."""
+        """Set a learner to the last finished pass; return its number and the best F so far, -1 without a pass."""
         if not (self.folder / LEARNER).exists():
             return 0, -1.0
         head = self._read(LEARNER)
@@ -100,11 +100,11 @@ class TrainingState:
             content = _read_content(path)
             checksum = content["checksum"]
         except Exception as error:
-            raise ModelError(f"{path} is damaged ({error}): start the training anew") from error
+            raise ModelError(f"{path} is damaged ({error}): start a new training") from error
         if checksum != self.checksum:
             raise IncparseError(
-                f"{path} belongs to a training with other trees or settings, where the trees that choose the best pass "
-                f"count too: resume with the same ones, or start anew"
+                f"{path} belongs to a training with other trees or settings, including the trees that choose the best "
+                f"pass: resume with the same ones, or start a new training"
             )
         return content
 

@@ -43,8 +43,8 @@ def error_of(write):
         ({"heads": 3}, "heads is 3: it must be 'en', 'any', the path of a table, a table, or None"),
         ({"heads": []}, "heads is []: it must be 'en', 'any', the path of a table, a table, or None"),
         ({"heads": {"rules": 3}}, "head table: 'rules' is missing or not an object"),
-        ({"lang": []}, "lang is []: it must be the code of a language, such as 'en'"),
-        ({"lang": 3}, "lang is 3: it must be the code of a language, such as 'en'"),
+        ({"lang": []}, "lang is []: it must be a language code, such as 'en'"),
+        ({"lang": 3}, "lang is 3: it must be a language code, such as 'en'"),
         ({"features": "generative", "risk_temperature": None}, "risk_temperature is None: it must be a number from"),
         ({"conjunctions": [1]}, "conjunctions is [1]: it must be a list of labels"),
         ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
@@ -58,7 +58,7 @@ def error_of(write):
             {"features": "papr"},
             "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate, generative",
         ),
-        ({"features": "hybrid"}, "'hybrid' is no feature set but more settings than that: use --config hybrid"),
+        ({"features": "hybrid"}, "'hybrid' is not a feature set, but a recipe with more settings: use --config hybrid"),
     ],
 )
 def test_wrong_values_are_named(error_of, settings, message):
@@ -146,7 +146,7 @@ def test_the_components_settings_are_taken_over(write):
 
 def test_where_a_json_file_is_wrong(write):
     path = write("s.json", '{"seed": 1,\n "n_folds" 2}')
-    with pytest.raises(ConfigError, match=re.escape(f"{path}: line 2, column 12: this is no JSON: ")):
+    with pytest.raises(ConfigError, match=re.escape(f"{path}: line 2, column 12: this is not valid JSON: ")):
         read_recipe(str(path))
     with pytest.raises(ConfigError, match=re.escape("'seed' is given twice")):
         read_recipe(str(write("s.json", '{"seed": 1, "n_folds": 2, "seed": 2}')))

@@ -92,9 +92,9 @@ def interrupted(run, write, tmp_path, monkeypatch):
 def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.training_loop"
     resume = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 3, "--resume"]
-    begun = "Interrupted: the preparation is not finished, --resume starts it anew\n"
-    no_pass = "Interrupted: no pass is finished yet, --resume goes on with the first one\n"
-    passes = "Interrupted: finished passes are kept, --resume goes on after them\n"
+    begun = "Interrupted: the preparation is not finished, --resume starts it again\n"
+    no_pass = "Interrupted: no pass is finished yet, --resume continues with the first one\n"
+    passes = "Interrupted: finished passes are saved, --resume continues after them\n"
     assert interrupted(f"{loop}.TrainingTask.prepare") == begun
     assert interrupted(f"{loop}.TrainingTask.prepare", "--resume") == begun
     assert interrupted(f"{loop}.learn_pass", "--resume") == no_pass
@@ -102,7 +102,7 @@ def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
     assert interrupted(f"{loop}.learn_pass", "--resume", call=2) == passes
     assert interrupted(f"{loop}.learn_pass", "--resume") == passes
     loading = interrupted(f"{loop}.fingerprint", "--resume")
-    assert loading == "Interrupted: all is as it was before\n"
+    assert loading == "Interrupted: nothing has changed\n"
     result = run(*resume)
     assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["2", "3"]
     assert interrupted(f"{loop}.TrainingTask.prepare", "--force") == begun  # what was there is of another training
@@ -116,8 +116,8 @@ def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
     shutil.rmtree(best)
     result = run(*arguments, "--max-epochs", 2, "--resume")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"Error: all 2 passes are finished, but their pipeline is not in {best} any more")
-    assert "higher --max-epochs, or start anew without --resume" in result.stderr
+    assert result.stderr.startswith(f"Error: all 2 passes are finished, but their pipeline is no longer in {best}")
+    assert "higher --max-epochs, or start again without --resume" in result.stderr
     assert not best.exists()
     assert run(*arguments, "--max-epochs", 4, "--resume").exit_code == 0
     assert spacy.load(best)("rain falls")._.trees
@@ -168,7 +168,7 @@ def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     before = _bytes(tmp_path / "out")
     refused = run(*arguments, "--seed", 1)
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert re.match(r"Error: there is a pipeline in .*model-best already: .* --resume, .* --force\n", refused.stderr)
+    assert re.match(r"Error: there is already a pipeline in .*model-best: .* --resume, .* --force\n", refused.stderr)
     assert _bytes(tmp_path / "out") == before
     assert run(*arguments, "--seed", 1, "--force").exit_code == 0
     assert _bytes(tmp_path / "out") != before

@@ -120,17 +120,17 @@ def test_moves_are_named(parser):
     [
         ("(TOP (S (VP (NP (DT a) (NN cat)))))", "word 1 'a': no chain S over VP over NP over DT (chain)", False),
         ("(TOP (NP (DT the) (NN cat)))", "word 1 'the': no NP in TOP (triple)", True),
-        ("(TOP (S (NP (DT the) (NN cat)) (VP (VBD slept))))", "the end: no end of S behind VP (triple)", True),
+        ("(TOP (S (NP (DT the) (NN cat)) (VP (VBD slept))))", "the end: no end of S after VP (triple)", True),
         (
             "(TOP (S (NP (DT the)) (VP (VBD slept)) (. .)))",
-            "word 2 'slept': no end of NP behind DT (triple)",
+            "word 2 'slept': no end of NP after DT (triple)",
             True,
         ),
         ("(TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (ADJP (DT a))) (. .)))", "an unknown label over DT", False),
-        ("(TOP (S (NP (DT a) (NN dog) (NN cat)) (VP (VBD saw)) (. .)))", "word 3 'cat': no NN in NP behind NN", True),
+        ("(TOP (S (NP (DT a) (NN dog) (NN cat)) (VP (VBD saw)) (. .)))", "word 3 'cat': no NN in NP after NN", True),
         (
             "(TOP (S (NP (DT the) (NN cat)) (PP (IN in) (NP (DT a) (NN box))) (VP (VBD slept)) (. .)))",
-            "word 3 'in': no end of NP behind NN before IN (context)",
+            "word 3 'in': no end of NP after NN before IN (context)",
             True,
         ),
     ],

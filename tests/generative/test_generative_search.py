@@ -248,7 +248,7 @@ def test_parser_survives_bytes_and_refuses_others():
     again = GenerativeParser.from_bytes(parser.to_bytes())
     assert again.nbest(["the", "dog"], None, 3) == parser.nbest(["the", "dog"], None, 3)
     assert again.to_bytes() == parser.to_bytes()
-    with pytest.raises(ModelError, match="no generative model"):
+    with pytest.raises(ModelError, match="not a generative model"):
         GenerativeParser.from_bytes(b"nonsense")
 
 

@@ -254,7 +254,7 @@ def test_weights_of_another_grammar_are_refused(parser):
 
 @pytest.mark.parametrize("data", [b"", b"no model", b"\xff\xff"])
 def test_other_bytes(parser, data):
-    with pytest.raises(ModelError, match="no parser model"):
+    with pytest.raises(ModelError, match="not a parser model"):
         PerceptronParser.from_bytes(data)
     with pytest.raises(ModelError):
         PerceptronParser.from_bytes(parser.to_bytes()[:1000])

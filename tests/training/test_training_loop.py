@@ -126,7 +126,7 @@ def test_no_state_and_a_damaged_state(tmp_path, trees):
     with pytest.raises(IncparseError, match="no training to resume"):
         run(tmp_path, trees=trees, resume=True)
     (tmp_path / "preparation.bin").write_bytes(b"broken")
-    with pytest.raises(ModelError, match="start the training anew"):
+    with pytest.raises(ModelError, match="start a new training"):
         run(tmp_path, trees=trees, resume=True)
 
 
