@@ -86,5 +86,5 @@ cdef class Engine:
 
 
 cdef uint64_t _multiplier(int template, int place):
-    """A fixed random odd number for each place of each template."""
+    """Return a fixed random odd number for each place of each template."""
     return mix64(<uint64_t>(64 * template + place + 1)) | 1

@@ -59,7 +59,7 @@ cdef class Decoder(Engine):
         self._add_type_scores()
 
     def tag(self, list words, list names):
-        """The tags of a sentence, taken from `names` by id."""
+        """Return the tags of a sentence, taken from `names` by id."""
         self._decode(words)
         return [names[tag] for tag in self.tags]
 
@@ -72,7 +72,7 @@ cdef class Decoder(Engine):
         return list(self.tags), [self._substitute(i, <int32_t>len(words)) for i in range(len(words))]
 
     def lattice(self, list words, list names, int32_t n_tags, int64_t margin):
-        """The tags of a sentence: a name where only one comes into question, else [(name, how far behind the best)].
+        """The tags of a sentence: a name where only one comes into question, else [(name, how far below the best)].
 
         Of each word up to n_tags tags that score at most `margin` less than the best, which comes first.
         """

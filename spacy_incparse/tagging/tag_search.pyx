@@ -111,7 +111,7 @@ cdef void _hash_range(const ModelC* model, const SearchC* search, size_t first, 
 
 
 cdef const int32_t* _bigram_row(const ModelC* model, SearchC* search, const NodeC* before, int32_t node) noexcept nogil:
-    """The scores given the last tag alone; shared with an earlier hypothesis that ends in the same tag."""
+    """Return the scores given the last tag alone; shared with an earlier hypothesis that ends in the same tag."""
     cdef int32_t earlier, tag
     for earlier in range(node):
         if before[earlier].tag == before[node].tag:
@@ -139,7 +139,7 @@ cdef void add_history_scores(const ModelC* model, SearchC* search, int32_t tag, 
 
 cdef int64_t history_score(const ModelC* model, SearchC* search, int32_t tag, int32_t tag2,
                            int32_t given) noexcept nogil:
-    """What the history says of one tag of the word that `set_parts` saw last."""
+    """Return what the history says of one tag of the word that `set_parts` saw last."""
     _hash_history(model, search, tag, tag2, search.keys.data())
     return _sum_of(model, search.keys.data(), search.parts.size(), given)
 

@@ -31,7 +31,7 @@ cdef class Trainer(Engine):
 
     @property
     def n_words(self):
-        """The size of the corpus."""
+        """Return the size of the corpus."""
         return <Py_ssize_t>self.gold.size()
 
     def add_example(self, list words, list tag_ids):
