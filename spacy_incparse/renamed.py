@@ -131,6 +131,7 @@ NAMES = {
     "search.constraints.Constraints": "parsers.constraints.Constraints",
     "search.constraints.checked": "parsers.constraints.checked_constraints",
     "search.gold.Tags": "parsers.parse.Tags",
+    "search.limits.Limits": "derivations.bracket_constraints.BracketConstraints",
     "search.parser.Model": "perceptron.perceptron_parser.PerceptronModel",
     "search.parser.Parser": "perceptron.perceptron_parser.PerceptronParser",
     "search.parser.TagSource": "parsers.protocol.TagSource",

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.derivations.moves cimport LeafC, Moves
+from spacy_incparse.derivations.moves cimport TaggedChainC, Moves
 from spacy_incparse.derivations.state cimport FrameC
 
 
@@ -20,13 +20,13 @@ cdef struct BracketC:
 #   before word i    the chain has to open an X,
 #   up to word j     it has to stay open,
 #   before word j    it has to end, or to get a step.
-cdef class Limits:
+cdef class BracketConstraints:
     cdef readonly Moves moves
     cdef vector[BracketC] required     # the outer ones first
     cdef vector[BracketC] forbidden
     cdef int32_t n_words, position
     cdef vector[BracketC] starting     # required, at the position
-    cdef vector[BracketC] begun        # required, begun before the position and ending behind it
+    cdef vector[BracketC] begun        # required, begun before the position and ending after it
     cdef vector[BracketC] ending       # required, at the position
     cdef vector[BracketC] excluded     # forbidden ones that would end at the position
     cdef vector[BracketC] doomed       # before the last word: forbidden ones that would end with it
@@ -37,9 +37,9 @@ cdef class Limits:
     cdef void start_hypothesis(self) noexcept nogil
     cdef bint keeps_begun(self, const FrameC* frame, const FrameC* frames) noexcept nogil
     cdef bint is_doomed(self, const FrameC* frame, const FrameC* frames) noexcept nogil
-    cdef bint allows_chain(self, const FrameC* site, const LeafC* chain) noexcept nogil
+    cdef bint allows_chain(self, const FrameC* site, const TaggedChainC* chain) noexcept nogil
     cdef bint close(self, const FrameC* frame) noexcept nogil
     cdef bint _is(self, const BracketC* bracket, int32_t start, int32_t label) noexcept nogil
     cdef bint _has(self, const vector[BracketC]* brackets, int32_t start, int32_t label) noexcept nogil
-    cdef bint _opens_all(self, const LeafC* chain) noexcept nogil
+    cdef bint _opens_all(self, const TaggedChainC* chain) noexcept nogil
     cdef bint _makes_missing(self, const FrameC* site) noexcept nogil

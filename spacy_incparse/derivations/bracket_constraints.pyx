@@ -1,12 +1,12 @@
-"""Constraints on the brackets of a tree, move by move (tests/search/test_constraints.py: what they come to)."""
+"""Constraints on the brackets of a tree, move by move (tests/derivations/test_constraints.py: what they come to)."""
 
 from libc.stdint cimport int32_t
 
-from spacy_incparse.derivations.moves cimport LeafC, Moves
+from spacy_incparse.derivations.moves cimport TaggedChainC, Moves
 from spacy_incparse.derivations.state cimport NONE, FrameC
 
 
-cdef class Limits:
+cdef class BracketConstraints:
     """The constraints on one sentence of n_words words.
 
     required, forbidden: brackets as (start, end, symbol of the label), with NONE for any label. The root is never
@@ -54,7 +54,7 @@ cdef class Limits:
         self.n_missing = <int32_t>self.ending.size()
 
     cdef bint keeps_begun(self, const FrameC* frame, const FrameC* frames) noexcept nogil:
-        """Whether the constituents from a frame upward may become all brackets that have begun.
+        """Return whether the constituents from a frame upward may become all brackets that have begun.
 
         From the inside out: a bracket around another one is a constituent above that one's, or the same one, where a
         step on it can make the inner bracket; those over the same words may stand in any order.
@@ -92,8 +92,8 @@ cdef class Limits:
             frame = &frames[frame.parent]
         return False
 
-    cdef bint allows_chain(self, const FrameC* site, const LeafC* chain) noexcept nogil:
-        """Whether a chain may be put on a site."""
+    cdef bint allows_chain(self, const FrameC* site, const TaggedChainC* chain) noexcept nogil:
+        """Return whether a chain may be put on a site."""
         cdef int32_t k
         cdef bint is_step = (
             chain.n > 0
@@ -112,7 +112,7 @@ cdef class Limits:
         return self._opens_all(chain)
 
     cdef bint close(self, const FrameC* frame) noexcept nogil:
-        """Note that a constituent ends here; whether it may."""
+        """Note that a constituent ends here. Return whether it may."""
         cdef size_t k
         if frame.parent == 0:
             return True
@@ -125,14 +125,14 @@ cdef class Limits:
         return True
 
     cdef bint _makes_missing(self, const FrameC* site) noexcept nogil:
-        """Whether the bracket that a step on a site completes is all that is missing."""
+        """Return whether the bracket that a step on a site completes is all that is missing."""
         cdef size_t k
         for k in range(self.ending.size()):
             if not self.made[k] and not self._is(&self.ending[k], site.start, site.label):
                 return False
         return True
 
-    cdef bint _opens_all(self, const LeafC* chain) noexcept nogil:
+    cdef bint _opens_all(self, const TaggedChainC* chain) noexcept nogil:
         """Whether a chain has a constituent for each bracket that starts here: `keeps_begun` from the outside in."""
         cdef size_t k
         cdef int32_t here, label, first = 0, furthest = 0
@@ -161,7 +161,7 @@ cdef class Limits:
         return False
 
     cdef bint _is(self, const BracketC* bracket, int32_t start, int32_t label) noexcept nogil:
-        """Whether a constituent may become a bracket, by where it starts and its label."""
+        """Return whether a constituent may become a bracket, by where it starts and its label."""
         if bracket.start != start:
             return False
         return bracket.label == label or (bracket.label == NONE and not self.moves.is_slash[label])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.moves import Moves
 from spacy_incparse.parsers.constraints import Constraint
 
@@ -27,7 +27,10 @@ class ConstrainedSearch:
     root_label: str
 
     def run(
-        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
+        self,
+        constraints: Sequence[Constraint],
+        n_words: int,
+        search: Callable[[BracketConstraints | None, bool], Results | None],
     ) -> tuple[Results | None, tuple[Constraint, ...]]:
         """Search under constraints; if that finds nothing, search under as many of them, in their order, as can be met.
 
@@ -46,7 +49,10 @@ class ConstrainedSearch:
         return found, tuple(constraint for constraint in constraints if constraint not in kept)
 
     def _met(
-        self, constraints: Sequence[Constraint], n_words: int, search: Callable[[Limits | None, bool], Results | None]
+        self,
+        constraints: Sequence[Constraint],
+        n_words: int,
+        search: Callable[[BracketConstraints | None, bool], Results | None],
     ) -> list[Constraint]:
         """Return the constraints that can be met together with those before them."""
         kept: list[Constraint] = []
@@ -67,7 +73,7 @@ class ConstrainedSearch:
         is_named = label == self.root_label or (label is None and constraint.is_required)
         return is_named and constraint[:2] == (0, n_words)
 
-    def _limits(self, constraints: Sequence[Constraint], n_words: int) -> Limits | None:
+    def _limits(self, constraints: Sequence[Constraint], n_words: int) -> BracketConstraints | None:
         """Return possible constraints in the form that the search needs; None if nothing is limited."""
         required: list[tuple[int, int, int]] = []
         forbidden: list[tuple[int, int, int]] = []
@@ -76,4 +82,4 @@ class ConstrainedSearch:
             if not self._is_about_root(constraint, n_words) and (label is None or label in self.symbols):
                 bracket = start, end, ANY if label is None else self.symbols[label]
                 (required if is_required else forbidden).append(bracket)
-        return Limits(self.moves, n_words, required, forbidden) if required or forbidden else None
+        return BracketConstraints(self.moves, n_words, required, forbidden) if required or forbidden else None

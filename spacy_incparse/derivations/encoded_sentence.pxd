@@ -6,7 +6,7 @@ from spacy_incparse.derivations.state cimport SentenceC
 
 cdef class Sentence:
     cdef vector[uint32_t] words, classes, clusters, groups
-    cdef vector[uint32_t] events   # the words in the vocabulary of a generative model; empty without one
+    cdef vector[uint32_t] generative_words   # the words in the vocabulary of a generative model; empty without one
     cdef readonly int generative_model
     cdef vector[uint16_t] tags
     cdef vector[int32_t] first_alternative

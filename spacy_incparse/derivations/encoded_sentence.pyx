@@ -16,11 +16,12 @@ cdef class Sentence:
     alternatives: {position: [(tag id, rank), ...]} for words that may be absorbed under several tags; the first of them
     is the word's in `tags`. A rank says how the tag stands to the tagger's choice (0 for a word's only tag).
     clusters: two lists, the numbers of the words' clusters and of their groups; None: without clusters.
-    events, generative_model: the words' numbers in the vocabulary of a generative model, and which of several it is.
+    generative_words, generative_model: the words' numbers in the vocabulary of a generative model, and which of several
+    models it is.
     """
 
     def __init__(self, words, classes, tags, int n_tags, bint ends_in_question, alternatives=None,
-                 clusters=None, events=None, int generative_model=0):
+                 clusters=None, generative_words=None, int generative_model=0):
         cdef Py_ssize_t n = len(words), k
         self.words.assign(n + 2 * PAD, BEHIND)
         self.classes.assign(n + 2 * PAD, 0)
@@ -43,8 +44,8 @@ cdef class Sentence:
             _pad(&self.groups, clusters[1])
             self.c.clusters, self.c.groups = self.clusters.data() + PAD, self.groups.data() + PAD
         self.generative_model = generative_model
-        if events is not None:
-            _pad(&self.events, events)
+        if generative_words is not None:
+            _pad(&self.generative_words, generative_words)
         self.c.n = n
         self.c.words = self.words.data() + PAD
         self.c.classes = self.classes.data() + PAD
@@ -59,7 +60,7 @@ cdef class Sentence:
         return self.c.n
 
     def to_tuple(self):
-        """Give the arguments that make the same sentence again."""
+        """Return the arguments that make the same sentence again."""
         cdef int k
         words = [self.c.words[k] for k in range(self.c.n)]
         classes = [self.c.classes[k] for k in range(self.c.n)]
@@ -72,15 +73,15 @@ cdef class Sentence:
         clusters = None
         if self.c.clusters != NULL:
             clusters = [list(self.clusters)[PAD:-PAD], list(self.groups)[PAD:-PAD]]
-        events = list(self.events)[PAD:-PAD] if not self.events.empty() else None
+        generative_words = list(self.generative_words)[PAD:-PAD] if not self.generative_words.empty() else None
         return (
-            words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives, clusters, events,
-            self.generative_model,
+            words, classes, tags, self.c.tags[self.c.n], bool(self.c.ends_in_question), alternatives, clusters,
+            generative_words, self.generative_model,
         )
 
 
 cdef int _pad(vector[uint32_t]* padded, numbers) except -1:
-    """Put the numbers of words between zeros, which stand for the words before and behind the sentence."""
+    """Put the numbers of words between zeros, which stand for the words before and after the sentence."""
     cdef Py_ssize_t k
     padded.assign(len(numbers) + 2 * PAD, 0)
     for k in range(len(numbers)):

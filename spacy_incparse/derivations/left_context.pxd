@@ -26,7 +26,7 @@ cdef struct ContextC:
 
 
 cdef inline ContextC context_of(const FrameC* frame, const FrameC* arena) noexcept nogil:
-    """The context below a frame that need not be in the arena; its parents are."""
+    """Return the context below a frame that need not be in the arena; its parents are."""
     cdef ContextC context
     context.parent = frame
     context.parent2 = &arena[frame.parent]
@@ -48,7 +48,7 @@ cdef inline const FrameC* frame_above(const ContextC* site, const FrameC* chain,
 
 
 cdef inline ContextC chain_context(const ContextC* site, const FrameC* chain, int depth) noexcept nogil:
-    """The context below chain[depth]."""
+    """Return the context below chain[depth]."""
     cdef ContextC context
     context.parent = &chain[depth]
     context.parent2 = frame_above(site, chain, depth, 1)
@@ -60,7 +60,7 @@ cdef inline ContextC chain_context(const ContextC* site, const FrameC* chain, in
 cdef inline uint64_t chain_key(
     const ContextC* site, int32_t trie_node, int depth, bint reads_far
 ) noexcept nogil:
-    """A hash of all that node_values reads below a site, from a trie node at this depth of a chain on.
+    """Return a hash of all that node_values reads below a site, from a trie node at this depth of a chain on.
 
     The node stands for the chain's labels above it, and none of the chain's frames has a child yet. So the deeper the
     node, the less of the site is left to read. reads_far: whether L12 and L40 count.
@@ -156,7 +156,7 @@ cdef inline void head_words(const ContextC* c, const uint32_t* words, uint32_t* 
 
 
 cdef inline uint64_t node_key(const ContextC* c) noexcept nogil:
-    """A hash of all that node_values reads of the frames."""
+    """Return a hash of all that node_values reads of the frames."""
     cdef uint64_t h = mix64(
         c.parent.signature
         ^ (<uint64_t>c.parent2.label | <uint64_t>c.parent2.child1 << 16 | <uint64_t>c.parent2.child2 << 32
@@ -200,7 +200,7 @@ cdef inline void span_values(
 
 
 cdef inline uint64_t span_key(const ContextC* c, uint64_t key, const SymbolsC* symbols) noexcept nogil:
-    """A hash of all that node_values and span_values read of the frames, made from node_key's."""
+    """Return a hash of all that node_values and span_values read of the frames, made from node_key's."""
     cdef uint64_t h = mix64(key ^ (<uint64_t><uint32_t>c.parent.start | <uint64_t>c.parent.rule << 32))
     if symbols.is_conjunction[c.parent2.child1]:
         h = mix64(h ^ (<uint64_t><uint32_t>c.parent2.start1 | <uint64_t><uint32_t>c.parent2.start2 << 32))

@@ -13,7 +13,7 @@
 from libc.stdint cimport int32_t, uint16_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.derivations.moves cimport LeafC
+from spacy_incparse.derivations.moves cimport TaggedChainC
 from spacy_incparse.derivations.state cimport (
     NONE, FrameC, SentenceC, SymbolsC, closed, opened, outermost, sign, tag_symbol, with_child,
 )
@@ -80,7 +80,7 @@ cdef inline void attach_word(
 
 
 cdef inline int attach_chain(
-    LowestC* lowest, const LeafC* chain, const uint16_t* labels, int32_t position, int32_t word,
+    LowestC* lowest, const TaggedChainC* chain, const uint16_t* labels, int32_t position, int32_t word,
     vector[FrameC]* arena, const SentenceC* sentence, const SymbolsC* symbols
 ) except -1 nogil:
     """Open a chain's constituents and attach its word. labels: those of all chains, `Moves.chain_labels`."""

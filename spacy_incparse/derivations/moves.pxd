@@ -11,12 +11,12 @@ cdef struct TrieNodeC:
     uint16_t label
     int32_t first_child
     int32_t n_children
-    int32_t leaf          # the chain that ends here with SHIFT; -1 where none does
+    int32_t chain_id          # the chain that ends here with SHIFT; -1 where none does
     int32_t n_chains      # that end here or further down
 
 
 # A chain with its tag.
-cdef struct LeafC:
+cdef struct TaggedChainC:
     int32_t first         # its labels are chain_labels[first:first + n]
     int32_t n
     int32_t rank          # among its tag's chains, by falling frequency: the column of chain features
@@ -27,7 +27,7 @@ cdef class Moves:
     cdef SymbolsC symbols
     cdef readonly int n_columns
     cdef readonly int longest_chain
-    cdef readonly tuple leaves           # (tag id, chain of nonterminal ids) by leaf
+    cdef readonly tuple leaves           # (tag id, chain of nonterminal ids) by chain_id
     cdef readonly dict leaf_numbers
     cdef int n_words                     # 64-bit words in a set of symbols
     cdef vector[uint8_t] head_rule, is_punctuation, is_conjunction
@@ -38,7 +38,7 @@ cdef class Moves:
     cdef HashMapC seen                    # (parent, left sibling, tag) -> set
     cdef vector[TrieNodeC] trie
     cdef vector[int32_t] strict_roots, relaxed_roots   # by tag
-    cdef vector[LeafC] leaf_table
+    cdef vector[TaggedChainC] tagged_chains
     cdef vector[uint16_t] chain_labels
 
     cdef inline const uint64_t* triple_set(self, int parent, int sibling) noexcept nogil:

@@ -102,30 +102,30 @@ cdef class Moves:
                 chains.append(())  # a word can always attach by its bare tag when rules are relaxed
             numbers = {}
             for rank, chain in enumerate(chains):
-                self._new_leaf(tag, chain, rank)
+                self._new_chain(tag, chain, rank)
                 numbers[chain] = len(leaves)
                 leaves.append((tag, chain))
             self.relaxed_roots.push_back(self._new_trie(tag, numbers, False))
             strict = {chain: numbers[chain] for chain in grammar.chains[tag]}
             self.strict_roots.push_back(self._new_trie(tag, strict, True))
         self.leaves = tuple(leaves)
-        self.leaf_numbers = {leaf: number for number, leaf in enumerate(leaves)}
+        self.leaf_numbers = {pair: number for number, pair in enumerate(leaves)}
         self.longest_chain = max((len(chain) for _, chain in leaves), default=0)
-        most_chains = max((self.leaf_table[k].rank + 1 for k in range(len(leaves))), default=1)
+        most_chains = max((self.tagged_chains[k].rank + 1 for k in range(len(leaves))), default=1)
         self.n_columns = max(self.symbols.n_symbols, most_chains)
 
-    def _new_leaf(self, tag, chain, rank):
-        cdef LeafC leaf
-        leaf.first, leaf.n, leaf.rank, leaf.tag = self.chain_labels.size(), len(chain), rank, tag
+    def _new_chain(self, tag, chain, rank):
+        cdef TaggedChainC chain_id
+        chain_id.first, chain_id.n, chain_id.rank, chain_id.tag = self.chain_labels.size(), len(chain), rank, tag
         for nonterminal in chain:
             self.chain_labels.push_back(_symbol(nonterminal))
-        self.leaf_table.push_back(leaf)
+        self.tagged_chains.push_back(chain_id)
 
     def _new_trie(self, tag, numbers, strict):
         """Lay out a tag's chains level by level. Strict: without steps that seen outcomes exclude inside a chain."""
         cdef TrieNodeC node
         cdef int32_t root = self.trie.size()
-        node.label, node.first_child, node.n_children, node.leaf, node.n_chains = NONE, 0, 0, -1, 0
+        node.label, node.first_child, node.n_children, node.chain_id, node.n_chains = NONE, 0, 0, -1, 0
         self.trie.push_back(node)
         level = [(root, (), sorted(numbers))]
         while level:
@@ -136,7 +136,7 @@ cdef class Moves:
                 steps = sorted({chain[depth] for chain in chains if len(chain) > depth})
                 steps = [step for step in steps if not strict or self._seen_inside(parent, tag, _symbol(step))]
                 if prefix in numbers and (not strict or self._seen_inside(parent, tag, SHIFT)):
-                    self.trie[<int32_t>number].leaf = numbers[prefix]
+                    self.trie[<int32_t>number].chain_id = numbers[prefix]
                 self.trie[<int32_t>number].first_child = self.trie.size()
                 self.trie[<int32_t>number].n_children = len(steps)
                 for step in steps:
@@ -153,7 +153,7 @@ cdef class Moves:
         cdef TrieNodeC* node
         for k in range(<int32_t>self.trie.size() - 1, root - 1, -1):  # children come after their parents
             node = &self.trie[k]
-            node.n_chains = node.leaf >= 0
+            node.n_chains = node.chain_id >= 0
             for child in range(node.first_child, node.first_child + node.n_children):
                 node.n_chains += self.trie[child].n_chains
 
@@ -173,7 +173,7 @@ cdef class Moves:
         self.sets[set_number * self.n_words + (symbol >> 6)] |= <uint64_t>1 << (symbol & 63)
 
     cdef const uint64_t* seen_set(self, int parent, int sibling, int tag) noexcept nogil:
-        """The outcomes seen in a context; NULL where it is too rare to exclude any."""
+        """Return the outcomes seen in a context; NULL where it is too rare to exclude any."""
         cdef int32_t found = map_find(&self.seen, seen_key(parent, sibling, tag))
         return &self.sets[<size_t>found * self.n_words] if found >= 0 else NULL
 

@@ -10,7 +10,7 @@ cdef enum:
     SHIFT = 1
     FIRST_NONTERMINAL = 2
     NO_RANK = 254  # the head rank of a constituent without children
-    PAD = 3        # positions before and behind a sentence that fields may read
+    PAD = 3        # positions before and after a sentence that fields may read
 
 # The first frames of every arena.
 cdef enum:
@@ -29,7 +29,7 @@ cdef struct SentenceC:
     # Of a word's cluster, and of the group of clusters around it: a number, 0 for none; NULL where no word has one.
     const uint32_t* clusters
     const uint32_t* groups
-    const uint16_t* tags      # tag ids; n_tags before and behind the sentence
+    const uint16_t* tags      # tag ids; n_tags before and after the sentence
     # The tags that word i may be absorbed under are alternative_tags[k] for k in first_alternative[i] to
     # first_alternative[i + 1] - 1, the first of them being tags[i]; the sentence's end counts as a word.
     const int32_t* first_alternative
@@ -77,7 +77,7 @@ cdef inline uint16_t tag_symbol(const SymbolsC* symbols, int tag) noexcept nogil
 
 
 cdef inline void sign(FrameC* frame, const SentenceC* sentence, const SymbolsC* symbols) noexcept nogil:
-    """Hash the fields that contexts read; a field that is added to context.pxd belongs here too."""
+    """Hash the fields that contexts read; a field that is added to left_context.pxd belongs here too."""
     cdef uint64_t h = mix64(
         <uint64_t>frame.label | <uint64_t>frame.child1 << 16
         | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
@@ -93,7 +93,7 @@ cdef inline void sign(FrameC* frame, const SentenceC* sentence, const SymbolsC* 
 
 
 cdef inline FrameC opened(uint16_t label, int start, int32_t parent_index, const FrameC* parent) noexcept nogil:
-    """A new constituent below `parent`; its caller signs it."""
+    """Return a new constituent below `parent`; its caller signs it."""
     cdef FrameC frame
     frame.signature = 0
     frame.parent = parent_index
@@ -110,7 +110,7 @@ cdef inline FrameC opened(uint16_t label, int start, int32_t parent_index, const
 
 
 cdef inline FrameC outermost(uint16_t label, const SentenceC* sentence, const SymbolsC* symbols) noexcept nogil:
-    """The sentinel (its label is NONE) or the root: nothing is to the left of them."""
+    """Return the sentinel (its label is NONE) or the root: nothing is to the left of them."""
     cdef FrameC nothing
     nothing.head = nothing.outer_head = -1
     frame = opened(label, 0, SENTINEL, &nothing)

@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.trees.tree import TreeArrays
 
-from spacy_incparse.derivations.moves cimport LeafC, Moves
+from spacy_incparse.derivations.moves cimport TaggedChainC, Moves
 from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, NONE
 
 cdef enum:
@@ -36,7 +36,7 @@ cdef class TreeWriter:
         self.names = [""] * FIRST_NONTERMINAL + list(names)
 
     def write(self, n_closings, leaves, words, tags):
-        """Give the `TreeArrays` of the tree that the moves build, one move, word and tag a word."""
+        """Return the `TreeArrays` of the tree that the moves build, one move, word and tag a word."""
         cdef vector[int32_t] closings = n_closings, leaf_numbers = leaves
         cdef NodesC transformed, restored
         with nogil:
@@ -47,7 +47,7 @@ cdef class TreeWriter:
 
     cdef _to_arrays(self, const NodesC* nodes, words, tags):
         cdef int32_t k, n_words = 0
-        cdef vector[int32_t] words_before  # at each node, and behind the last
+        cdef vector[int32_t] words_before  # at each node, and after the last
         for k in range(<int32_t>nodes.sizes.size()):
             words_before.push_back(n_words)
             n_words += nodes.sizes[k] == 1
@@ -65,10 +65,10 @@ cdef class TreeWriter:
     ) noexcept nogil:
         cdef size_t word
         cdef int32_t k, _
-        cdef const LeafC* chain
+        cdef const TaggedChainC* chain
         _open(nodes, self.root)
         for word in range(leaves.size()):
-            chain = &self.moves.leaf_table[leaves[0][word]]
+            chain = &self.moves.tagged_chains[leaves[0][word]]
             for _ in range(n_closings[0][word]):
                 _close(nodes)
             for k in range(chain.n):

@@ -44,11 +44,11 @@ cdef class ContextTable:
     cdef int32_t count(self, const CountedC* context, uint32_t outcome) noexcept nogil
 
     cdef inline int32_t find(self, int32_t above, uint32_t value) noexcept nogil:
-        """The number of a context; -1 where training has not seen it. `above` is -1 for the first level."""
+        """Return the number of a context; -1 where training has not seen it. `above` is -1 for the first level."""
         return map_find(&self.numbers, context_hash(above, value))
 
     cdef inline int walk(self, const uint32_t* values, int32_t* path) noexcept nogil:
-        """Look up the contexts of a list of values, the least specific first; give how many are known."""
+        """Look up the contexts of a list of values, the least specific first; return how many are known."""
         cdef int level
         cdef int32_t here = -1
         for level in range(self.n_levels):

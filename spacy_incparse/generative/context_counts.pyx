@@ -76,7 +76,7 @@ cdef class ContextTable:
             probabilities[k] += left * base
 
     cdef double probability(self, const int32_t* path, int n_found, uint32_t outcome, double base) noexcept nogil:
-        """The probability of one outcome."""
+        """Return the probability of one outcome."""
         cdef const CountedC* context
         cdef int level
         cdef double left = 1.0, result = 0.0

@@ -27,24 +27,24 @@ cdef class EventLog(Walk):
     def add(self, Lattice lattice, n_closings, chains):
         """Add a derivation, one number of closings and one list of symbols a word; each word has one node.
 
-        Gives the numbers of node rows and of word rows so far.
+        Return the numbers of node rows and of word rows so far.
         """
         self.walk(lattice, n_closings, chains, True)
         return self.n_rows()
 
     def n_rows(self):
-        """Give the numbers of node rows and of word rows."""
+        """Return the numbers of node rows and of word rows."""
         return (
             self.node_rows.size() // (self.node_fields.size() + 1),
             self.word_rows.size() // (self.word_fields.size() + 2)
         )
 
     def node_bytes(self):
-        """Give the node rows as int32 bytes."""
+        """Return the node rows as int32 bytes."""
         return (<char*>self.node_rows.data())[: self.node_rows.size() * sizeof(int32_t)]
 
     def word_bytes(self):
-        """Give the word rows as int32 bytes."""
+        """Return the word rows as int32 bytes."""
         return (<char*>self.word_rows.data())[: self.word_rows.size() * sizeof(int32_t)]
 
     cdef void node(self, Lattice lattice, int outcome):

@@ -5,9 +5,8 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.derivations.bracket_constraints cimport Limits
+from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC
 from spacy_incparse.lexicon.hash_map cimport HashMapC
-from spacy_incparse.derivations.moves cimport Moves
 from spacy_incparse.derivations.state cimport FrameC
 
 
@@ -21,9 +20,7 @@ cdef struct HypothesisC:
     double steps         # of the last word's moves, mean over its analyses
     double survivors     # share of its analyses that extend the one that was best before
     int32_t frame        # the lowest open constituent, an index in the arena
-    int32_t previous     # the hypothesis that it extends
-    int32_t n_closings
-    int32_t leaf
+    StepC step
     int32_t node         # of the lattice
 
 
@@ -44,25 +41,20 @@ cdef enum:
     N_BINS = 512
 
 
-cdef class Beam:
-    cdef readonly Moves moves
+cdef class Beam(IncrementalBeam):
     cdef Probabilities probabilities
     cdef Scorer scorer
     cdef readonly Lattice lattice
-    cdef int root
     cdef int beam_size
     cdef int n_candidates            # most hypotheses built for a word, before merging
     cdef bint merges
-    cdef Limits limits               # of the sentence
-    cdef bint is_limited
     cdef double log_gamma            # -infinity: plain top N
-    cdef vector[FrameC] frames
     cdef vector[uint64_t] keys       # by frame: a hash of all that later decisions can read of it and of those above
     cdef HashMapC merge_memo
     cdef vector[HypothesisC] hypotheses
     cdef vector[LevelC] levels
     cdef vector[HypothesisC] candidates
-    cdef vector[HypothesisC] final   # complete analyses, best first; `previous` is the hypothesis that was completed
+    cdef vector[HypothesisC] final   # complete analyses, best first; `step.previous`: what was completed
     cdef LevelC ending               # of the last finish()
     cdef double best, cut, mass, mass_before, top
     cdef int32_t[N_BINS] bins        # candidates by score, downwards from `reference`
@@ -83,7 +75,6 @@ cdef class Beam:
     cdef void _raise_cut(self) noexcept nogil
     cdef void _filter(self) noexcept nogil
     cdef int _build(self, HypothesisC hypothesis, const LevelC* before) except -1 nogil
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil
     cdef int _merge(self, int32_t first) except -1 nogil
     cdef uint64_t _key(self, const FrameC* frame) noexcept nogil
     cdef int _add_keys(self) except -1 nogil

@@ -8,11 +8,12 @@ from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.lexicon.hashing cimport mix64
-from spacy_incparse.derivations.bracket_constraints cimport Limits
+from spacy_incparse.derivations.bracket_constraints cimport BracketConstraints
 from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.derivations.move_effect cimport LowestC, attach_chain, end_lowest, keep, lowest_at, start_arena
+from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.derivations.move_effect cimport LowestC, start_arena
 from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport MAX_CLOSINGS, ROOT, SENTINEL, FrameC
+from spacy_incparse.derivations.state cimport ROOT, SENTINEL, FrameC
 
 cdef enum:
     MAX_INT = 0x7FFFFFFF
@@ -22,14 +23,7 @@ cdef double HEAD_ROOM = 30.0  # a first candidate's distance from the best there
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
-    """By score; ties go to the better predecessor, then to fewer closings, then to the more frequent chain."""
-    if a.score != b.score:
-        return a.score > b.score
-    if a.previous != b.previous:
-        return a.previous < b.previous
-    if a.n_closings != b.n_closings:
-        return a.n_closings < b.n_closings
-    return a.leaf < b.leaf
+    return a.score > b.score or (a.score == b.score and precedes(&a.step, &b.step))
 
 
 cdef void join(HypothesisC* a, const HypothesisC* b) noexcept nogil:
@@ -41,11 +35,10 @@ cdef void join(HypothesisC* a, const HypothesisC* b) noexcept nogil:
     a.survivors = share * a.survivors + other * b.survivors
     a.score = score
     if b.best > a.best:
-        a.best, a.frame, a.previous = b.best, b.frame, b.previous
-        a.n_closings, a.leaf, a.node = b.n_closings, b.leaf, b.node
+        a.best, a.frame, a.step, a.node = b.best, b.frame, b.step, b.node
 
 
-cdef class Beam:
+cdef class Beam(IncrementalBeam):
     """The search of one model over one sentence and its variants.
 
     beam_size: most hypotheses kept after a word, 0 for all. gamma: a hypothesis stays where its probability exceeds
@@ -67,14 +60,14 @@ cdef class Beam:
         self.log_gamma = log(gamma) if gamma > 0 else -INFINITY
         self.clear()
 
-    def clear(self, Limits limits=None):
-        """Forget all words; the next ones are searched under limits, and their sums are then of no use."""
+    def clear(self, BracketConstraints constraints=None):
+        """Forget all words; the next ones are searched under constraints, and their sums are then of no use."""
         self.lattice = Lattice()
-        self.limits, self.is_limited = limits, limits is not None
+        self.constraints, self.is_constrained = constraints, constraints is not None
         self.start()
 
     def push(self, int level, word, tags):
-        """Absorb a word (its number, ids of its possible tags) after a level; give the number of the new level.
+        """Absorb a word (its number, ids of its possible tags) after a level; return the number of the new level.
 
         Threads take turns, here and in all that reads levels: a push of another one may move what is read.
         """
@@ -87,9 +80,9 @@ cdef class Beam:
         return result
 
     def complete(self, int level, int k):
-        """Give the k best complete analyses of a level's words, best first, and whether triples had to be ignored.
+        """Return the k best complete analyses of a level's words, best first, and whether triples had to be ignored.
 
-        An analysis is (log probability, closings by word, leaves by word).
+        An analysis is (log probability, closings by word, chain ids by word).
         """
         cdef int rank
         results = []
@@ -97,11 +90,11 @@ cdef class Beam:
             with nogil:
                 self.finish(level)
             for rank in range(min(k, <int>self.final.size())):
-                results.append((self.final[rank].score, *self.moves_to(self.final[rank].previous)))
+                results.append((self.final[rank].score, *self.moves_to(self.final[rank].step.previous)))
             return results, bool(self.ending.relaxed)
 
     def analyses(self, int level, int k):
-        """Give the k best hypotheses of a level, as `complete` does, with all that is open left open."""
+        """Return the k best hypotheses of a level, as `complete` does, with all that is open left open."""
         cdef int32_t here
         cdef int rank
         results = []
@@ -112,12 +105,12 @@ cdef class Beam:
         return results
 
     def is_relaxed(self, int level):
-        """Say whether the last word of a level needed more than the grammar's triples."""
+        """Return whether the last word of a level needed more than the grammar's triples."""
         with self.probabilities.lock:
             return bool(self.levels[level].relaxed)
 
     def measures(self, int level):
-        """Give what a level says of its last word, all but the log probabilities expected over the beam.
+        """Return what a level says of its last word, all but the log probabilities expected over the beam.
 
         Log probability of the word and of its syntactic part (natural), entropy (nats), derivation steps, open
         constituents, phrases above the word, share of the extensions of the previous level's best hypothesis.
@@ -145,7 +138,7 @@ cdef class Beam:
         return here.word, here.before, entropy, steps, n_all_open, depth, survivors
 
     def ending_probability(self):
-        """Give the natural log probability of the end that the last `complete` found."""
+        """Return the natural log probability of the end that the last `complete` found."""
         return self.ending.word
 
     cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil:
@@ -166,8 +159,7 @@ cdef class Beam:
         self.hypotheses.clear()
         self.levels.clear()
         hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
-        hypothesis.frame, hypothesis.previous = ROOT, -1
-        hypothesis.n_closings, hypothesis.leaf, hypothesis.node = 0, -1, -1
+        hypothesis.frame, hypothesis.step, hypothesis.node = ROOT, StepC(-1, 0, -1), -1
         self.hypotheses.push_back(hypothesis)
         level.first, level.last, level.best, level.n_words = 0, 1, 0, 0
         level.word, level.before, level.relaxed = 0.0, 0.0, False
@@ -203,8 +195,8 @@ cdef class Beam:
         cdef double beam
         result.relaxed = False
         result.n_words = self.levels[level].n_words + (first_node < last_node)
-        if self.is_limited:
-            self.limits.start_word(self.levels[level].n_words)
+        if self.is_constrained:
+            self.constraints.start_word(self.levels[level].n_words)
         self.scorer.start_word(&self.lattice.c, first_node, last_node, False)
         beam = self._expand_beam(level)
         if self.candidates.empty():
@@ -214,14 +206,14 @@ cdef class Beam:
         result.word, result.before = log(self.mass / beam), log(self.mass_before / beam)
 
     cdef double _expand_beam(self, int32_t level) except -1 nogil:
-        """Expand all hypotheses; give their sum, and leave in `mass` that of their extensions, both over the best."""
+        """Expand all hypotheses; return their sum, and leave in `mass` that of their extensions, both over the best."""
         cdef int32_t k
         cdef double beam = 0.0
         self.candidates.clear()
         self.best = self.cut = -INFINITY
         self.mass = self.mass_before = 0.0
         if self.levels[level].first == self.levels[level].last:
-            return beam  # under limits nothing may be left
+            return beam  # under constraints nothing may be left
         self.top = self.hypotheses[self.levels[level].first].score
         for k in range(N_BINS):
             self.bins[k] = 0
@@ -234,33 +226,27 @@ cdef class Beam:
     cdef int _expand(self, int32_t number) except -1 nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
         cdef HypothesisC candidate
-        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[number].frame)
+        cdef LowestC lowest = self.first_site(self.hypotheses[number].frame)
         cdef const FrameC* frame = &lowest.frame
         cdef ContextC context
         cdef SiteC site
         cdef double total = self.hypotheses[number].score
         cdef bint at_end = self.scorer.first_node == self.scorer.last_node
-        candidate.previous, candidate.frame, candidate.n_closings = number, -1, 0
-        candidate.leaf, candidate.node = -1, -1
-        if self.is_limited:
-            self.limits.start_hypothesis()
-        while total >= self.cut:
-            if self.is_limited and not self.limits.keeps_begun(frame, self.frames.data()):
-                return 0
+        candidate.frame, candidate.node, candidate.step = -1, -1, StepC(number, 0, -1)
+        while total >= self.cut and self.allows_site(frame):
             context = context_of(frame, self.frames.data())
             site = self.scorer.site(&context, self.cut - total)
-            if not (self.is_limited and self.limits.is_doomed(frame, self.frames.data())):
+            if self.allows_chains(frame):
                 self._add_chains(candidate, &site, total, frame)
-            if not site.can_stop or (self.is_limited and not self.limits.close(frame)):
+            if not site.can_stop or not self.allows_end(frame):
                 return 0
             total += site.stop
-            if frame.parent == SENTINEL:
+            if not self.has_next_site(frame, &candidate.step, at_end):
                 break
-            if candidate.n_closings == MAX_CLOSINGS and not at_end:
-                return 0
-            end_lowest(&lowest, self.frames.data(), &self.lattice.c, &self.moves.symbols)
-            candidate.n_closings += 1
-        if at_end and frame.parent == SENTINEL and not (self.is_limited and self.limits.n_missing):
+            self.next_site(&lowest, &candidate.step, &self.lattice.c)
+        else:
+            return 0
+        if at_end and self.is_complete(frame):
             candidate.score = total
             self.mass += exp(total - self.top)
             self.mass_before = self.mass
@@ -278,11 +264,10 @@ cdef class Beam:
             candidate.score = total + self.scorer.chains[k].score
             if candidate.score < self.cut:
                 return 0  # the list is sorted
-            candidate.leaf, candidate.node = self.scorer.chains[k].leaf, self.scorer.chains[k].node
-            if self.is_limited and not self.limits.allows_chain(frame, &self.moves.leaf_table[candidate.leaf]):
-                continue
-            self._note(candidate.score)
-            self.candidates.push_back(candidate)
+            candidate.step.chain_id, candidate.node = self.scorer.chains[k].chain_id, self.scorer.chains[k].node
+            if self.allows_chain(frame, candidate.step.chain_id):
+                self._note(candidate.score)
+                self.candidates.push_back(candidate)
 
     cdef void _note(self, double score) noexcept nogil:
         """Count a candidate in the histogram of scores that `_raise_cut` reads."""
@@ -318,27 +303,16 @@ cdef class Beam:
 
     cdef int _build(self, HypothesisC hypothesis, const LevelC* before) except -1 nogil:
         """Build the frames of a survivor and append it."""
-        cdef const HypothesisC* previous = &self.hypotheses[hypothesis.previous]
+        cdef const HypothesisC* previous = &self.hypotheses[hypothesis.step.previous]
         hypothesis.best = hypothesis.score + previous.best - previous.score
         hypothesis.entropy = previous.entropy
-        hypothesis.steps = hypothesis.n_closings + self.moves.leaf_table[hypothesis.leaf].n + 2
-        hypothesis.survivors = exp(previous.best - previous.score) if hypothesis.previous == before.best else 0.0
-        hypothesis.frame = self._build_frames(&hypothesis, before.n_words)
-        self.hypotheses.push_back(hypothesis)
-
-    cdef int32_t _build_frames(self, const HypothesisC* hypothesis, int32_t n_words) except -1 nogil:
-        """Append what a move after so many words opens and changes. Return the place of the lowest frame."""
-        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[hypothesis.previous].frame)
-        cdef int _
-        for _ in range(hypothesis.n_closings):
-            end_lowest(&lowest, self.frames.data(), &self.lattice.c, &self.moves.symbols)
-        attach_chain(
-            &lowest, &self.moves.leaf_table[hypothesis.leaf], self.moves.chain_labels.data(), n_words, hypothesis.node,
-            &self.frames, &self.lattice.c, &self.moves.symbols,
+        hypothesis.steps = hypothesis.step.n_closings + self.moves.tagged_chains[hypothesis.step.chain_id].n + 2
+        hypothesis.survivors = exp(previous.best - previous.score) if hypothesis.step.previous == before.best else 0.0
+        hypothesis.frame = self.build(
+            previous.frame, &hypothesis.step, before.n_words, hypothesis.node, &self.lattice.c
         )
-        keep(&self.frames, &lowest)
         self._add_keys()
-        return lowest.place
+        self.hypotheses.push_back(hypothesis)
 
     cdef int _merge(self, int32_t first) except -1 nogil:
         """Let one of all hypotheses with the same key stand for all, and keep the best beam_size."""
@@ -374,10 +348,10 @@ cdef class Beam:
         return 0
 
     cdef tuple moves_to(self, int32_t hypothesis):
-        """Follow a hypothesis back to the start and give its moves from left to right: closings and leaves."""
-        n_closings, leaves = [], []
-        while self.hypotheses[hypothesis].previous >= 0:
-            n_closings.append(self.hypotheses[hypothesis].n_closings)
-            leaves.append(self.hypotheses[hypothesis].leaf)
-            hypothesis = self.hypotheses[hypothesis].previous
-        return n_closings[::-1], leaves[::-1]
+        """Follow a hypothesis back to the start. Return its moves from left to right: closings and chain ids."""
+        n_closings, chain_ids = [], []
+        while self.hypotheses[hypothesis].step.previous >= 0:
+            n_closings.append(self.hypotheses[hypothesis].step.n_closings)
+            chain_ids.append(self.hypotheses[hypothesis].step.chain_id)
+            hypothesis = self.hypotheses[hypothesis].step.previous
+        return n_closings[::-1], chain_ids[::-1]

@@ -11,7 +11,7 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.constrained_search import WIDE_BEAM
 from spacy_incparse.derivations.oracle import as_searched, check_words, reachable_tags, retag
 from spacy_incparse.derivations.tree_scores import tree_score
@@ -122,7 +122,7 @@ class GenerativeParser(TreebankParser):
         return tree_score(retag(tree, shown), transformed, scores, violations(transformed, grammar, {}))
 
     def _search(
-        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: Limits | None, is_wide: bool
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: BracketConstraints | None, is_wide: bool
     ) -> tuple[list[Analysis], str] | None:
         """Return analyses under limits and their source; None if there are none."""
         beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()

@@ -13,7 +13,7 @@ from spacy_incparse.derivations.state cimport FrameC, SentenceC
 cdef struct ChainC:
     double score
     double before
-    int32_t leaf
+    int32_t chain_id
     int32_t node         # of the lattice: the word with the tag that the chain leads to
 
 
@@ -83,4 +83,4 @@ cdef class Scorer:
         self, const ContextC* context, const uint32_t* values, int32_t node, const uint64_t* triples
     ) noexcept nogil
     cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil
-    cdef void _attach(self, int32_t leaf, int32_t node, const uint32_t* values, double probability) noexcept nogil
+    cdef void _attach(self, int32_t chain_id, int32_t node, const uint32_t* values, double probability) noexcept nogil

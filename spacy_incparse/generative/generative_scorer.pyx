@@ -51,14 +51,14 @@ cdef class Probabilities:
         map_init(&self.word_memo)
 
     def node_distribution(self, values):
-        """Give the probabilities of all symbols by the values of the node fields, for tests; [STOP] is the end's."""
+        """Return the probabilities of all symbols by the values of the node fields, for tests; [STOP] is the end's."""
         cdef uint32_t[N_STRUCTURE_FIELDS] all_values
         self._spread(self.node_fields, values, all_values)
         cdef const double* found = self.distribution(all_values)
         return [found[k] for k in range(self.n_symbols)]
 
     def word_probability(self, values, int tag, int word):
-        """Give the probability of a word by the values of the word fields, for tests."""
+        """Return the probability of a word by the values of the word fields, for tests."""
         cdef uint32_t[N_STRUCTURE_FIELDS] all_values
         self._spread(self.word_fields, values, all_values)
         return self.word(all_values, tag, word)
@@ -71,7 +71,7 @@ cdef class Probabilities:
             all_values[field] = values[k]
 
     cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil:
-        """A hash of all that a distribution depends on."""
+        """Return a hash of all that a distribution depends on."""
         cdef uint64_t key = values[L01] != 0
         cdef size_t k
         for k in range(self.node_fields.size()):
@@ -79,7 +79,7 @@ cdef class Probabilities:
         return key
 
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil:
-        """The probabilities of all symbols in a context, by symbol; valid until the next call."""
+        """Return the probabilities of all symbols in a context, by symbol; valid until the next call."""
         cdef uint64_t key = self.context_key(values)
         cdef int32_t found = map_find(&self.node_memo, key)
         if found >= 0:
@@ -102,13 +102,13 @@ cdef class Probabilities:
             result[STOP] = 0.0
 
     cdef double outcome(self, const uint32_t* values, const int32_t* path, int n_found, int symbol) noexcept nogil:
-        """The probability of one symbol by the known contexts of its node, which nothing remembers."""
+        """Return the probability of one symbol by the known contexts of its node, which nothing remembers."""
         if symbol == SHIFT or symbol == self.root or (symbol == STOP and values[L01] == 0):
             return 0.0
         return self.nodes.probability(path, n_found, symbol, self.node_base(values))
 
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil:
-        """The known contexts of nodes; in the first, a parent without children is apart, since it cannot end."""
+        """Return the known contexts of nodes; in the first, a parent without children is apart, since it cannot end."""
         cdef uint32_t[MAX_LEVELS] level_values
         cdef size_t k
         for k in range(self.node_fields.size()):
@@ -117,11 +117,11 @@ cdef class Probabilities:
         return self.nodes.walk(level_values, path)
 
     cdef double node_base(self, const uint32_t* values) noexcept nogil:
-        """All nonterminals but the root, all tags and, behind a first child, STOP are alike before counts."""
+        """Return the base of each outcome: nonterminals but the root, tags and, after a first child, STOP are alike."""
         return 1.0 / (self.n_nonterminals - 1 + self.n_tags + (values[L01] != 0))
 
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
-        """The probability of a word under a tag that is put into a context."""
+        """Return the probability of a word under a tag that is put into a context."""
         cdef uint64_t key = self.word_key(values, tag, word)
         cdef int32_t found = map_find(&self.word_memo, key)
         if found >= 0:
@@ -134,7 +134,7 @@ cdef class Probabilities:
         return self.word_values.back()
 
     cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
-        """A hash of all that the probability of a word depends on."""
+        """Return a hash of all that the probability of a word depends on."""
         cdef uint64_t key = mix64(<uint64_t>word << 32 | tag)
         cdef size_t k
         for k in range(self.word_fields.size()):
@@ -142,7 +142,7 @@ cdef class Probabilities:
         return key
 
     cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil:
-        """The probability of a word, which nothing remembers."""
+        """Return the probability of a word, which nothing remembers."""
         cdef int32_t[MAX_LEVELS] path
         cdef uint32_t[MAX_LEVELS] level_values
         cdef size_t k
@@ -156,7 +156,7 @@ cdef class Probabilities:
 
 
 cdef bint better(const ChainC& a, const ChainC& b) noexcept nogil:
-    return a.score > b.score or (a.score == b.score and a.leaf < b.leaf)
+    return a.score > b.score or (a.score == b.score and a.chain_id < b.chain_id)
 
 
 cdef class Scorer:
@@ -178,7 +178,7 @@ cdef class Scorer:
         map_clear(&self.site_memo)
 
     cdef SiteC site(self, const ContextC* context, double floor) noexcept nogil:
-        """All that can be done at an attachment site with a log probability of at least `floor`."""
+        """Return all that can be done at an attachment site with a log probability of at least `floor`."""
         cdef uint64_t key = node_key(context)
         cdef int32_t found = map_find(&self.site_memo, key)
         cdef SiteC site
@@ -241,8 +241,8 @@ cdef class Scorer:
                 pending.probability = distribution[self.moves.trie[child].label]
                 if pending.probability > self.lowest:
                     self.pending.push_back(pending)
-        if root.leaf >= 0 and (self.relaxed or contains(triples, symbol)):
-            self._attach(root.leaf, node, values, distribution[symbol])
+        if root.chain_id >= 0 and (self.relaxed or contains(triples, symbol)):
+            self._attach(root.chain_id, node, values, distribution[symbol])
         while not self.pending.empty():
             self._walk(context, node)
 
@@ -270,16 +270,16 @@ cdef class Scorer:
             below.probability = here.probability * distribution[self.moves.trie[child].label]
             if below.probability > self.lowest:
                 self.pending.push_back(below)
-        if trie_node.leaf >= 0:
+        if trie_node.chain_id >= 0:
             self._attach(
-                trie_node.leaf, node, values,
+                trie_node.chain_id, node, values,
                 here.probability * distribution[tag_symbol(&self.moves.symbols, self.lattice.tags[node])],
             )
 
-    cdef void _attach(self, int32_t leaf, int32_t node, const uint32_t* values, double probability) noexcept nogil:
+    cdef void _attach(self, int32_t chain_id, int32_t node, const uint32_t* values, double probability) noexcept nogil:
         cdef ChainC chain
         if probability <= self.lowest:
             return
-        chain.leaf, chain.node, chain.before = leaf, node, probability
+        chain.chain_id, chain.node, chain.before = chain_id, node, probability
         chain.score = probability * self.probabilities.word(values, self.lattice.tags[node], self.lattice.words[node])
         self.chains.push_back(chain)

@@ -23,7 +23,7 @@ cdef class MoveScores(Walk):
         self.probabilities = probabilities
 
     def scores_of(self, Lattice lattice, n_closings, chains, bint complete):
-        """Give the scores of the moves of a lattice with one node a word: (of closings, of the chain) by word.
+        """Return the scores of the moves of a lattice with one node a word: (of closings, of the chain) by word.
 
         complete: the last pair is for the end of the sentence. Threads take turns.
         """

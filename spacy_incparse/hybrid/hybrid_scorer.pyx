@@ -52,7 +52,7 @@ cdef class GenerativeScores:
         self.key = self.salt ^ self.probabilities.context_key(values)
 
     cdef int32_t outcome(self, int symbol) noexcept nogil:
-        """The score of an outcome of the context."""
+        """Return the score of an outcome of the context."""
         cdef uint64_t key = outcome_key(self.key, symbol)
         cdef int32_t found = map_find(&self.memo.outcomes, key)
         if found >= 0:
@@ -66,7 +66,7 @@ cdef class GenerativeScores:
         return -found
 
     cdef int32_t word(self, int tag, uint32_t event) noexcept nogil:
-        """The score of a word under a tag that is put into the context."""
+        """Return the score of a word under a tag that is put into the context."""
         cdef uint64_t key = self.word_key(tag, event)
         cdef int32_t found = map_find(&self.memo.words, key)
         if found >= 0:
@@ -81,12 +81,12 @@ cdef class GenerativeScores:
         return self.salt ^ self.probabilities.word_key(self.values, tag, event)
 
     cdef int32_t _score(self, double probability) noexcept nogil:
-        """A score rounded to a whole number, so that sums are exact; it is never above 0."""
+        """Return a score rounded to a whole number, so that sums are exact; it is never above 0."""
         return -<int32_t>(0.5 - self.unit * log(max(probability, LEAST)))
 
 
 cdef class HybridScorer(Scorer):
-    """A perceptron's scorer with a generative model behind it.
+    """A perceptron's scorer with a generative model beside it.
 
     models: `GenerativeScores` of one or more models that share a memo; a sentence says which one scores it. Scorers
     may share them.
@@ -100,10 +100,10 @@ cdef class HybridScorer(Scorer):
 
     cdef int begin(self, Sentence sentence) except -1:
         """Raises ValueError for a sentence that was not made for a hybrid."""
-        if sentence.events.empty():
+        if sentence.generative_words.empty():
             raise ValueError("a hybrid's sentence needs its words' numbers in the generative model")
         self.current = self.models[sentence.generative_model]
-        self.event_words = sentence.events.data() + PAD
+        self.event_words = sentence.generative_words.data() + PAD
         return 0
 
     cdef void look_up(self, const ContextC* context, const uint32_t* values) noexcept nogil:

@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 
 cdef class Weights:
     cdef readonly int bits        # 2**bits rows
-    cdef readonly int n_columns   # columns behind the last row
+    cdef readonly int n_columns   # columns after the last row
     cdef readonly int scale       # units that make 1.0
     cdef vector[int16_t] table
     cdef inline const int16_t* data(self) noexcept nogil:

@@ -58,7 +58,7 @@ cdef class Weights:
         return n
 
     def to_bytes(self) -> bytes:
-        """Give the compressed table: high bytes first, then low bytes, which packs better than pairs."""
+        """Return the compressed table: high bytes first, then low bytes, which packs better than pairs."""
         cdef size_t k, n = self.table.size()
         cdef bytearray planes = bytearray(2 * n)
         cdef unsigned char* out = planes
@@ -68,7 +68,7 @@ cdef class Weights:
         return zlib.compress(planes, 6)
 
     def load_bytes(self, bytes data):
-        """Read what `to_bytes` gave. Raises ModelError where the size does not fit."""
+        """Read what `to_bytes` returned. Raise ModelError if the size does not fit."""
         cdef size_t k, n = self.table.size()
         cdef bytes planes = unzip(data, "the weights are", 2 * n)
         if len(planes) != <Py_ssize_t>(2 * n):
@@ -137,14 +137,14 @@ cdef class AveragedWeights(Weights):
         self.n_steps += 1
 
     def averaged(self) -> Weights:
-        """Give the averages, rounded to units of 1 / scale, the largest power of two up to 64 that fits."""
+        """Return the averages, rounded to units of 1 / scale, the largest power of two up to 64 that fits."""
         return averaged_over([self])
 
     cdef double average(self, size_t k) noexcept nogil:
         return (self.table[k] - self.sums[k] / <double>self.n_steps) / self.scale
 
     def state_to_bytes(self) -> bytes:
-        """Give raw weights, sums and numbers of changes, compressed lightly: the training state."""
+        """Return raw weights, sums and numbers of changes, compressed lightly: the training state."""
         cdef size_t n = self.table.size()
         packer = zlib.compressobj(1)
         parts = [packer.compress(self.n_steps.to_bytes(8, "little"))]
@@ -154,7 +154,7 @@ cdef class AveragedWeights(Weights):
         return b"".join([*parts, packer.flush()])
 
     def load_state(self, bytes data):
-        """Read what `state_to_bytes` gave on a machine of this byte order. Raises ModelError where it does not fit."""
+        """Read what `state_to_bytes` returned on a machine of this byte order. Raise ModelError if it does not fit."""
         cdef Py_ssize_t n = self.table.size()
         cdef Py_ssize_t n_change_bytes = self.n_changes.size() * sizeof(uint16_t)
         cdef Py_ssize_t n_bytes = <Py_ssize_t>(8 + n * (sizeof(int16_t) + sizeof(int64_t))) + n_change_bytes
@@ -190,7 +190,7 @@ cdef int _changes_behind(double size, double step_decay) noexcept nogil:
 
 
 def averaged_over(learnt) -> Weights:
-    """Give the mean of several learners' averages, rounded as `AveragedWeights.averaged` says.
+    """Return the mean of several learners' averages, rounded as `AveragedWeights.averaged` says.
 
     Features have the same place in all tables, so that models of several seeds can be mixed into one (McDonald et al.
     2010, parameter mixing).

@@ -2,9 +2,8 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.perceptron.scorer cimport Scorer
+from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC
+from spacy_incparse.perceptron.scorer cimport Scorer, SiteC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
 from spacy_incparse.derivations.state cimport FrameC, SentenceC
 
@@ -13,35 +12,29 @@ from spacy_incparse.derivations.state cimport FrameC, SentenceC
 cdef struct HypothesisC:
     int64_t score
     int32_t frame        # the lowest open constituent, an index in the arena
-    int32_t previous     # the hypothesis that it extends
-    int32_t n_closings
-    int32_t leaf
+    StepC step
 
 
-cdef class Beam:
-    cdef readonly Moves moves
+cdef class Beam(IncrementalBeam):
     cdef Scorer scorer
-    cdef int root                    # label of the first frame
     cdef const SentenceC* sentence
     cdef int beam_size
     cdef double gamma            # in units of the weight table; infinity: plain top N
-    cdef Limits limits           # of the sentence
-    cdef bint is_limited
-    cdef vector[FrameC] frames
     cdef vector[HypothesisC] hypotheses
     cdef vector[int32_t] levels  # the hypotheses after k words are hypotheses[levels[k]:levels[k + 1]]
     cdef vector[HypothesisC] candidates
     cdef vector[int64_t] scores      # scratch memory
     cdef int64_t best_candidate
-    cdef vector[HypothesisC] final   # complete analyses, best first; `previous` is the hypothesis that was completed
+    cdef vector[HypothesisC] final   # complete analyses, best first; `step.previous`: what was completed
     cdef readonly int n_relaxed      # words, or the end, that were done again without triples
     cdef void start(self, const SentenceC* sentence) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef void finish(self) noexcept nogil
     cdef void run(self, const SentenceC* sentence) noexcept nogil
-    cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil
+    cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* chain_ids) noexcept nogil
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil
+    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, const FrameC* frame) noexcept nogil
     cdef void _filter(self) noexcept nogil
     cdef void _drop_below(self, double threshold) noexcept nogil
     cdef int64_t _last_score(self) noexcept nogil

@@ -6,25 +6,19 @@ from libcpp.algorithm cimport nth_element, sort
 from libcpp.vector cimport vector
 
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
-from spacy_incparse.derivations.bracket_constraints cimport Limits
-from spacy_incparse.derivations.move_effect cimport LowestC, attach_chain, end_lowest, keep, lowest_at, start_arena
+from spacy_incparse.derivations.bracket_constraints cimport BracketConstraints
+from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.derivations.move_effect cimport LowestC, start_arena
 from spacy_incparse.perceptron.scorer cimport Scorer, SiteC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
-from spacy_incparse.derivations.state cimport MAX_CLOSINGS, ROOT, SENTINEL, FrameC, SentenceC
+from spacy_incparse.derivations.state cimport ROOT, FrameC, SentenceC
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
-    """By score; ties go to the better predecessor, then to fewer closings, then to the more frequent chain."""
-    if a.score != b.score:
-        return a.score > b.score
-    if a.previous != b.previous:
-        return a.previous < b.previous
-    if a.n_closings != b.n_closings:
-        return a.n_closings < b.n_closings
-    return a.leaf < b.leaf
+    return a.score > b.score or (a.score == b.score and precedes(&a.step, &b.step))
 
 
-cdef class Beam:
+cdef class Beam(IncrementalBeam):
     """The search of one model.
 
     root: the symbol of the first frame. beam_size: most hypotheses kept after a word. gamma: the filter's width in
@@ -37,29 +31,29 @@ cdef class Beam:
         self.beam_size = beam_size
         self.gamma = INFINITY if gamma is None else gamma * scorer.weights.scale
 
-    def parse(self, Sentence sentence, int k=1, Limits limits=None):
-        """Give the k best analyses, best first, and how many words were done again without triples.
+    def parse(self, Sentence sentence, int k=1, BracketConstraints constraints=None):
+        """Return the k best analyses, best first, and how many words were done again without triples.
 
-        An analysis is (score in table units, closings by word, leaves by word). Under limits there may be none. Threads
-        take turns.
+        An analysis is (score in table units, closings by word, chain ids by word). Under constraints there may be none.
+        Threads take turns.
         """
-        cdef vector[int32_t] n_closings, leaves
+        cdef vector[int32_t] n_closings, chain_ids
         cdef int rank
         with self.scorer.lock:
             self.scorer.begin(sentence)
-            self.limits, self.is_limited = limits, limits is not None
+            self.constraints, self.is_constrained = constraints, constraints is not None
             with nogil:
                 self.run(&sentence.c)
-            self.limits, self.is_limited = None, False
+            self.constraints, self.is_constrained = None, False
             results = []
             for rank in range(min(k, <int>self.final.size())):
-                self.moves_to(self.final[rank].previous, &n_closings, &leaves)
-                results.append((self.final[rank].score, list(n_closings), list(leaves)))
+                self.moves_to(self.final[rank].step.previous, &n_closings, &chain_ids)
+                results.append((self.final[rank].score, list(n_closings), list(chain_ids)))
             return results, self.n_relaxed
 
     def prefix(self, Sentence sentence, int n_words, int k):
-        """Give the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""
-        cdef vector[int32_t] n_closings, leaves
+        """Return the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""
+        cdef vector[int32_t] n_closings, chain_ids
         cdef int here
         with self.scorer.lock:
             self.scorer.begin(sentence)
@@ -69,8 +63,8 @@ cdef class Beam:
                     self.advance()
             results = []
             for here in range(self.levels[n_words], min(self.levels[n_words + 1], self.levels[n_words] + k)):
-                self.moves_to(here, &n_closings, &leaves)
-                results.append((self.hypotheses[here].score, list(n_closings), list(leaves)))
+                self.moves_to(here, &n_closings, &chain_ids)
+                results.append((self.hypotheses[here].score, list(n_closings), list(chain_ids)))
             return results, self.n_relaxed
 
     cdef void run(self, const SentenceC* sentence) noexcept nogil:
@@ -86,8 +80,7 @@ cdef class Beam:
         start_arena(&self.frames, self.root, sentence, &self.moves.symbols)
         self.hypotheses.clear()
         self.levels.clear()
-        hypothesis.score, hypothesis.frame, hypothesis.previous = 0, ROOT, -1
-        hypothesis.n_closings, hypothesis.leaf = 0, -1
+        hypothesis.score, hypothesis.frame, hypothesis.step = 0, ROOT, StepC(-1, 0, -1)
         self.hypotheses.push_back(hypothesis)
         self.levels.push_back(0)
         self.levels.push_back(1)
@@ -118,8 +111,8 @@ cdef class Beam:
         cdef int k, alternative
         self.candidates.clear()
         self.best_candidate = INT64_MIN // 2
-        if self.is_limited:
-            self.limits.start_word(level)
+        if self.is_constrained:
+            self.constraints.start_word(level)
         for alternative in range(self.sentence.first_alternative[level], self.sentence.first_alternative[level + 1]):
             self.scorer.start_word(self.sentence, level, alternative, relaxed)
             for k in range(self.levels[level], self.levels[level + 1]):
@@ -128,43 +121,40 @@ cdef class Beam:
     cdef void _expand(self, int32_t number) noexcept nogil:
         """Add all candidates that extend a hypothesis: from the lowest site upward, each chain that fits there."""
         cdef HypothesisC candidate
-        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[number].frame)
+        cdef LowestC lowest = self.first_site(self.hypotheses[number].frame)
         cdef const FrameC* frame = &lowest.frame
         cdef ContextC context
         cdef SiteC site
-        cdef int64_t total = self.hypotheses[number].score
-        cdef int k
-        candidate.frame, candidate.previous, candidate.n_closings, candidate.leaf = -1, number, 0, -1
-        if self.is_limited:
-            self.limits.start_hypothesis()
-        while True:
-            if self.is_limited and not self.limits.keeps_begun(frame, self.frames.data()):
-                return
+        cdef bint at_end = self.scorer.position == self.sentence.n
+        candidate.score, candidate.frame, candidate.step = self.hypotheses[number].score, -1, StepC(number, 0, -1)
+        while self.allows_site(frame):
             context = context_of(frame, self.frames.data())
             site = self.scorer.site(&context)
-            if self.is_limited and self.limits.is_doomed(frame, self.frames.data()):
-                site.n = 0
-            for k in range(site.first, site.first + site.n):
-                candidate.score = total + self.scorer.chains[k].score
-                if candidate.score < self.best_candidate - self.gamma:
-                    break  # the list is sorted, and the filter would not let the rest pass either
-                candidate.leaf = self.scorer.chains[k].leaf
-                if self.is_limited and not self.limits.allows_chain(frame, &self.moves.leaf_table[candidate.leaf]):
-                    continue
+            if self.allows_chains(frame):
+                self._add_chains(candidate, &site, frame)
+            if not site.can_stop or not self.allows_end(frame):
+                return
+            candidate.score += site.stop_score + self.scorer.close_score(&context)
+            if not self.has_next_site(frame, &candidate.step, at_end):
+                break
+            self.next_site(&lowest, &candidate.step, self.sentence)
+        else:
+            return
+        if at_end and self.is_complete(frame):
+            self.candidates.push_back(candidate)
+
+    cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, const FrameC* frame) noexcept nogil:
+        """Add a candidate for each chain that the filter may keep on a frame."""
+        cdef int64_t total = candidate.score
+        cdef int k
+        for k in range(site.first, site.first + site.n):
+            candidate.score = total + self.scorer.chains[k].score
+            if candidate.score < self.best_candidate - self.gamma:
+                return  # the list is sorted, and the filter would not let the rest pass either
+            candidate.step.chain_id = self.scorer.chains[k].chain_id
+            if self.allows_chain(frame, candidate.step.chain_id):
                 self.best_candidate = max(self.best_candidate, candidate.score)
                 self.candidates.push_back(candidate)
-            if not site.can_stop or (self.is_limited and not self.limits.close(frame)):
-                return
-            total += site.stop_score + self.scorer.close_score(&context)
-            if frame.parent == SENTINEL:
-                break
-            if candidate.n_closings == MAX_CLOSINGS and self.scorer.position < self.sentence.n:
-                return
-            end_lowest(&lowest, self.frames.data(), self.sentence, &self.moves.symbols)
-            candidate.n_closings += 1
-        if self.scorer.position == self.sentence.n and not (self.is_limited and self.limits.n_missing):
-            candidate.score = total
-            self.candidates.push_back(candidate)
 
     cdef void _filter(self) noexcept nogil:
         """FILTER: h_k stays where score(h_k) >= score(h_0) - gamma / k^3 (equation 3), and at most beam_size in all."""
@@ -188,7 +178,7 @@ cdef class Beam:
         self.candidates.resize(n)
 
     cdef int64_t _last_score(self) noexcept nogil:
-        """The score of the last of the beam_size best candidates, of which there are more."""
+        """Return the score of the last of the beam_size best candidates, of which there are more."""
         cdef size_t k
         self.scores.resize(self.candidates.size())
         for k in range(self.candidates.size()):
@@ -198,29 +188,24 @@ cdef class Beam:
 
     cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil:
         """Build the frames of a survivor and append it."""
-        cdef LowestC lowest = lowest_at(&self.frames, self.hypotheses[hypothesis.previous].frame)
-        cdef int _
-        for _ in range(hypothesis.n_closings):
-            end_lowest(&lowest, self.frames.data(), self.sentence, &self.moves.symbols)
-        attach_chain(
-            &lowest, &self.moves.leaf_table[hypothesis.leaf], self.moves.chain_labels.data(), position, position,
-            &self.frames, self.sentence, &self.moves.symbols,
-        )
-        hypothesis.frame = keep(&self.frames, &lowest)
+        cdef int32_t place = self.hypotheses[hypothesis.step.previous].frame
+        hypothesis.frame = self.build(place, &hypothesis.step, position, position, self.sentence)
         self.hypotheses.push_back(hypothesis)
 
-    cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* leaves) noexcept nogil:
-        """Follow a hypothesis back to the start and give its moves from left to right."""
+    cdef void moves_to(
+        self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* chain_ids
+    ) noexcept nogil:
+        """Follow a hypothesis back to the start. Return its moves from left to right."""
         cdef int32_t here = hypothesis
         cdef size_t n = 0
-        while self.hypotheses[here].previous >= 0:
+        while self.hypotheses[here].step.previous >= 0:
             n += 1
-            here = self.hypotheses[here].previous
+            here = self.hypotheses[here].step.previous
         n_closings.resize(n)
-        leaves.resize(n)
+        chain_ids.resize(n)
         here = hypothesis
         while n > 0:
             n -= 1
-            n_closings[0][n] = self.hypotheses[here].n_closings
-            leaves[0][n] = self.hypotheses[here].leaf
-            here = self.hypotheses[here].previous
+            n_closings[0][n] = self.hypotheses[here].step.n_closings
+            chain_ids[0][n] = self.hypotheses[here].step.chain_id
+            here = self.hypotheses[here].step.previous

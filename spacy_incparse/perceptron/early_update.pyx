@@ -31,52 +31,52 @@ cdef class Perceptron:
         self.rule = UPDATES.index(update)
         self.margin = <int64_t>ceil(margin * weights.scale)  # scores are whole: a lead of 3 is less than 3.5
 
-    def learn(self, Sentence sentence, n_closings, leaves, int n_candidates=0):
+    def learn(self, Sentence sentence, n_closings, chain_ids, int n_candidates=0):
         """Search one sentence and update where the gold moves lose. Counts as a step of the average.
 
-        leaves: -1 for a word whose chain the grammar does not have; what comes before it is still learnt from.
-        Returns whether there was an update; the n_candidates best analyses at its point, each as (closings, leaves),
+        chain_ids: -1 for a word whose chain the grammar does not have; what comes before it is still learnt from.
+        Return whether there was an update; the n_candidates best analyses at its point, each as (closings, chain_ids),
         for repeated use; and whether they are whole parses. Where gold was best there are no candidates.
         """
         cdef PrefixC gold, guess
         cdef int point, n
         cdef int32_t best
         cdef bint updated = False
-        fill(&gold, n_closings, leaves)
+        fill(&gold, n_closings, chain_ids)
         self.beam.scorer.begin(sentence)
         with nogil:
             point = self.search_gold(&sentence.c, &gold)
             n = min(point, sentence.c.n)
             if point >= 0:
                 if point > sentence.c.n:
-                    best = self.beam.final[self.rival].previous
+                    best = self.beam.final[self.rival].step.previous
                 else:
                     best = self.beam.levels[n]
-                self.beam.moves_to(best, &guess.n_closings, &guess.leaves)
+                self.beam.moves_to(best, &guess.n_closings, &guess.chain_ids)
                 updated = self.update(&sentence.c, &gold, &guess, n, point > sentence.c.n)
         candidates = self._candidates(point, n, n_candidates) if updated and n_candidates else []
         self.weights.step()
         return updated, candidates, point > n
 
     def _candidates(self, int point, int n, int n_candidates):
-        cdef vector[int32_t] n_closings, leaves
+        cdef vector[int32_t] n_closings, chain_ids
         cdef int k
         if point > n:
-            chosen = [self.beam.final[k].previous for k in range(min(n_candidates, <int>self.beam.final.size()))]
+            chosen = [self.beam.final[k].step.previous for k in range(min(n_candidates, <int>self.beam.final.size()))]
         else:
             first, behind = self.beam.levels[n], self.beam.levels[n + 1]
             chosen = list(range(first, min(first + n_candidates, behind)))
         result = []
         for hypothesis in chosen:
-            self.beam.moves_to(hypothesis, &n_closings, &leaves)
-            result.append((list(n_closings), list(leaves)))
+            self.beam.moves_to(hypothesis, &n_closings, &chain_ids)
+            result.append((list(n_closings), list(chain_ids)))
         return result
 
     def relearn(self, Sentence sentence, gold_moves, candidates, bint complete):
         """Update towards gold where another of the stored candidates scores higher (figure 4, step 2).
 
-        gold_moves: (closings, leaves) of the whole sentence; the candidates' length says how much of it counts.
-        Returns whether there was an update.
+        gold_moves: (closings, chain_ids) of the whole sentence; the candidates' length says how much of it counts.
+        Return whether there was an update.
         """
         cdef PrefixC gold, guess
         cdef int64_t best_score = INT64_MIN, score
@@ -99,12 +99,12 @@ cdef class Perceptron:
         fill(&guess, best[0], best[1])
         return self.update(&sentence.c, &gold, &guess, n, complete)
 
-    def features_of(self, Sentence sentence, n_closings, leaves):
-        """Give the features, as indices of the weight table, of a whole derivation."""
-        return self.replay.features_of(sentence, n_closings, leaves)
+    def features_of(self, Sentence sentence, n_closings, chain_ids):
+        """Return the features, as indices of the weight table, of a whole derivation."""
+        return self.replay.features_of(sentence, n_closings, chain_ids)
 
     cdef int search_gold(self, const SentenceC* sentence, const PrefixC* gold) noexcept nogil:
-        """Search while following the gold moves, and give the point of the update.
+        """Search while following the gold moves, and return the point of the update.
 
         That is the number of words whose moves are compared, n + 1 for complete parses, or -1 where gold is best.
         """
@@ -113,7 +113,7 @@ cdef class Perceptron:
         self.beam.start(sentence)
         gold_at.push_back(0)
         while n < sentence.n:
-            if gold.leaves[n] < 0:
+            if gold.chain_ids[n] < 0:
                 # The grammar lacks this word's chain: what comes before it is compared.
                 if self.rule == MAX_VIOLATION:
                     return self._most_violated(sentence, gold, &gold_at, n)
@@ -126,15 +126,15 @@ cdef class Perceptron:
                 return n
         self.beam.finish()
         self.rival = 0
-        if self.beam.final[0].previous == gold_hypothesis and self._leads_by_less():
+        if self.beam.final[0].step.previous == gold_hypothesis and self._leads_by_less():
             self.rival = 1
             return n + 1
         if self.rule == MAX_VIOLATION:
             return self._most_violated(sentence, gold, &gold_at, n + 1)
-        return -1 if self.beam.final[0].previous == gold_hypothesis else n + 1
+        return -1 if self.beam.final[0].step.previous == gold_hypothesis else n + 1
 
     cdef bint _leads_by_less(self) noexcept nogil:
-        """Whether the best parse leads the second best by less than the margin."""
+        """Return whether the best parse leads the second best by less than the margin."""
         if self.margin == 0 or self.beam.final.size() < 2:
             return False
         return self.beam.final[0].score - self.beam.final[1].score < self.margin
@@ -145,9 +145,9 @@ cdef class Perceptron:
             return -1
         for k in range(self.beam.levels[word + 1], self.beam.levels[word + 2]):
             if (
-                self.beam.hypotheses[k].previous == gold_hypothesis
-                and self.beam.hypotheses[k].leaf == gold.leaves[word]
-                and self.beam.hypotheses[k].n_closings == gold.n_closings[word]
+                self.beam.hypotheses[k].step.previous == gold_hypothesis
+                and self.beam.hypotheses[k].step.chain_id == gold.chain_ids[word]
+                and self.beam.hypotheses[k].step.n_closings == gold.n_closings[word]
             ):
                 return k
         return -1
@@ -155,7 +155,7 @@ cdef class Perceptron:
     cdef int _most_violated(
         self, const SentenceC* sentence, const PrefixC* gold, const vector[int32_t]* gold_at, int last
     ) noexcept nogil:
-        """The point, at most `last`, where the best analysis leads gold by most.
+        """Return the point, at most `last`, where the best analysis leads gold by most.
 
         A lead of 0 counts, or learning would never start.
         """
@@ -173,7 +173,7 @@ cdef class Perceptron:
                     continue
             else:
                 lead = self.beam.final[0].score - gold_score
-                if self.beam.final[0].previous == gold_at[0][sentence.n]:
+                if self.beam.final[0].step.previous == gold_at[0][sentence.n]:
                     continue
             if lead > most:
                 most, point = lead, n
@@ -187,7 +187,7 @@ cdef class Perceptron:
         while (
             first < n
             and gold.n_closings[first] == guess.n_closings[first]
-            and gold.leaves[first] == guess.leaves[first]
+            and gold.chain_ids[first] == guess.chain_ids[first]
         ):
             first += 1
         if first == n:

@@ -9,7 +9,7 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.derivations.bracket_constraints import Limits
+from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.chains import Context, Grammar, check_ids
 from spacy_incparse.derivations.constrained_search import WIDE_BEAM
 from spacy_incparse.derivations.encoded_sentence import Sentence
@@ -211,7 +211,7 @@ class PerceptronParser(TreebankParser):
             parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
         return list(parses.values())
 
-    def _search(self, sentence: Sentence, k: int, limits: Limits | None, is_wide: bool) -> Any:
+    def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
         """Return analyses under limits and the number of relaxed words, as `Beam.parse` does; None without analyses."""
         results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
         return (results, n_relaxed) if results else None

@@ -10,7 +10,7 @@ from spacy_incparse.derivations.state cimport SentenceC
 # The moves of a derivation, word by word.
 cdef struct PrefixC:
     vector[int32_t] n_closings
-    vector[int32_t] leaves
+    vector[int32_t] chain_ids
 
 
 cdef class Replay:
@@ -27,8 +27,8 @@ cdef class Replay:
     cdef void _stop(self, vector[uint32_t]* features) noexcept nogil
     cdef void _close(self, const SentenceC* sentence) noexcept nogil
     cdef void _end(self, const SentenceC* sentence, vector[uint32_t]* features) noexcept nogil
-    cdef void _chain(self, int32_t leaf, vector[uint32_t]* features) noexcept nogil
-    cdef void _attach(self, const SentenceC* sentence, int i, int32_t leaf) noexcept nogil
+    cdef void _chain(self, int32_t chain_id, vector[uint32_t]* features) noexcept nogil
+    cdef void _attach(self, const SentenceC* sentence, int i, int32_t chain_id) noexcept nogil
 
 
-cdef int fill(PrefixC* path, n_closings, leaves) except -1
+cdef int fill(PrefixC* path, n_closings, chain_ids) except -1

@@ -23,7 +23,7 @@ cdef enum:  # kinds of templates, in the order of features.templates.KINDS
 # A chain that may be put on a site, with the score of all that it builds.
 cdef struct ChainScoreC:
     int32_t score
-    int32_t leaf
+    int32_t chain_id
 
 
 # What can be done at an attachment site: end it, or put one of chains[first:first + n], best first, on it.
@@ -74,7 +74,7 @@ cdef class Scorer:
     cdef vector[PendingC] pending
     cdef vector[int32_t] allowed, columns, column_scores
     cdef bint has_other           # whether another model has a say, too
-    cdef int64_t emitted          # the other model's part of what `emit_stop` and `emit_chain` have been asked for
+    cdef int64_t other_total          # the other model's part of what `emit_stop` and `emit_chain` have been asked for
     cdef int begin(self, Sentence sentence) except -1
     cdef void look_up(self, const ContextC* context, const uint32_t* values) noexcept nogil
     cdef void expect(self, int symbol) noexcept nogil
@@ -86,7 +86,7 @@ cdef class Scorer:
     cdef SiteC site(self, const ContextC* context) noexcept nogil
     cdef int32_t close_score(self, const ContextC* context) noexcept nogil
     cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil
-    cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil
+    cdef void emit_chain(self, const ContextC* site, int32_t chain_id, vector[uint32_t]* features) noexcept nogil
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil
@@ -103,6 +103,6 @@ cdef class Scorer:
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil
     cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil
     cdef void _score_columns(self, int nodes) noexcept nogil
-    cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil
+    cdef void _append(self, int32_t chain_id, int32_t score) noexcept nogil
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil
     cdef void _emit_other(self, const ContextC* context, const uint32_t* values, int symbol) noexcept nogil

@@ -27,13 +27,13 @@ from spacy_incparse.derivations.left_context cimport (
     span_values,
 )
 from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.derivations.moves cimport LeafC, Moves, TrieNodeC, contains
+from spacy_incparse.derivations.moves cimport TaggedChainC, Moves, TrieNodeC, contains
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
 from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, SHIFT, STOP, SentenceC, opened, tag_symbol
 
 
 cdef bint better(const ChainScoreC& a, const ChainScoreC& b) noexcept nogil:
-    return a.score > b.score or (a.score == b.score and a.leaf < b.leaf)
+    return a.score > b.score or (a.score == b.score and a.chain_id < b.chain_id)
 
 
 cdef class Scorer:
@@ -47,7 +47,7 @@ cdef class Scorer:
         self.lock = Lock()
         self.moves, self.weights = moves, weights
         self.table, self.shift = weights.data(), 64 - weights.bits
-        self.emitted = 0
+        self.other_total = 0
         self.has_other = False
         cdef Templates owner
         by_label, in_chains = split_by_label(templates)
@@ -77,11 +77,11 @@ cdef class Scorer:
         """Let a subclass ask for memory: it will be asked for this outcome's score, of SHIFT for the word's too."""
 
     cdef int32_t other_score(self, int symbol) noexcept nogil:
-        """A subclass's score of an outcome of the context that was looked up last."""
+        """Return a subclass's score of an outcome of the context that was looked up last."""
         return 0
 
     cdef int32_t other_word(self) noexcept nogil:
-        """A subclass's score of the word under its tag, in the context that was looked up last."""
+        """Return a subclass's score of the word under its tag, in the context that was looked up last."""
         return 0
 
     cdef void start_word(
@@ -125,7 +125,7 @@ cdef class Scorer:
         return score
 
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil:
-        """The POS node and the word under it by two sets of templates, in the context that was hashed last."""
+        """Return the score of the POS node and its word by two sets of templates, in the context hashed last."""
         cdef int32_t score = self._column_score(words, 0)
         cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
         for k in range(self.templates[nodes].n):
@@ -133,13 +133,13 @@ cdef class Scorer:
         return score
 
     cdef int32_t _other_shift_score(self) noexcept nogil:
-        """What another model says of the POS node and the word, in the context that was looked up last."""
+        """Return what another model says of the POS node and the word, in the context that was looked up last."""
         if not self.has_other:
             return 0
         return self.other_score(tag_symbol(&self.moves.symbols, self.tag)) + self.other_word()
 
     cdef SiteC site(self, const ContextC* context) noexcept nogil:
-        """All that can be done at an attachment site; a copy, since later sites move the list."""
+        """Return all that can be done at an attachment site; a copy, since later sites move the list."""
         cdef uint64_t key = node_key(context)
         cdef int32_t found = map_find(&self.site_memo, key)
         if found >= 0:
@@ -189,11 +189,11 @@ cdef class Scorer:
         if self.relaxed:
             roots = &self.moves.relaxed_roots
         root = self.moves.trie[roots[0][tag]]
-        if root.leaf >= 0 and (self.relaxed or (
+        if root.chain_id >= 0 and (self.relaxed or (
             contains(triples, tag_symbol(&self.moves.symbols, tag)) and (seen == NULL or contains(seen, SHIFT))
         )):
             self._hash(WORD, values)
-            self._append(root.leaf, self._shift_score(NODE, WORD) + self._other_shift_score())
+            self._append(root.chain_id, self._shift_score(NODE, WORD) + self._other_shift_score())
         self.columns.clear()
         self.allowed.clear()
         for child in range(root.first_child, root.first_child + root.n_children):
@@ -265,13 +265,13 @@ cdef class Scorer:
         context = chain_context(site, self.chain_frames.data(), here.depth)
         node_values(&context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE_IN_CHAIN, values)
-        if node.leaf >= 0:
+        if node.chain_id >= 0:
             self._hash(WORD_IN_CHAIN, values)
         if self.has_other:
             self.look_up(&context, values)
             self._expect_all(node)
-        if node.leaf >= 0:
-            chain.leaf = node.leaf
+        if node.chain_id >= 0:
+            chain.chain_id = node.chain_id
             chain.score = here.score + by_label[SHIFT] + self._shift_score(NODE_IN_CHAIN, WORD_IN_CHAIN)
             chain.score += self._other_shift_score()
             self.walked.push_back(chain)
@@ -286,13 +286,13 @@ cdef class Scorer:
 
     cdef void _expect_all(self, const TrieNodeC* node) noexcept nogil:
         cdef int32_t child
-        if node.leaf >= 0:
+        if node.chain_id >= 0:
             self.expect(SHIFT)
         for child in range(node.first_child, node.first_child + node.n_children):
             self.expect(self.moves.trie[child].label)
 
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil:
-        """What the templates that read nothing else say of all outcomes inside a chain's constituent, by symbol.
+        """Return what the templates that read nothing else say of all outcomes inside a chain's constituent, by symbol.
 
         SHIFT stands for the POS node with its word. Valid until the next call.
         """
@@ -326,7 +326,7 @@ cdef class Scorer:
         for t in range(self.templates[CHAIN].n):
             row = self.table + self.rows[CHAIN][t]
             for k in range(first, self.chains.size()):
-                self.chains[k].score += row[self.moves.leaf_table[self.chains[k].leaf].rank]
+                self.chains[k].score += row[self.moves.tagged_chains[self.chains[k].chain_id].rank]
 
     cdef int32_t close_score(self, const ContextC* context) noexcept nogil:
         """The closing templates' score of the end of context.parent; the node templates' is the site's stop_score."""
@@ -363,13 +363,13 @@ cdef class Scorer:
             for k in range(n):
                 out[k] += self.other_score(columns[k])
 
-    cdef void _append(self, int32_t leaf, int32_t score) noexcept nogil:
+    cdef void _append(self, int32_t chain_id, int32_t score) noexcept nogil:
         cdef ChainScoreC chain
-        chain.leaf, chain.score = leaf, score
+        chain.chain_id, chain.score = chain_id, score
         self.chains.push_back(chain)
 
     cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil:
-        """Append the features, as table indices, of the end of context.parent; the rest goes to `emitted`."""
+        """Append the features, as table indices, of the end of context.parent; the rest goes to `other_total`."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         span_values(context, self.sentence, &self.moves.symbols, self.position, values)
@@ -377,10 +377,10 @@ cdef class Scorer:
         self._emit(CLOSE, values, 0, features)
         self._emit_other(context, values, STOP)
 
-    cdef void emit_chain(self, const ContextC* site, int32_t leaf, vector[uint32_t]* features) noexcept nogil:
-        """Append the features, as table indices, of a chain that is put on a site; the rest goes to `emitted`."""
+    cdef void emit_chain(self, const ContextC* site, int32_t chain_id, vector[uint32_t]* features) noexcept nogil:
+        """Append the features, as table indices, of a chain that is put on a site; the rest goes to `other_total`."""
         cdef uint32_t[N_STRUCTURE_FIELDS] values
-        cdef LeafC chain = self.moves.leaf_table[leaf]
+        cdef TaggedChainC chain = self.moves.tagged_chains[chain_id]
         cdef ContextC context = site[0]
         cdef int k, depth, symbol
         node_values(site, self.sentence, &self.moves.symbols, self.position, values)
@@ -399,12 +399,12 @@ cdef class Scorer:
                 features[0][features.size() - self.templates[NODE].n + k] += symbol - SHIFT
         self._emit(WORD, values, 0, features)
         self._emit_other(&context, values, symbol)
-        self.emitted += self.other_word()
+        self.other_total += self.other_word()
 
     cdef void _emit_other(self, const ContextC* context, const uint32_t* values, int symbol) noexcept nogil:
         if self.has_other:
             self.look_up(context, values)
-            self.emitted += self.other_score(symbol)
+            self.other_total += self.other_score(symbol)
 
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil:
         cdef int k
