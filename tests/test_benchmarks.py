@@ -53,7 +53,7 @@ def small_tables(load, monkeypatch):
 
     def read_small(*arguments, **options):
         recipe = read_recipe(*arguments, **options)
-        is_generative = recipe.generative_config is not None
+        is_generative = recipe.kind.trains_in_one_pass
         return recipe if is_generative else replace(recipe, training=recipe.training | SMALL)
 
     for module in ("accuracy", "paper_sides", "training_run"):

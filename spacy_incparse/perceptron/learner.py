@@ -212,7 +212,8 @@ def extended_model(
     taggings = _taggings(trees, tags, config)
     grammar = model.grammar.extended(taggings)
     known = model.grammar.labels.tag_ids.values()
-    punctuation = [tag for tag in _punctuation(taggings[0], grammar) if tag not in known]
+    seen = {grammar.labels.tag_ids[tag] for tree in taggings[0] for tag in tree.tags}
+    punctuation = [tag for tag in _punctuation(taggings[0], grammar) if tag in seen and tag not in known]
     lexicon = model.lexicon.extended(tree.words for tree in trees)
     return replace(model, grammar=grammar, lexicon=lexicon, punctuation=(*model.punctuation, *punctuation))
 
@@ -234,4 +235,4 @@ def _punctuation(trees: Sequence[Tree], grammar: Grammar) -> tuple[int, ...]:
             n_words[tag] += 1
             n_marks[tag] += not any(character.isalnum() for character in word)
     shares = enumerate((n_marks[tag], n_words[tag]) for tag in grammar.tags)
-    return tuple(k for k, (marks, words) in shares if words and marks >= PUNCTUATION_SHARE * words)
+    return tuple(k for k, (marks, words) in shares if marks >= PUNCTUATION_SHARE * words)

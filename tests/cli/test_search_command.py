@@ -231,17 +231,18 @@ def test_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
     for number in range(4):
         (tmp_path / f"{number}.mrg").write_text(TREES)
     terminal = Terminal()
-    monkeypatch.setattr("spacy_incparse.cli.progress.SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr("sys.stderr", terminal)
     search_command("NN", [str(tmp_path)], count=True)
-    assert terminal.getvalue() == "".join(f"\r{n} of 4 files\x1b[K" for n in range(1, 5)) + "\r\x1b[K"
+    shown = terminal.getvalue().split("\r")
+    assert any("/4 [" in line for line in shown)  # how many are shown depends on how fast the files are read
+    assert shown[-2].isspace()  # the bar is cleared in the end
+    assert shown[-1] == ""
     assert capsys.readouterr().out == "12\n"
 
 
 def test_no_progress_among_hits_on_a_terminal(tmp_path, monkeypatch):
     (tmp_path / "a.mrg").write_text(TREES)
     terminal = Terminal()
-    monkeypatch.setattr("spacy_incparse.cli.progress.SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("sys.stdout", terminal)
     search_command("pumpkin", [str(tmp_path)], context=0)
