@@ -9,6 +9,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.trees.tree import TreeArrays
 
+from spacy_incparse.derivations.int_vector cimport copy_ints
 from spacy_incparse.derivations.moves cimport TaggedChainC, Moves
 from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, NONE
 
@@ -37,8 +38,10 @@ cdef class TreeWriter:
 
     def write(self, n_closings, leaves, words, tags):
         """Return the `TreeArrays` of the tree that the moves build, one move, word and tag a word."""
-        cdef vector[int32_t] closings = n_closings, leaf_numbers = leaves
+        cdef vector[int32_t] closings, leaf_numbers
         cdef NodesC transformed, restored
+        copy_ints(n_closings, &closings)
+        copy_ints(leaves, &leaf_numbers)
         with nogil:
             self._build(&transformed, &closings, &leaf_numbers)
             self._restore(&transformed, &restored)

@@ -2,10 +2,11 @@
 
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libcpp.algorithm cimport sort
+from libcpp.algorithm cimport reverse, sort
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
+from spacy_incparse.derivations.int_vector cimport taken
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.lexicon.hashing cimport mix64
 from spacy_incparse.derivations.bracket_constraints cimport BracketConstraints
@@ -349,9 +350,11 @@ cdef class Beam(IncrementalBeam):
 
     cdef tuple moves_to(self, int32_t hypothesis):
         """Follow a hypothesis back to the start. Return its moves from left to right: closings and chain ids."""
-        n_closings, chain_ids = [], []
+        cdef vector[int32_t] n_closings, chain_ids
         while self.hypotheses[hypothesis].step.previous >= 0:
-            n_closings.append(self.hypotheses[hypothesis].step.n_closings)
-            chain_ids.append(self.hypotheses[hypothesis].step.chain_id)
+            n_closings.push_back(self.hypotheses[hypothesis].step.n_closings)
+            chain_ids.push_back(self.hypotheses[hypothesis].step.chain_id)
             hypothesis = self.hypotheses[hypothesis].step.previous
-        return n_closings[::-1], chain_ids[::-1]
+        reverse(n_closings.begin(), n_closings.end())
+        reverse(chain_ids.begin(), chain_ids.end())
+        return taken(&n_closings), taken(&chain_ids)

@@ -35,7 +35,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 ALL = 2**31 - 1
-Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
+Analysis = tuple[float, Sequence[int], Sequence[int]]  # log probability, closings by word, leaves by word
 
 
 class GenerativeParser(TreebankParser):

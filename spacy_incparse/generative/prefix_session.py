@@ -19,7 +19,7 @@ from spacy_incparse.parsers.parse import Parse, Tag, Tags
 from spacy_incparse.parsers.pushed_words import NO_WORDS, check_n_analyses, check_word
 
 ALL = 2**31 - 1
-Analysis = tuple[float, list[int], list[int]]  # log probability, closings by word, leaves by word
+Analysis = tuple[float, Sequence[int], Sequence[int]]  # log probability, closings by word, leaves by word
 
 
 class ParsesPrefixes(Protocol):

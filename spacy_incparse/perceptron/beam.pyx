@@ -8,6 +8,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.derivations.left_context cimport ContextC, context_of
 from spacy_incparse.derivations.bracket_constraints cimport BracketConstraints
 from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.derivations.int_vector cimport taken
 from spacy_incparse.derivations.move_effect cimport LowestC, start_arena
 from spacy_incparse.perceptron.scorer cimport Scorer, SiteC
 from spacy_incparse.derivations.encoded_sentence cimport Sentence
@@ -48,7 +49,7 @@ cdef class Beam(IncrementalBeam):
             results = []
             for rank in range(min(k, <int>self.final.size())):
                 self.moves_to(self.final[rank].step.previous, &n_closings, &chain_ids)
-                results.append((self.final[rank].score, list(n_closings), list(chain_ids)))
+                results.append((self.final[rank].score, taken(&n_closings), taken(&chain_ids)))
             return results, self.n_relaxed
 
     def prefix(self, Sentence sentence, int n_words, int k):
@@ -64,7 +65,7 @@ cdef class Beam(IncrementalBeam):
             results = []
             for here in range(self.levels[n_words], min(self.levels[n_words + 1], self.levels[n_words] + k)):
                 self.moves_to(here, &n_closings, &chain_ids)
-                results.append((self.hypotheses[here].score, list(n_closings), list(chain_ids)))
+                results.append((self.hypotheses[here].score, taken(&n_closings), taken(&chain_ids)))
             return results, self.n_relaxed
 
     cdef void run(self, const SentenceC* sentence) noexcept nogil:

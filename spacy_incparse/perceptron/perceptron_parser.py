@@ -37,7 +37,7 @@ from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-Analysis = tuple[int, list[int], list[int]]  # score in table units, closings by word, leaves by word
+Analysis = tuple[int, Sequence[int], Sequence[int]]  # score in table units, closings by word, leaves by word
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,8 @@ class PerceptronParser(TreebankParser):
 
         If that one only replaces a tag that training has not seen, the first given tag is returned.
         """
+        if all(isinstance(tag, str) for tag in tags):
+            return list(tags)  # type: ignore[arg-type]  # mypy does not see what `all` says
         known, moves = self.model.grammar.tags, self._moves.leaves
         chosen = []
         for tag, leaf in zip(tags, leaves, strict=True):
