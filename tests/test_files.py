@@ -2,6 +2,7 @@ import errno
 import subprocess
 import sys
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,19 @@ from spacy_incparse.learning.weights import Weights
 GIGABYTE = 2**30
 
 
-@pytest.fixture
+@contextmanager
 def full_disk():
-    """Let this process write no file of more than 4 kB; the signal that says so is ignored by Python."""
+    """Let this process write no file of more than 4 kB; the signal that says so is ignored by Python.
+
+    No longer than needed, since the output of the tests may be a file, too.
+    """
     resource = pytest.importorskip("resource", reason="Windows has no limits on a process")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_file_is_written(tmp_path):
@@ -31,19 +37,19 @@ def test_a_file_is_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_what_cannot_be_written_is_named_and_leaves_what_was_there(tmp_path, full_disk):
+def test_what_cannot_be_written_is_named_and_leaves_what_was_there(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"old")
-    with pytest.raises(IncparseError, match="model: cannot be written: "):
+    with full_disk(), pytest.raises(IncparseError, match="model: cannot be written: "):
         write_bytes(path, bytes(10_000))
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_rows_that_cannot_be_written_leave_no_file(tmp_path, full_disk):
-    with pytest.raises(IncparseError, match=r"rows.tsv: cannot be written: "):
+def test_rows_that_cannot_be_written_leave_no_file(tmp_path):
+    with full_disk(), pytest.raises(IncparseError, match=r"rows.tsv: cannot be written: "):
         write_lines(tmp_path / "rows.tsv", ["a row"] * 10_000)
-    with pytest.raises(IncparseError, match=r"scores.json: cannot be written: "):
+    with full_disk(), pytest.raises(IncparseError, match=r"scores.json: cannot be written: "):
         write_json(tmp_path / "scores.json", {"scores": list(range(10_000))})
     assert list(tmp_path.iterdir()) == []
 
