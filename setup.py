@@ -20,6 +20,11 @@ DIRECTIVES = {
     "auto_pickle": False,
     "binding": False,
 }
+# Modules in which parsing spends its time: full optimization is worth the time to compile.
+HOT = (
+    "derivations/incremental_beam", "generative/generative_beam", "generative/generative_scorer",
+    "hybrid/hybrid_scorer", "perceptron/beam", "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
+)  # fmt: skip
 # Modules that run once per model, word or tree: light optimization is enough for them, and compiles faster.
 LIGHT = (
     "derivations/encoded_sentence", "derivations/moves", "features/extraction", "generative/events",
@@ -31,12 +36,13 @@ TRANSLATING = Lock()  # Cython's compiler is not thread-safe; the C++ compilers 
 
 def compiler_arguments(path: str, compiler_type: str) -> list[str]:
     """Return the arguments for a module, given distutils' name of the compiler: "msvc", or "unix" (GCC and Clang)."""
-    is_light = Path(path).with_suffix("").as_posix().removeprefix("spacy_incparse/") in LIGHT
+    module = Path(path).with_suffix("").as_posix().removeprefix("spacy_incparse/")
+    level = 1 if module in LIGHT else 3 if module in HOT else 2
     if compiler_type == "msvc":
-        return ["/std:c++17", "/EHsc", "/utf-8", "/O1" if is_light else "/O2"]
+        return ["/std:c++17", "/EHsc", "/utf-8", "/O1" if level == 1 else "/O2"]
     # Fused multiplications round differently and only some processors have them, but probabilities must not differ.
     # The code is generated, so warnings of GCC and Clang about it are Cython's concern (-w turns them off).
-    return ["-std=c++17", "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", "-O1" if is_light else "-O2"]
+    return ["-std=c++17", "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", f"-O{level}"]
 
 
 class BuildExt(build_ext):
