@@ -74,7 +74,7 @@ DAMAGES = {
     "one bit in the weights": (lambda data: flip(data, len(data) // 2), "its checksum differs"),
     "one bit in the checksum": (lambda data: flip(data, 25), "its checksum differs"),
     "a pickle": (lambda data: pickle.dumps(Bomb()), "this version reads"),
-    "a pickle inside": (lambda data: with_part(data, "parser", pickle.dumps(Bomb())), "no parser model"),
+    "a pickle inside": (lambda data: with_part(data, "parser", pickle.dumps(Bomb())), "not a parser model"),
     "a part of another kind": (lambda data: pack({"parser": [1, 2]}), "not a map of byte strings"),
     "a tagger that is none": (lambda data: with_part(data, "tagger", b"junk"), "tagger"),
 }
