@@ -82,7 +82,7 @@ class GoldBrackets:
 
 
 class _CountedBrackets(dict[Bracket, Bracket | None]):
-    """Maps a phrase of a tree to the bracket that counts, or to None; its label is one that stands for all its equals."""
+    """Maps a phrase of a tree to the bracket that counts, or to None; one label stands for all its equals."""
 
     def __init__(self, is_kept: Sequence[bool], rules: Rules, classes: dict[str, str]):
         super().__init__()
