@@ -1,0 +1,88 @@
+"""Log loss with a Gaussian prior: the probability of the best candidates (Johnson et al. 1999)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.rerank.best_candidates import best_candidates, is_best
+from spacy_incparse.rerank.list_probabilities import list_probabilities
+from spacy_incparse.rerank.prior_fit import FitSettings, Loss, fit
+from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
+from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+
+Target = Literal["best", "shared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogSettings(FitSettings):
+    """Settings of the log loss.
+
+    target: "best", the probability of x_{i,1} (Collins 2000, equation 1); "shared", of all candidates with the highest
+    F together (Charniak & Johnson 2005, section 4).
+    """
+
+    target: Target = "shared"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.target not in get_args(Target):
+            raise ConfigError(f"target is {self.target!r}: choose from {', '.join(get_args(Target))}")
+
+
+class LogLearner:
+    """Maximizes the probability of each list's best candidate, or best candidates, under a Gaussian prior."""
+
+    name = "log"
+
+    def __init__(self, settings: LogSettings | None = None):
+        self.settings = settings or LogSettings()
+
+    @property
+    def rounds(self) -> int:
+        """The greatest number of iterations."""
+        return self.settings.max_iterations
+
+    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
+        """Return the weights of the minimum."""
+        return fit(data, log_loss(data, self.settings.target), self.settings, progress)
+
+    def path(
+        self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
+    ) -> Iterator[tuple[int, RerankerWeights]]:
+        """Yield the weights of the minimum."""
+        check_rounds(rounds)
+        yield rounds[-1], self.learn(data, progress)
+
+
+def log_loss(data: RerankingData, target: Target) -> Loss:
+    """Return the function from F(x) of all candidates to sum over lists of -log P(target), and its gradient."""
+    if target == "best":
+        is_target = np.zeros(data.n_candidates, bool)
+        is_target[best_candidates(data)] = True
+    else:
+        is_target = is_best(data)
+    first, sizes = data.list_starts[:-1], np.diff(data.list_starts)
+
+    def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
+        probabilities = list_probabilities(values, data.list_starts)
+        # Within the targets alone, so that their share of the target stays exact where their probability is tiny.
+        among_targets = list_probabilities(np.where(is_target, values, -np.inf), data.list_starts)
+        log_all, log_targets = (
+            _log_sums(values, first, sizes),
+            _log_sums(np.where(is_target, values, -np.inf), first, sizes),
+        )
+        # d(-log P(target)) / dF(x) = P(x) - P(x | target)
+        return float((log_all - log_targets).sum()), probabilities - among_targets
+
+    return loss
+
+
+def _log_sums(values: np.ndarray, first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return log(sum of e^F) of each list."""
+    most = np.maximum.reduceat(values, first)
+    return most + np.log(np.add.reduceat(np.exp(values - np.repeat(most, sizes)), first))
