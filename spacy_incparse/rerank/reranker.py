@@ -1,0 +1,194 @@
+"""A trained reranker: which features it sees, their weights, and how it chooses from a list.
+
+    F(x) = scores . (base score of x / base temperature) + sum of the weights of x's features    (Collins 2000, eq. 4)
+
+The probability of x among the candidates is proportional to exp(F(x) / temperature).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import srsly
+
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.files import unzip
+from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
+from spacy_incparse.parsers.parse import Parse
+from spacy_incparse.rerank.choice import expected_f
+from spacy_incparse.rerank.data_building import phrase_overlaps
+from spacy_incparse.rerank.families import DEFAULT_FAMILIES, check_families
+from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.rerank.reranking_data import RerankerWeights
+from spacy_incparse.settings import Settings, check_number
+from spacy_incparse.trees.heads import HeadRules
+
+FORMAT = "spacy-incparse reranker 1"
+CHOICES = ("score", "expected_f")
+MOST_COUNT = 100
+MOST_SCORES = 100
+LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankerConfig(Settings):
+    """Settings of a reranker.
+
+    families: the names of the families of features. max_count: counts above it are equal. n: how many candidates of a
+    list it looks at. choose: "score" for the most probable tree, "expected_f" for the one with the best expected F.
+    """
+
+    SEARCH = ("n", "choose")
+
+    families: Sequence[str] = DEFAULT_FAMILIES
+    max_count: int = 4
+    n: int = 20
+    choose: str = "score"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "families", tuple(check_families(self.families)))
+        check_number("max_count", self.max_count, 1, MOST_COUNT)
+        check_number("n", self.n, 1, N_ANALYSES)
+        if self.choose not in CHOICES:
+            raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(CHOICES)}")
+
+
+class RankedParse(NamedTuple):
+    """A candidate with its new score, and its probability among the candidates."""
+
+    parse: Parse
+    probability: float
+
+
+class Reranker:
+    """Features, their weights and a temperature.
+
+    columns: the features that the model knows, with one weight each. heads: the rules of the features that need heads.
+    """
+
+    def __init__(
+        self,
+        config: RerankerConfig,
+        heads: HeadRules,
+        columns: FeatureColumns,
+        weights: RerankerWeights,
+        temperature: float = 1.0,
+    ):
+        self.config, self.heads, self.columns, self.temperature = config, heads, columns, temperature
+        self.weights = RerankerWeights(
+            np.asarray(weights.scores, dtype=np.float64), np.asarray(weights.features, dtype=np.float32)
+        )
+        if len(columns) != len(self.weights.features):
+            raise ValueError(f"{len(columns)} features, but {len(self.weights.features)} weights")
+
+    @cached_property
+    def extractor(self) -> FeatureExtractor:
+        """What finds the features of trees."""
+        return FeatureExtractor(list(self.config.families), self.heads, max_count=self.config.max_count)
+
+    def rerank(self, parses: Sequence[Parse], base_temperature: float) -> list[RankedParse]:
+        """Return the first n candidates with their new scores, the chosen one first, the others by descending score.
+
+        parses: the list of one sentence, best first, with the base parser's scores. Equal scores keep the order of the
+        list. A list of one candidate, or a flat tree, is returned unchanged.
+        """
+        candidates = list(parses[: self.config.n])
+        if len(candidates) == 1 or candidates[0].source == "flat":
+            return [RankedParse(candidates[0], 1.0)]
+        scores = self.scores(candidates, base_temperature)
+        found = [replace(parse, score=score) for parse, score in zip(candidates, scores, strict=True)]
+        shares = probabilities(scores, self.temperature)
+        order = sorted(range(len(found)), key=lambda i: -scores[i])
+        if self.config.choose == "expected_f":
+            best = int(np.argmax(expected_f(phrase_overlaps([parse.tree for parse in found]), np.array(shares))))
+            order.sort(key=lambda i: i != best)
+        return [RankedParse(found[i], shares[i]) for i in order]
+
+    def scores(self, parses: Sequence[Parse], base_temperature: float) -> list[float]:
+        """Return F of each candidate of a list."""
+        starts, columns = self.extractor.columns([parse.tree for parse in parses], self.columns)
+        rows = np.repeat(np.arange(len(parses)), np.diff(starts))
+        sums = np.bincount(rows, self.weights.features[columns], minlength=len(parses))
+        base = np.array([parse.score for parse in parses]) / base_temperature
+        return (sums + self.weights.scores[0] * base).tolist()
+
+    def with_settings(self, **settings: Any) -> Reranker:
+        """Return a reranker with the same weights and another `n` or `choose`."""
+        config = self.config.with_search(**settings)
+        return Reranker(config, self.heads, self.columns, self.weights, self.temperature)
+
+    def without_zeros(self) -> Reranker:
+        """Return the same reranker without the features whose weight is 0."""
+        kept = np.flatnonzero(self.weights.features)
+        weights = RerankerWeights(self.weights.scores, self.weights.features[kept])
+        return Reranker(self.config, self.heads, self.columns.subset(kept), weights, self.temperature)
+
+    def to_bytes(self) -> bytes:
+        """Return the reranker as bytes; `from_bytes` is the inverse."""
+        return srsly.msgpack_dumps(
+            {
+                "format": FORMAT,
+                "config": self.config.to_dict() | {"families": list(self.config.families)},
+                "heads": self.heads.to_dict(),
+                "temperature": float(self.temperature),
+                "scores": self.weights.scores.astype("<f8").tobytes(),
+                "columns": self.columns.to_bytes(),
+                "weights": zlib.compress(self.weights.features.astype("<f4").tobytes(), 6),
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Reranker:
+        """Return the reranker that `to_bytes` wrote. Raises ModelError for anything else."""
+        content = _content(data)
+        try:
+            config = RerankerConfig.from_dict(content["config"])
+            heads = HeadRules.from_dict(content["heads"])
+        except (ConfigError, TypeError) as error:
+            raise ModelError(f"the reranker is damaged: {error}") from None
+        columns = FeatureColumns.from_bytes(content["columns"])
+        unpacked = unzip(content["weights"], "the reranker's weights are", 4 * len(columns))
+        weights = RerankerWeights(
+            _numbers(content["scores"], "<f8", 1, "scores"), _numbers(unpacked, "<f4", len(columns), "weights")
+        )
+        return cls(config, heads, columns, weights, _temperature(content["temperature"]))
+
+
+_TYPES = {
+    "config": dict, "heads": dict, "temperature": float, "scores": bytes, "columns": bytes, "weights": bytes
+}  # fmt: skip
+
+
+def _content(data: bytes) -> dict[str, Any]:
+    """Return the parts of a stored reranker, each of the right type."""
+    try:
+        content = srsly.msgpack_loads(data)
+    except Exception as error:
+        raise ModelError(f"not a reranker: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelError("not a reranker of this version: train it again")
+    for name, kind in _TYPES.items():
+        if not isinstance(content.get(name), kind):
+            raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")
+    return content
+
+
+def _numbers(data: bytes, kind: str, n: int, what: str) -> np.ndarray:
+    if len(data) != n * np.dtype(kind).itemsize:
+        raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be the {what} of {n:,} features")
+    numbers = np.frombuffer(data, dtype=kind)
+    if not np.isfinite(numbers).all():
+        raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
+    return numbers
+
+
+def _temperature(value: float) -> float:
+    if not LOWEST <= value <= HIGHEST:
+        raise ModelError(f"the reranker is damaged: its temperature is {value!r}")
+    return value
