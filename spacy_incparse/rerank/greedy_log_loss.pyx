@@ -28,7 +28,7 @@ cdef class GreedyLogLoss:
     cdef int max_iterations
     cdef BestFeature best_feature
     cdef double[::1] alphas, deltas        # of features: weights, and BestWt(k)
-    cdef double[::1] values, probabilities # of candidates: F(x) and P(x)
+    cdef double[::1] values, probabilities  # of candidates: F(x) and P(x)
     cdef const int64_t[::1] list_starts, feature_starts, best
     cdef const int32_t[::1] features
     cdef vector[int64_t] place_starts      # by feature: its places
@@ -40,7 +40,7 @@ cdef class GreedyLogLoss:
     cdef vector[char] is_changed           # by feature
 
     def __init__(self, data, values, best, double smoothing, double tolerance, int max_iterations):
-        cdef Py_ssize_t number, feature, n_features = data.n_features
+        cdef Py_ssize_t number, n_features = data.n_features
         self.smoothing, self.tolerance, self.max_iterations = smoothing, tolerance, max_iterations
         self.list_starts, self.feature_starts, self.features = data.list_starts, data.feature_starts, data.features
         self.best = best
@@ -55,8 +55,7 @@ cdef class GreedyLogLoss:
             for number in range(self.list_starts.shape[0] - 1):
                 self._update_probabilities(number)
                 self._update_shares(number)
-            for feature in range(n_features):
-                self._scale(feature)
+            self._scale_changed()
         self.n_additions = self.n_scaled = self.n_iterations = 0
 
     def run(self, Py_ssize_t n_rounds):
@@ -75,7 +74,6 @@ cdef class GreedyLogLoss:
     cdef bint _round(self) noexcept nogil:
         cdef Py_ssize_t place, feature = self.best_feature.best()
         cdef double delta
-        cdef int32_t other
         if feature < 0:
             return False
         delta = self.deltas[feature]
@@ -84,12 +82,17 @@ cdef class GreedyLogLoss:
             self._raise_values(self.list_of_place[place], <int32_t>place, delta)
             self._update_probabilities(self.list_of_place[place])
             self._update_shares(self.list_of_place[place])
-        for other in self.changed:
-            self._scale(other)
-            self.is_changed[other] = 0
-        self.changed.clear()
+        self._scale_changed()
         self.n_rounds += 1
         return True
+
+    cdef void _scale_changed(self) noexcept nogil:
+        """Find the best weights of the features that occur in lists whose probabilities have changed."""
+        cdef int32_t feature
+        for feature in self.changed:
+            self._scale(feature)
+            self.is_changed[feature] = 0
+        self.changed.clear()
 
     cdef void _scale(self, Py_ssize_t feature) noexcept nogil:
         """Find BestWt(k) and BestLoss(k) by iterative scaling: delta += log(h_k / p_k) until delta stays.
@@ -99,10 +102,10 @@ cdef class GreedyLogLoss:
         """
         cdef Py_ssize_t place, begin = self.place_starts[feature], end = self.place_starts[feature + 1]
         cdef double n_seen = self.smoothing, n_expected, delta = 0, step, growth, gain = 0
-        cdef int number
+        cdef int _iteration
         for place in range(begin, end):
             n_seen += self.is_on_best[place]
-        for number in range(self.max_iterations):
+        for _iteration in range(self.max_iterations):
             growth = exp(delta)
             n_expected = 2 * self.smoothing * growth / (1 + growth)
             for place in range(begin, end):
