@@ -10,17 +10,16 @@ import numpy as np
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.boosting import Boosting
+from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, base_scores, greedy_path
 from spacy_incparse.rerank.ranking_pairs import RankingPairs, ranking_pairs
-from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
+from spacy_incparse.rerank.rerank_learner import Progress
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 from spacy_incparse.settings import Settings, check_number
 
 PairWeights = Literal["none", "f"]
 Algorithm = Literal["efficient", "naive"]
-_LEAST_SMOOTHING = 1e-12  # without any, a feature that is never wrong would get an infinite weight
 _MOST_BASE_WEIGHT = 64.0
 _BISECTIONS = 60
-_REPORT_EVERY = 100  # rounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class BoostSettings(Settings):
 
     def __post_init__(self) -> None:
         check_number("rounds", self.rounds, 0, 10_000_000)
-        check_number("smoothing", self.smoothing, _LEAST_SMOOTHING, 1, is_whole=False)
+        check_number("smoothing", self.smoothing, LEAST_SMOOTHING, 1, is_whole=False)
         for name, value, known in (
             ("pair_weights", self.pair_weights, get_args(PairWeights)),
             ("algorithm", self.algorithm, get_args(Algorithm)),
@@ -70,19 +69,8 @@ class BoostLearner:
         self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
     ) -> Iterator[tuple[int, RerankerWeights]]:
         """Yield the weights after each number of rounds, which must ascend."""
-        check_rounds(rounds)
         base_weight, boosting = self.start(data)
-        scores = np.zeros(data.scores.shape[1])
-        scores[0] = base_weight
-        done = 0
-        for wanted in rounds:
-            while done < wanted:
-                n_rounds = min(_REPORT_EVERY, wanted - done)
-                boosting.run(n_rounds)
-                done += n_rounds
-                if progress:
-                    progress(done, rounds[-1])
-            yield wanted, RerankerWeights(scores.copy(), boosting.weights.copy())
+        yield from greedy_path(boosting, base_scores(data, base_weight), rounds, progress)
 
     def start(self, data: RerankingData) -> tuple[float, Boosting]:
         """Return the base score's weight, alpha_0, and boosting before its first round."""

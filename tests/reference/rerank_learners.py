@@ -105,3 +105,61 @@ def slow_risk_objective(data, scores, weights, sigma, measure):
         by_sentence += sum(p_c * c.f * c.gold for p_c, c in zip(p, candidates, strict=True))
     f = 2 * matched / (n_gold + phrases) if measure == "corpus" else by_sentence / n_gold
     return n_gold * (1 - f) + sum(w * w for w in weights) / (2 * sigma * sigma)
+
+
+class SlowGreedyLog:
+    """Section 2.3.2 of Collins (2000): the whole distribution is calculated afresh for each weight that is tried."""
+
+    def __init__(self, data, smoothing, tolerance, max_scaling):
+        self.lists = SlowLists(data)
+        self.best = [self.lists.best(candidates) for candidates in self.lists.lists]
+        self.weights = [0.0] * data.n_features
+        self.smoothing, self.tolerance, self.max_scaling = smoothing, tolerance, max_scaling
+
+    def loss(self, weights):
+        return -sum(log(p[best]) for p, best in zip(self.distributions(weights), self.best, strict=True))
+
+    def distributions(self, weights):
+        return [probabilities([c.value([1.0], weights) for c in candidates]) for candidates in self.lists.lists]
+
+    def best_weight(self, k):
+        delta = 0.0
+        n_seen = self.smoothing + sum(k in cs[b].features for cs, b in zip(self.lists.lists, self.best, strict=True))
+        for _ in range(self.max_scaling):
+            n_expected = 2 * self.smoothing * probabilities([0.0, delta])[1]
+            for p, candidates in zip(self.distributions(self.updated(k, delta)), self.lists.lists, strict=True):
+                n_expected += sum(p_c for p_c, c in zip(p, candidates, strict=True) if k in c.features)
+            step = log(n_seen / n_expected)
+            delta += step
+            if abs(step) < self.tolerance:
+                break
+        return delta
+
+    def updated(self, k, delta):
+        return [weight + delta * (k == other) for other, weight in enumerate(self.weights)]
+
+    def round(self):
+        """Update the feature with the best loss; return whether there was one."""
+        before, best = self.loss(self.weights), (0.0, None, 0.0)
+        for k in range(len(self.weights)):
+            delta = self.best_weight(k)
+            gain = before - self.loss(self.updated(k, delta))
+            if abs(delta) > self.tolerance and gain > best[0]:
+                best = (gain, k, delta)
+        if best[1] is not None:
+            self.weights = self.updated(*best[1:])
+        return best[1] is not None
+
+
+def slow_perceptron(data, orders, base_weight):
+    """The average of all weight vectors, one after each list, over passes in these orders."""
+    lists = SlowLists(data)
+    weights, history = [0.0] * lists.n_features, []
+    for number in (number for order in orders for number in order):
+        candidates = lists.lists[number]
+        values = [c.value([base_weight], weights) for c in candidates]
+        guess, best = candidates[values.index(max(values))], candidates[lists.best(candidates)]
+        for k in range(lists.n_features):
+            weights[k] += (k in best.features) - (k in guess.features)
+        history.append(list(weights))
+    return [sum(column) / len(history) for column in zip(*history, strict=True)]
