@@ -52,15 +52,13 @@ def read_lists(
     for record in records:
         tree = next(trees, None)
         if tree is None:
-            what = f"there are only {n_lists} gold trees, but more lists; {_ADVICE}"
+            what = f"there are more lists than gold trees ({n_lists}); {_ADVICE}"
             raise TreebankError(path, record.line, 1, what)
         record.gold = None
         yield with_gold(builder.build(record), tree, path, record.line)
         line, n_lists = record.line, n_lists + 1
     if next(trees, None) is not None:
-        raise TreebankError(
-            path, line, 1, f"the file has only {n_lists} lists, but there are more gold trees; {_ADVICE}"
-        )
+        raise TreebankError(path, line, 1, f"there are more gold trees than lists ({n_lists}); {_ADVICE}")
 
 
 def write_lists(path: Path | str, lists: Iterable[CandidateList], format: str = "json") -> None:

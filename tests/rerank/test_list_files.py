@@ -159,8 +159,8 @@ JSON = '{"nbest": [{"tree": "(TOP (NN rain))", "score": -1}]}'
 @pytest.mark.parametrize(
     ("text", "gold", "message"),
     [
-        (JSON, [], "1:1: there are only 0 gold trees, but more lists; there must be one gold tree for each"),
-        (JSON, [Tree.from_string("(TOP (NN rain))")] * 2, "1:1: the file has only 1 lists, but there are more"),
+        (JSON, [], "1:1: there are more lists than gold trees (0); there must be one gold tree for each list"),
+        (JSON, [Tree.from_string("(TOP (NN rain))")] * 2, "1:1: there are more gold trees than lists (1); there must"),
         (JSON, [RAIN], "1:1: the gold tree has 2 words, against 1 of the trees of the list; expected gold trees of"),
         (JSON, [Tree.from_string("(TOP (NN hail))")], "the word 'hail' in place 1, against 'rain' of the trees"),
     ],
