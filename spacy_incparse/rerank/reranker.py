@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import srsly
@@ -20,7 +20,7 @@ from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.files import unzip
 from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.choice import expected_f
+from spacy_incparse.rerank.choice import How, expected_f
 from spacy_incparse.rerank.data_building import phrase_overlaps
 from spacy_incparse.rerank.families import DEFAULT_FAMILIES, check_families
 from spacy_incparse.rerank.feature_columns import FeatureColumns
@@ -30,9 +30,7 @@ from spacy_incparse.settings import Settings, check_number
 from spacy_incparse.trees.heads import HeadRules
 
 FORMAT = "spacy-incparse reranker 1"
-CHOICES = ("score", "expected_f")
 MOST_COUNT = 100
-MOST_SCORES = 100
 LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
 
 
@@ -41,7 +39,8 @@ class RerankerConfig(Settings):
     """Settings of a reranker.
 
     families: the names of the families of features. max_count: counts above it are equal. n: how many candidates of a
-    list it looks at. choose: "score" for the most probable tree, "expected_f" for the one with the best expected F.
+    list it looks at. choose: "score" for the most probable tree, "expected_f" for the one with the best expected F, where
+    a tree's probability is proportional to exp(scale F(x)).
     """
 
     SEARCH = ("n", "choose")
@@ -49,14 +48,16 @@ class RerankerConfig(Settings):
     families: Sequence[str] = DEFAULT_FAMILIES
     max_count: int = 4
     n: int = 20
-    choose: str = "score"
+    choose: How = "score"
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", tuple(check_families(self.families)))
         check_number("max_count", self.max_count, 1, MOST_COUNT)
         check_number("n", self.n, 1, N_ANALYSES)
-        if self.choose not in CHOICES:
-            raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(CHOICES)}")
+        if self.choose not in get_args(How):
+            raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
+        check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
 
 
 class RankedParse(NamedTuple):
@@ -106,7 +107,7 @@ class Reranker:
         shares = probabilities(scores, self.temperature)
         order = sorted(range(len(found)), key=lambda i: -scores[i])
         if self.config.choose == "expected_f":
-            best = int(np.argmax(expected_f(phrase_overlaps([parse.tree for parse in found]), np.array(shares))))
+            best = self._best_expected_f(found)
             order.sort(key=lambda i: i != best)
         return [RankedParse(found[i], shares[i]) for i in order]
 
@@ -117,6 +118,10 @@ class Reranker:
         sums = np.bincount(rows, self.weights.features[columns], minlength=len(parses))
         base = np.array([parse.score for parse in parses]) / base_temperature
         return (sums + self.weights.scores[0] * base).tolist()
+
+    def _best_expected_f(self, parses: Sequence[Parse]) -> int:
+        shares = probabilities([parse.score for parse in parses], 1 / self.config.scale)
+        return int(np.argmax(expected_f(phrase_overlaps([parse.tree for parse in parses]), np.array(shares))))
 
     def with_settings(self, **settings: Any) -> Reranker:
         """Return a reranker with the same weights and another `n` or `choose`."""

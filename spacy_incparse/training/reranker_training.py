@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from spacy_incparse.rerank.candidate_list import CandidateList
@@ -11,12 +12,9 @@ from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankingData
-from spacy_incparse.training.learner_choice import choose_learner
+from spacy_incparse.training.learner_choice import Report, learn_weights
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
 from spacy_incparse.trees.heads import HeadRules
-
-Report = Callable[[str], object]
-"""Called with a line of text after each step."""
 
 
 def learn_reranker(
@@ -34,10 +32,10 @@ def learn_reranker(
     lists = _Shortened(lists, config.n)
     columns, data = _columns_and_data(lists, extractor, settings["min_lists"])
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
-    learner = choose_learner(
+    weights, rule = learn_weights(
         data, settings["loss"], settings["learner"], how=config.choose, n_folds=settings["n_folds"], report=report
     )
-    return Reranker(config, heads, columns, learner.learn(data)).without_zeros()
+    return Reranker(replace(config, scale=rule.scale), heads, columns, weights).without_zeros()
 
 
 def reranker_config(settings: Mapping[str, Any]) -> RerankerConfig:
