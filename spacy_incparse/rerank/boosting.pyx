@@ -99,7 +99,8 @@ cdef class Boosting:
 
     cdef double _best_weight(self, Py_ssize_t feature) noexcept nogil:
         """BestWt(k) = 1/2 log((W_k^+ + epsilon Z) / (W_k^- + epsilon Z)), the end of section 2.3.1."""
-        cdef double smooth = self.smoothing * self._loss()
+        # If the ranking is perfect, losses can be too small for a float.
+        cdef double smooth = max(self.smoothing * self._loss(), 1e-300)
         return 0.5 * log((max(self.sums[2 * feature], 0.0) + smooth) / (max(self.sums[2 * feature + 1], 0.0) + smooth))
 
     cdef double _gain(self, Py_ssize_t feature) noexcept nogil:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.choice import ChoiceRule, choose, corpus_f
-from spacy_incparse.rerank.data_building import select_lists
+from spacy_incparse.rerank.data_selection import select_lists
 from spacy_incparse.rerank.list_probabilities import candidate_values
 from spacy_incparse.rerank.rerank_learner import Progress, RerankLearner
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData

@@ -10,6 +10,7 @@ import numpy as np
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.data_selection import starts_of
 from spacy_incparse.rerank.reranking_data import RerankingData
 from spacy_incparse.trees.tree import Tree
 
@@ -31,8 +32,8 @@ def build_data(lists: Iterable[CandidateList], extractor: ColumnExtractor, colum
     if not parts:
         raise IncparseError("there are no lists to learn from")
     return RerankingData(
-        list_starts=_starts([len(part.scores) for part in parts]),
-        feature_starts=_starts(np.concatenate([part.n_features for part in parts])),
+        list_starts=starts_of([len(part.scores) for part in parts]),
+        feature_starts=starts_of(np.concatenate([part.n_features for part in parts])),
         features=np.concatenate([part.features for part in parts]),
         n_features=len(columns),
         scores=np.concatenate([part.scores for part in parts])[:, np.newaxis],
@@ -93,30 +94,3 @@ def _varying(starts: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nd
     kept = counts[position] < len(starts) - 1
     n_features = np.bincount(rows[kept], minlength=len(starts) - 1)
     return n_features, columns[kept].astype(np.int32)
-
-
-def _starts(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(np.fromiter(sizes, np.int64)))).astype(np.int64)
-
-
-def select_lists(data: RerankingData, lists: np.ndarray) -> RerankingData:
-    """Return the data of some lists, given their numbers in the order wanted; columns stay the same."""
-    sizes = np.diff(data.list_starts)[lists]
-    rows = _ranges(data.list_starts[:-1][lists], sizes)
-    n_features = np.diff(data.feature_starts)[rows]
-    return RerankingData(
-        list_starts=_starts(sizes),
-        feature_starts=_starts(n_features),
-        features=data.features[_ranges(data.feature_starts[:-1][rows], n_features)],
-        n_features=data.n_features,
-        scores=data.scores[rows],
-        n_matched=data.n_matched[rows],
-        n_phrases=data.n_phrases[rows],
-        n_gold=data.n_gold[lists],
-        overlaps=tuple(data.overlaps[number] for number in lists) if data.overlaps else (),
-    )
-
-
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the numbers start, start + 1, ..., start + size - 1 of all pairs, joined."""
-    return np.repeat(starts - _starts(sizes)[:-1], sizes) + np.arange(sizes.sum())

@@ -59,3 +59,26 @@ def inverted(const int64_t[::1] starts, const int32_t[::1] columns, Py_ssize_t n
                 rows[ends[column]] = row
     # Now ends[k + 1] is the start of column k.
     return np.append(all_starts[1:], np.int64(columns.shape[0])), all_rows
+
+
+def varies_in_list(const int64_t[::1] list_starts, const int64_t[::1] starts, const int32_t[::1] columns,
+                   Py_ssize_t n_columns):
+    """Return for each 1 whether some row of its list has a 0 in this column, (n,) bool.
+
+    list_starts: (n_lists + 1,) where the rows of each list begin.
+    """
+    cdef Py_ssize_t number, at, begin, end, n_rows
+    result = np.zeros(columns.shape[0], bool)
+    cdef char[::1] varies = result.view(np.int8)
+    cdef int32_t[::1] counts = np.zeros(n_columns, np.int32)
+    with nogil:
+        for number in range(list_starts.shape[0] - 1):
+            n_rows = list_starts[number + 1] - list_starts[number]
+            begin, end = starts[list_starts[number]], starts[list_starts[number + 1]]
+            for at in range(begin, end):
+                counts[columns[at]] += 1
+            for at in range(begin, end):
+                varies[at] = counts[columns[at]] < n_rows
+            for at in range(begin, end):
+                counts[columns[at]] = 0
+    return result

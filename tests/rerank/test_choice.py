@@ -8,7 +8,7 @@ from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.rerank.best_candidates import best_candidates, is_best, sentence_f
 from spacy_incparse.rerank.choice import base_f, choose, corpus_f, expected_f, oracle_f
-from spacy_incparse.rerank.data_building import phrase_overlaps, select_lists
+from spacy_incparse.rerank.data_building import phrase_overlaps
 from spacy_incparse.rerank.list_probabilities import candidate_values, list_probabilities
 from spacy_incparse.rerank.reranking_data import RerankerWeights
 from spacy_incparse.trees.tree import Tree
@@ -94,13 +94,6 @@ def test_corpus_f():
     matched, both = data.n_matched[chosen].sum(), data.n_gold.sum() + data.n_phrases[chosen].sum()
     assert corpus_f(data, chosen) == 2 * matched / both
     assert oracle_f(data) >= base_f(data)
-
-
-def test_lists_can_be_selected():
-    data = random_data(0, n_scores=2)
-    part, slow = SlowLists(select_lists(data, np.array([7, 2]))).lists, SlowLists(data).lists
-    assert [[vars(c) for c in cs] for cs in part] == [[vars(c) for c in slow[number]] for number in (7, 2)]
-    assert (select_lists(data, np.array([7, 2])).overlaps[1] == data.overlaps[2]).all()
 
 
 @pytest.mark.parametrize(("how", "scale", "message"), [("best", 1, "how is 'best'"), ("score", 0, "scale is 0")])

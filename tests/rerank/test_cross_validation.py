@@ -4,7 +4,7 @@ import pytest
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.choice import ChoiceRule, choose, corpus_f
 from spacy_incparse.rerank.cross_validation import best_trial, contiguous_folds, cross_validate, round_numbers
-from spacy_incparse.rerank.data_building import select_lists
+from spacy_incparse.rerank.data_selection import select_lists
 from spacy_incparse.rerank.learners import DEFAULT_LEARNER, LEARNERS, make_learner
 from spacy_incparse.rerank.list_probabilities import candidate_values
 from tests.rerank.random_lists import random_data
@@ -59,6 +59,14 @@ def test_all_learners_have_one_interface():
     trials = cross_validate(data, learners, n_folds=2)
     assert {trial.learner.name for trial in trials} == set(LEARNERS)
     assert make_learner().name == DEFAULT_LEARNER
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("shape", [{"most": 1}, {"n_features": 1, "density": 0.0}, {"n_lists": 1}])
+def test_lists_that_teach_nothing_do_no_harm(name, shape):
+    weights = make_learner(name).learn(random_data(2, **shape))
+    assert np.isfinite(weights.scores).all()
+    assert np.isfinite(weights.features).all()
 
 
 @pytest.mark.parametrize(
