@@ -40,8 +40,10 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         what = f"the line is not JSON, or truncated: {error.msg}; {_EXPECTED}"
         raise TreebankError(path, number, error.colno, what) from None
-    except RecursionError:
-        raise TreebankError(path, number, 1, f"the JSON is nested too deeply; {_EXPECTED}") from None
+    except (RecursionError, ValueError):  # a number of thousands of digits
+        raise TreebankError(
+            path, number, 1, f"the JSON is nested too deeply, or has a huge number; {_EXPECTED}"
+        ) from None
     if not isinstance(content, dict):
         raise TreebankError(path, number, 1, f"{text!r:.40} is no object; {_EXPECTED}")
     return content

@@ -192,6 +192,7 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         (JSON.replace("-1", "NaN"), "1:1: the score nan is not a number"),
         (JSON.replace("-1", "true"), "1:1: the score True is not a number"),
         (JSON.replace("-1", "9" * 999), "1:1: the score 999"),
+        (JSON.replace("-1", "9" * 9999), "1:1: the JSON is nested too deeply, or has a huge number"),
         (JSON.replace("rain", "\\ud83d"), '1:1: half a surrogate pair, which is no character, under "tree"'),
         (JSON.replace("{", '{"temperature": 0, ', 1), "1:1: the temperature 0 is not above 0"),
         (JSON.replace("{", '{"temperature": "warm", ', 1), "1:1: the temperature 'warm' is not a number"),
@@ -226,6 +227,23 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
 )  # fmt: skip
 def test_errors_name_line_value_and_remedy(check, text, message):
     assert message in check(text)
+
+
+@a_file
+@given(st.data())
+def test_damaged_files_are_errors_of_the_user(tmp_path, data):
+    text = data.draw(st.sampled_from([JSON * 2, PRINTED, BLLIP, JSON + "\n" + JSON]))
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 20)))
+    other = data.draw(st.text(alphabet='()# \n{}[]"1-.aS\\', max_size=6))
+    path = tmp_path / "lists"
+    path.write_text(text[:start] + other + text[end:])
+    try:
+        found = list(read_lists(path))
+    except IncparseError as error:
+        assert str(error).startswith(f"{path}:")  # noqa: PT017
+    else:
+        assert all(parse.tree.words == one.words for one in found for parse in one.parses)
 
 
 def test_missing_file(tmp_path):
