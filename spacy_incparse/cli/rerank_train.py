@@ -72,7 +72,7 @@ def rerank_train_command(
 ) -> None:  # fmt: skip
     """Train a reranker, which chooses among the best trees of a parser.
 
-    The parser is trained anew on the parts of TRAIN, because a reranker has to learn from trees of a parser that has not
+    The parser is trained anew on parts of TRAIN, because a reranker has to learn from trees of a parser that has not
     seen the sentences. The lists of finished parts are kept in OUT.lists: the same command continues after them, and
     you can delete them at the end. OUT is for spacy.load(): PIPELINE with a component incparse_reranker.
 
@@ -88,7 +88,7 @@ def rerank_train_command(
     if out.exists() and any(out.iterdir()) and not force:
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
     work = work or out.with_name(f"{out.name}.lists")
-    settings = {"loss": loss.value, "n": n, "choose": choose.value}
+    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose.value}
     settings |= {} if families is None else {"families": [name for name in families.split(",") if name]}
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)

@@ -81,7 +81,7 @@ class Parser:
         return doc
 
     def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
-        """Return the Docs with trees; Docs with tags only pass parser and reranker, so that nothing replaces the tags."""
+        """Return the Docs with trees; Docs with tags pass no component that would replace the tags."""
         if not has_tags:
             return list(self.nlp.pipe(docs))
         own, self._component.tags = self._component.tags, "doc"

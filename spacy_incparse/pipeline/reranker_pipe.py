@@ -23,7 +23,7 @@ from spacy_incparse.documents.reranked_parser import RerankedParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
 from spacy_incparse.documents.user_data import key_of, user_data, write_tree
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
@@ -215,9 +215,10 @@ class IncParserReranker(TrainablePipe):
     ) -> None:
         """Train on n-best lists with gold trees; `get_examples` is not used.
 
-        lists: the path of files with lists (see docs/reranking.md), or CandidateLists. They have to be those of a parser
-        that has not been trained on the sentences, such as the lists of `spacy-incparse rerank-train`. Without lists, a
-        component with weights keeps them. Raises IncparseError if there are neither, or the parser has seen the trees.
+        lists: the path of files with lists (see docs/reranking.md), or CandidateLists. They must be those of a parser
+        that was not trained on the sentences, such as the lists of `spacy-incparse rerank-train`. Without lists, a
+        component with weights keeps them. Raises IncparseError if there are neither, or the parser has seen the
+        trees.
         """
         from spacy_incparse.training.reranker_training import learn_reranker
         from spacy_incparse.training.training_lists import training_lists

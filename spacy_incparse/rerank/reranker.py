@@ -22,15 +22,14 @@ from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.rerank.choice import How, expected_f
 from spacy_incparse.rerank.data_building import phrase_overlaps
-from spacy_incparse.rerank.families import DEFAULT_FAMILIES, check_families
+from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_count
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.reranking_data import RerankerWeights
-from spacy_incparse.settings import Settings, check_number
+from spacy_incparse.settings import Settings, check_number, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
 FORMAT = "spacy-incparse reranker 1"
-MOST_COUNT = 100
 LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
 
 
@@ -38,26 +37,33 @@ LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
 class RerankerConfig(Settings):
     """Settings of a reranker.
 
-    families: the names of the families of features. max_count: counts above it are equal. n: how many candidates of a
-    list it looks at. choose: "score" for the most probable tree, "expected_f" for the one with the best expected F, where
-    a tree's probability is proportional to exp(scale F(x)).
+    families: the names of the families of features. max_count: counts above it are equal. closed_tags: the tags of
+    closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
+    probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
+    exp(scale F(x)).
     """
 
     SEARCH = ("n", "choose")
 
-    families: Sequence[str] = DEFAULT_FAMILIES
+    families: Sequence[str] = DEFAULT
     max_count: int = 4
+    closed_tags: Sequence[str] = ()
     n: int = 20
     choose: How = "score"
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "families", tuple(check_families(self.families)))
-        check_number("max_count", self.max_count, 1, MOST_COUNT)
+        object.__setattr__(self, "families", check_families(self.families))
+        object.__setattr__(self, "closed_tags", checked_labels("closed_tags", self.closed_tags))
+        check_max_count(self.max_count)
         check_number("n", self.n, 1, N_ANALYSES)
         if self.choose not in get_args(How):
             raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
         check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
+
+    def extractor(self, heads: HeadRules) -> FeatureExtractor:
+        """Return what finds the features of trees."""
+        return FeatureExtractor(self.families, heads, self.max_count, closed_tags=self.closed_tags)
 
 
 class RankedParse(NamedTuple):
@@ -91,7 +97,7 @@ class Reranker:
     @cached_property
     def extractor(self) -> FeatureExtractor:
         """What finds the features of trees."""
-        return FeatureExtractor(list(self.config.families), self.heads, max_count=self.config.max_count)
+        return self.config.extractor(self.heads)
 
     def rerank(self, parses: Sequence[Parse], base_temperature: float) -> list[RankedParse]:
         """Return the first n candidates with their new scores, the chosen one first, the others by descending score.
@@ -139,7 +145,7 @@ class Reranker:
         return srsly.msgpack_dumps(
             {
                 "format": FORMAT,
-                "config": self.config.to_dict() | {"families": list(self.config.families)},
+                "config": self.config.to_dict(),
                 "heads": self.heads.to_dict(),
                 "temperature": float(self.temperature),
                 "scores": self.weights.scores.astype("<f8").tobytes(),

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from spacy_incparse.rerank.choice import ChoiceRule, How, base_f
 from spacy_incparse.rerank.cross_validation import Trial, best_trial, cross_validate
 from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.rerank.rerank_learner import RerankLearner
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_building import build_data
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.rerank.label_classes import closed_class_tags
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankingData
 from spacy_incparse.training.learner_choice import Report, learn_weights
@@ -20,17 +21,16 @@ from spacy_incparse.trees.heads import HeadRules
 def learn_reranker(
     lists: Iterable[CandidateList], heads: HeadRules, settings: Mapping[str, Any], report: Report = lambda _: None
 ) -> Reranker:
-    """Return a reranker trained on lists with gold trees, which are read twice: for the features, then for the data.
+    """Return a reranker trained on lists with gold trees, which are read three times.
 
     heads: the head rules of the features. settings: see `RERANK_DEFAULTS`. Raises ConfigError for wrong settings, and
     IncparseError for lists that cannot be learned from.
     """
     check_reranking(settings)
     settings = RERANK_DEFAULTS | dict(settings)
-    config = reranker_config(settings)
-    extractor = FeatureExtractor(list(config.families), heads, max_count=config.max_count)
-    lists = _Shortened(lists, config.n)
-    columns, data = _columns_and_data(lists, extractor, settings["min_lists"])
+    lists = _Shortened(lists, settings["n"])
+    config = reranker_config(settings, closed_class_tags(found.gold for found in lists if found.gold is not None))
+    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"])
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
     weights, rule = learn_weights(
         data, settings["loss"], settings["learner"], how=config.choose, n_folds=settings["n_folds"], report=report
@@ -38,10 +38,10 @@ def learn_reranker(
     return Reranker(replace(config, scale=rule.scale), heads, columns, weights).without_zeros()
 
 
-def reranker_config(settings: Mapping[str, Any]) -> RerankerConfig:
+def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> RerankerConfig:
     """Return the part of the settings of training that belongs to the model."""
     names = ("max_count", "n", "choose", *(["families"] if settings["families"] is not None else []))
-    return RerankerConfig(**{name: settings[name] for name in names})
+    return RerankerConfig(**{name: settings[name] for name in names}, closed_tags=closed_tags)
 
 
 def _columns_and_data(

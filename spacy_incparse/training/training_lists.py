@@ -51,8 +51,8 @@ def _checked(path: Path) -> Iterator[CandidateList]:
     origin = ListOrigin.read(path)
     if origin is None:
         warnings.warn(
-            f"{path}: it is not known what the parser of these lists was trained on ({path.name}{SUFFIX} is missing): if "
-            f"it has seen the sentences, the reranker learns nothing",
+            f"{path}: no {path.name}{SUFFIX} says what the parser of these lists was trained on: if it has seen the "
+            f"sentences, the reranker learns nothing useful",
             stacklevel=2,
         )
     for number, candidates in enumerate(read_lists(path), start=1):
@@ -61,7 +61,7 @@ def _checked(path: Path) -> Iterator[CandidateList]:
             raise IncparseError(f"{path}: list {number} ({start!r}) has no gold tree to learn from")
         if origin is not None and sentence_key(candidates.words) in origin.trained_on:
             raise IncparseError(
-                f"{path}: list {number} ({start!r}) is of a parser that was trained on this sentence, so that its trees "
-                f"are better than those of new sentences: make lists with `spacy-incparse rerank-train`"
+                f"{path}: list {number} ({start!r}) is of a parser that was trained on this sentence, so its trees are "
+                f"better than those of new sentences: make lists with `spacy-incparse rerank-train`"
             )
         yield candidates
