@@ -149,8 +149,8 @@ class Reranker:
                 "heads": self.heads.to_dict(),
                 "temperature": float(self.temperature),
                 "scores": self.weights.scores.astype("<f8").tobytes(),
-                "columns": self.columns.to_bytes(),
-                "weights": zlib.compress(self.weights.features.astype("<f4").tobytes(), 6),
+                "columns": _packed_keys(self.columns.keys),
+                "weights": _packed(self.weights.features.astype("<f4")),
             }
         )
 
@@ -163,12 +163,15 @@ class Reranker:
             heads = HeadRules.from_dict(content["heads"])
         except (ConfigError, TypeError) as error:
             raise ModelError(f"the reranker is damaged: {error}") from None
-        columns = FeatureColumns.from_bytes(content["columns"])
-        unpacked = unzip(content["weights"], "the reranker's weights are", 4 * len(columns))
+        keys = np.cumsum(_unpacked(content["columns"], "<u8", "features"), dtype=np.uint64)
+        if not (keys[1:] > keys[:-1]).all():
+            raise ModelError("the reranker's features are damaged: their keys are not in ascending order")
         weights = RerankerWeights(
-            _numbers(content["scores"], "<f8", 1, "scores"), _numbers(unpacked, "<f4", len(columns), "weights")
+            _numbers(content["scores"], "<f8", "scores"), _unpacked(content["weights"], "<f4", "weights")
         )
-        return cls(config, heads, columns, weights, _temperature(content["temperature"]))
+        if len(weights.scores) != 1 or len(weights.features) != len(keys):
+            raise ModelError(f"the reranker is damaged: {len(keys)} features, but {len(weights.features)} weights")
+        return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]))
 
 
 _TYPES = {
@@ -190,9 +193,30 @@ def _content(data: bytes) -> dict[str, Any]:
     return content
 
 
-def _numbers(data: bytes, kind: str, n: int, what: str) -> np.ndarray:
-    if len(data) != n * np.dtype(kind).itemsize:
-        raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be the {what} of {n:,} features")
+def _packed_keys(keys: np.ndarray) -> bytes:
+    """Return ascending keys as bytes: their differences, whose high bytes are 0."""
+    return _packed(np.diff(keys, prepend=np.uint64(0)).astype("<u8"))
+
+
+def _packed(numbers: np.ndarray) -> bytes:
+    """Return numbers as compressed bytes: first the lowest byte of all, and so on, since the high ones are alike."""
+    planes = numbers.view(np.uint8).reshape(-1, numbers.itemsize).T
+    return zlib.compress(planes.tobytes(), 6)
+
+
+def _unpacked(data: bytes, kind: str, what: str) -> np.ndarray:
+    """Return the numbers that `_packed` packed."""
+    size = np.dtype(kind).itemsize
+    planes = unzip(data, f"the reranker's {what} are")
+    if len(planes) % size:
+        raise ModelError(f"the reranker's {what} are damaged: {len(planes):,} bytes are no numbers of {size} bytes")
+    joined = np.frombuffer(planes, np.uint8).reshape(size, -1).T
+    return _numbers(joined.tobytes(), kind, what)
+
+
+def _numbers(data: bytes, kind: str, what: str) -> np.ndarray:
+    if len(data) % np.dtype(kind).itemsize:
+        raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be its {what}")
     numbers = np.frombuffer(data, dtype=kind)
     if not np.isfinite(numbers).all():
         raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
