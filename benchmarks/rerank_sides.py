@@ -12,7 +12,7 @@ from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.rerank.rerank_learner import RerankLearner
 
 SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F
-SIGMAS = (0.03, 0.1, 0.3)
+SIGMAS = (0.05, 0.1, 0.2)
 RULES: dict[How, tuple[ChoiceRule, ...]] = {
     "score": (ChoiceRule(),),
     "expected_f": tuple(ChoiceRule("expected_f", scale) for scale in SCALES),
@@ -21,13 +21,17 @@ RULES: dict[How, tuple[ChoiceRule, ...]] = {
 
 @dataclass(frozen=True)
 class Side:
-    """A learner with fixed settings, and values of others to choose from. name: of the row in RESULTS.md."""
+    """A learner with fixed settings, and values of others to choose from.
+
+    name: of the row in RESULTS.md. most_trees: the length of the longest lists that it learns from in a useful time.
+    """
 
     name: str
     title: str
     learner: str
     fixed: Mapping[str, Any]
     grid: Mapping[str, Sequence[Any]]
+    most_trees: int = 100
 
     def learners(self, most_rounds: int) -> Iterator[RerankLearner]:
         """Yield a learner for each combination of settings; those that go on by rounds stop after `most_rounds`."""
@@ -41,15 +45,15 @@ class Side:
 
 
 _SMOOTHING = (0.0025, 0.01, 0.03)
-BOOST = Side("boost", "boosting", "boost", {"rounds": 8000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
+BOOST = Side("boost", "boosting", "boost", {"rounds": 4000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
 BOOST_F = Side(
-    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 8000, "pair_weights": "f"},
+    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 4000, "pair_weights": "f"},
     {"smoothing": _SMOOTHING},
 )  # fmt: skip
-LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 400}, {"smoothing": (1.0,)})
+LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, {"smoothing": (1.0,)}, most_trees=20)
 LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "best"}, {"sigma": SIGMAS})
 LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
-RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (*SIGMAS, 1.0)})
-PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (3.0, 10.0, 30.0)})
+RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (0.1, 0.3, 1.0)})
+PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (10.0, 30.0, 100.0)})
 
 SIDES = {side.name: side for side in (BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON)}

@@ -83,7 +83,7 @@ class Study:
         """Choose a side's settings by cross-validation."""
         tried = [
             (n, settings, rounds, ChoiceRule(how, scale), gain)
-            for n in self.n_best
+            for n in self._lengths(side)
             for settings, rounds, rule, scale, gain in self._trials(side, n)
             if rule == how
         ]
@@ -153,6 +153,9 @@ class Study:
 
         settings = [learner.settings.to_dict() for learner in self._learners(side)]
         return self._part(f"{side.name}, {n} trees: settings", {"n": n, "settings": settings}, make)["trials"]
+
+    def _lengths(self, side: Side) -> list[int]:
+        return [n for n in self.n_best if n <= side.most_trees] or [self.n_best[0]]
 
     def _learners(self, side: Side) -> list[RerankLearner]:
         return list(side.learners(self._most_rounds))

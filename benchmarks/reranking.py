@@ -132,7 +132,7 @@ class Report:
         n = min(20, self.study.n_best[-1])
         data = self.study.shorter(n)
         found, size = (
-            algorithm_costs(data.train, self._arguments.rounds, self._arguments.greedy_rounds),
+            algorithm_costs(data.train, self._arguments.cost_rounds, self._arguments.greedy_rounds),
             sizes(data.train),
         )
         shared = [str(size[name]) for name in ("sentences", "trees", "features")]
@@ -220,10 +220,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, help="passes of the parsers; default: the recipe's")
     parser.add_argument("--folds", type=int, default=5, help="of the train part; default: 5")
     parser.add_argument(
-        "--n", type=lambda text: sorted(map(int, text.split(","))), default=[10, 20, 50],
-        help="lengths of the lists to choose from; default: 10,20,50",
+        "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20, 50],
+        help="lengths of the lists to choose from; default: 20,50",
     )  # fmt: skip
-    parser.add_argument("--rounds", type=int, default=1000, help="at most, and of the cost; default: 1000")
+    parser.add_argument("--rounds", type=int, default=4000, help="at most; default: 4000")
+    parser.add_argument("--cost-rounds", type=int, default=1000, help="of boosting in the cost; default: 1000")
     parser.add_argument("--greedy-rounds", type=int, default=50, help="of greedy log loss in the cost; default: 50")
     parser.add_argument("--learners", type=_names(SIDES), default=list(SIDES), help=f"of {','.join(SIDES)}")
     parser.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"of {','.join(PARTS)}; default: all")

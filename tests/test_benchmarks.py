@@ -299,7 +299,7 @@ def reranking(run, load, monkeypatch, tmp_path):
     monkeypatch.setattr(load("base_lists"), "read_recipe", read_small)
 
     def _reranking(*arguments):
-        small = ["--config", "paper", "--epochs", 1, "--limit", 30, "--folds", 2, "--rounds", 8]
+        small = ["--config", "paper", "--epochs", 1, "--limit", 30, "--folds", 2, "--rounds", 8, "--cost-rounds", 8]
         return run("reranking", "sample", *small, "--output", tmp_path / "reranking", *arguments)
 
     return _reranking
