@@ -12,6 +12,7 @@ from spacy_incparse.cli.convert import convert_command
 from spacy_incparse.cli.evaluate import evaluate_command
 from spacy_incparse.cli.group import CommandGroup
 from spacy_incparse.cli.measures import measures_command
+from spacy_incparse.cli.oracle import oracle_command
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.score import score_command
 from spacy_incparse.cli.score_trees import score_trees_command
@@ -27,6 +28,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate_command,
     "score": score_command,
     "score-trees": score_trees_command,
+    "oracle": oracle_command,
     "search": search_command,
     "measures": measures_command,
     "convert": convert_command,

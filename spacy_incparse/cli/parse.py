@@ -28,6 +28,8 @@ class Format(str, Enum):
     draw = "draw"
     svg = "svg"
     html = "html"
+    lists = "lists"
+    bllip = "bllip"
 
 
 def parse_command(
@@ -61,6 +63,7 @@ def parse_command(
     Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. Trees
     are printed as soon as they are parsed. Formats: "penn" (one tree per line), "pretty" (indented), "json" (one object
     per line), "draw" (in characters), "svg" (one picture) and "html" (a page in which you can fold and search).
+    For n-best lists in files there are "lists" (JSON lines) and "bllip" (the format of that parser).
 
     \b
     Examples:
@@ -68,6 +71,7 @@ def parse_command(
       spacy-incparse parse --input book.txt --format json > book.jsonl
       spacy-incparse parse --input letter.txt --format html > letter.html
       echo "It rained ." | spacy-incparse parse --tokenized --nbest 3
+      spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
     writer = find_writer((format_ or _default_format()).value)

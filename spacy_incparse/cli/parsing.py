@@ -28,6 +28,7 @@ class ParsedSentence:
     char_starts: Sequence[int]  # of each word in `text`
     char_ends: Sequence[int]
     parses: Sequence[Parse]
+    temperature: float | None = None  # of the model, if the analyses come from it
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
@@ -94,4 +95,5 @@ def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, 
         [offset - start for offset in sentence.char_starts],
         [offset - start for offset in sentence.char_ends],
         component.nbest_parses(sentence, k),
+        component.decoder.temperature,
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import srsly
 
+from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.list_files import LIST_WRITERS
 from spacy_incparse.tokens import raw_to_penn
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
@@ -59,8 +61,19 @@ def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
         **_analysis(best, ptb),
     }
     if is_list:
+        content["temperature"] = sentence.temperature
         content["nbest"] = [_analysis(parse, ptb) for parse in sentence.parses]
     yield srsly.json_dumps(content)
+
+
+def write_list(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
+    """Yield the line of an n-best list, as `rerank.list_files` reads it; words are raw."""
+    return LIST_WRITERS["json"](_candidates(sentence), number)
+
+
+def write_bllip(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
+    """Yield the lines of an n-best list in the format of BLLIP; words are in Penn spelling."""
+    return LIST_WRITERS["bllip"](_candidates(sentence), number)
 
 
 SENTENCE_WRITERS: dict[str, SentenceWriter] = {
@@ -68,6 +81,8 @@ SENTENCE_WRITERS: dict[str, SentenceWriter] = {
     "penn": write_penn,
     "json": write_json,
     "draw": write_drawing,
+    "lists": write_list,
+    "bllip": write_bllip,
 }
 
 
@@ -75,6 +90,10 @@ def penn_spelling(tree: Tree) -> Tree:
     """Return the tree with its words in Penn Treebank spelling, for pictures; brackets escape raw words."""
     arrays = tree.root.arrays
     return Tree(TreeArrays.of(arrays.labels, arrays.sizes, raw_to_penn(tree.words, tree.tags)))
+
+
+def _candidates(sentence: ParsedSentence) -> CandidateList:
+    return CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
 
 
 def _heading(number: int, rank: int, parse: Parse) -> str:

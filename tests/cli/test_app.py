@@ -50,6 +50,11 @@ def test_each_help_has_an_example(run, name):
         (["stats", "missing.mrg"], "missing.mrg: no such file"),
         (["score-trees", "missing.mrg"], "missing.mrg: no such file"),
         (["evaluate", "nowhere", "missing.mrg"], "missing.mrg: no such file"),
+        (["oracle", "nowhere", "missing.mrg"], "missing.mrg: no such file"),
+        (["oracle", "en"], "'en' is no file of n-best lists, so name a treebank to parse"),
+        (["oracle", "en", "x.mrg", "--n", "1,0"], "--n '1,0': pass numbers from 1 separated by commas"),
+        (["oracle", "en", "x.mrg", "--n", "200"], "--n 200: a pipeline's lists have at most 100 trees"),
+        (["oracle", "en", "x.mrg", "--gold-tags", "--no-tags"], "exclude each other"),
         (["evaluate", "nowhere", "x.mrg", "--raw", "--gold-tags"], "exclude each other"),
         (["train", "missing.mrg", "missing.mrg", "out"], "missing.mrg: no such file"),
         (

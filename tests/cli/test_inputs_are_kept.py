@@ -10,6 +10,8 @@ COMMANDS = {
     "score-trees, second": ["score-trees", "other.mrg", "{}", "--output"],
     "evaluate": ["evaluate", "en", "{}", "--output"],
     "evaluate --raw": ["evaluate", "en", "{}", "--raw", "--output"],
+    "oracle": ["oracle", "en", "{}", "--output"],
+    "oracle, lists": ["oracle", "{}", "--output"],
     "score": ["score", "{}", "other.mrg", "--output"],
     "score, parsed": ["score", "other.mrg", "{}", "--output"],
     "score, parsed2": ["score", "other.mrg", "other.mrg", "{}", "--output"],

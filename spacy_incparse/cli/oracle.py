@@ -1,0 +1,191 @@
+"""`oracle`: measure what n-best lists hold, and how far the parser's probabilities can be trusted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_incparse.cli.options import (
+    NoTags,
+    OutputFile,
+    SkipBad,
+    given,
+    keep_inputs,
+    open_pipeline,
+    open_treebank,
+    write_json,
+)
+from spacy_incparse.cli.progress import progress_bar
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.oracle import Oracle, OracleReport
+from spacy_incparse.evaluation.params import COLLINS, EvalbParams, read_params
+from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
+from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.settings import MOST
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+
+SIZES = "1,2,5,10,20,50"
+
+
+def oracle_command(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|LISTS", help="A pipeline: embedded (en), installed, or a folder; or a file of n-best lists."
+        ),
+    ],
+    treebank: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TREEBANK]", help="Bracket file, folder or glob with the gold trees. Optional if LISTS has them."
+        ),
+    ] = None,
+    n: Annotated[
+        str, typer.Option("--n", "-n", metavar="N,N,...", help="The numbers of trees to choose from.")
+    ] = SIZES,
+    gold_tags: Annotated[
+        bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
+    ] = False,
+    prm: Annotated[
+        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
+    output: OutputFile = None,
+) -> None:
+    """Measure n-best lists: the F of the best tree of each list, which no reranker can exceed.
+
+    The lists come from a pipeline, which parses the treebank's sentences, or from a file, also of another parser (JSON
+    lines, brackets with scores, lists of BLLIP). For each n, the table has the F of the oracle, which chooses the best
+    of the first n trees, the mean rank of these trees, the share of lists that contain the gold tree, and the mean
+    length of the lists. The second table shows how often the first tree is right, by its probability.
+
+    \b
+    Examples:
+      spacy-incparse oracle en dev.mrg
+      spacy-incparse oracle out/model-best dev.mrg --n 1,10,100 --output oracle.json
+      spacy-incparse oracle lists.jsonl.gz dev.mrg
+    """
+    sizes = read_sizes(n)
+    keep_inputs(output, treebank, prm, source if os.path.isfile(source) else None)
+    params = COLLINS if prm is None else read_params(prm)
+    settings: dict[str, Any] = {"source": source, "treebank": treebank, "gold_tags": gold_tags}
+    if os.path.isfile(source):
+        report = _of_file(source, treebank, sizes, params, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+        typer.echo(report.format())
+    else:
+        trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+        nlp, parser = open_pipeline(source)
+        lists = model_lists(nlp, parser, trees, gold_tags=gold_tags)
+        temperature = settings["temperature"] = parser.decoder.temperature
+        report = measure(lists, sizes, params, n_lists=len(trees), calibrated=temperature is not None)
+        typer.echo(report.format())
+        if report.n_lists < len(trees):
+            n_left_out = f"{len(trees) - report.n_lists:,} of {len(trees):,} sentences"
+            typer.echo(f"left out because a word is whitespace: {n_left_out}", err=True)
+    write_json(output, settings | report.to_dict())
+
+
+def measure(
+    lists: Iterable[CandidateList],
+    sizes: Sequence[int],
+    params: EvalbParams = COLLINS,
+    *,
+    n_lists: int | None = None,
+    calibrated: bool = True,
+) -> OracleReport:
+    """Return the oracle's figures of lists with gold trees, with a progress bar.
+
+    n_lists: the number of lists, if known. calibrated: whether their temperatures mean anything.
+
+    Raises IncparseError if a list has no gold tree.
+    """
+    oracle = Oracle(sizes, params)
+    with progress_bar(total=n_lists, unit=" lists") as progress:
+        for number, found in enumerate(lists, start=1):
+            if found.gold is None:
+                raise IncparseError(
+                    f"list {number} has no gold tree: also name the treebank, as in oracle LISTS TREEBANK"
+                )
+            probability = _first_probability(found) if calibrated else None
+            oracle.add(found.gold, [parse.tree for parse in found.parses], probability)
+            progress.update()
+    return oracle.report()
+
+
+def model_lists(
+    nlp: Language, component: IncParser, trees: Sequence[Tree], *, gold_tags: bool = False
+) -> Iterator[CandidateList]:
+    """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word."""
+    found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
+    tags = "doc" if gold_tags else component.tags
+    docs = (_doc(nlp, tree, gold_tags) for tree in trees)
+    with given(nlp, component, found, tags), nlp.select_pipes(disable=[component.name]):
+        for tree, doc in zip(trees, nlp.pipe(docs), strict=True):
+            sentences = component.sentences_of(doc)
+            if [tuple(sentence.words) for sentence in sentences] == [tree.words]:
+                parses = component.nbest_parses(sentences[0], N_ANALYSES)
+                yield CandidateList(tuple(parses), component.decoder.temperature or 1.0, tree)
+
+
+def read_sizes(text: str) -> list[int]:
+    """Return the numbers in a text such as 1,2,5. Raises IncparseError for anything else."""
+    sizes = [size.strip() for size in text.split(",")]
+    if not all(size.isascii() and size.isdecimal() and len(size) <= len(str(MOST)) and int(size) for size in sizes):
+        raise IncparseError(f"--n {text!r}: pass numbers from 1 separated by commas, such as {SIZES}")
+    return sorted(set(map(int, sizes)))
+
+
+def _of_file(
+    source: str,
+    treebank: str | None,
+    sizes: Sequence[int],
+    params: EvalbParams,
+    *,
+    gold_tags: bool,
+    skip_bad: bool,
+    no_tags: bool,
+) -> OracleReport:
+    if gold_tags:
+        raise IncparseError(f"--gold-tags needs a pipeline: the lists of {source} are already parsed")
+    gold = None if treebank is None else open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
+    return measure(read_lists(source, gold), sizes, params, n_lists=None if gold is None else len(gold))
+
+
+def _gold_trees(
+    source: str, treebank: str | None, sizes: Sequence[int], *, gold_tags: bool, skip_bad: bool, no_tags: bool
+) -> list[Tree]:
+    if treebank is None:
+        raise IncparseError(
+            f"{source!r} is no file of n-best lists, so name a treebank to parse: oracle MODEL TREEBANK"
+        )
+    if gold_tags and no_tags:
+        raise IncparseError("--gold-tags and --no-tags exclude each other")
+    if sizes[-1] > N_ANALYSES:
+        raise IncparseError(f"--n {sizes[-1]}: a pipeline's lists have at most {N_ANALYSES} trees")
+    return open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
+
+
+def _doc(nlp: Language, tree: Tree, gold_tags: bool) -> Doc:
+    from spacy.tokens import Doc
+
+    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
+    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts, tags=list(tree.tags) if gold_tags else None)
+
+
+def _first_probability(found: CandidateList) -> float | None:
+    """Return the probability of the first tree; None if the parser failed."""
+    if found.parses[0].source == "flat":
+        return None
+    return probabilities([parse.score for parse in found.parses], found.temperature)[0]
