@@ -70,14 +70,11 @@ def log_loss(data: RerankingData, target: Target) -> Loss:
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         probabilities = list_probabilities(values, data.list_starts)
-        # Within the targets alone, so that their share of the target stays exact where their probability is tiny.
-        among_targets = list_probabilities(np.where(is_target, values, -np.inf), data.list_starts)
-        log_all, log_targets = (
-            _log_sums(values, first, sizes),
-            _log_sums(np.where(is_target, values, -np.inf), first, sizes),
-        )
+        targets = np.where(is_target, values, -np.inf)
+        among_targets = list_probabilities(targets, data.list_starts)
+        total = float((_log_sums(values, first, sizes) - _log_sums(targets, first, sizes)).sum())
         # d(-log P(target)) / dF(x) = P(x) - P(x | target)
-        return float((log_all - log_targets).sum()), probabilities - among_targets
+        return total, probabilities - among_targets
 
     return loss
 
