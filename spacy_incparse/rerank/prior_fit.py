@@ -28,7 +28,7 @@ class FitSettings(Settings):
     iteration lowers the objective by a smaller share of it.
     """
 
-    sigma: float = 1.0
+    sigma: float = 0.3
     max_iterations: int = 100
     tolerance: float = 1e-5
 
