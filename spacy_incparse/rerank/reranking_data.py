@@ -22,7 +22,7 @@ class RerankerWeights(NamedTuple):
 class RerankingData:
     """The candidates of many sentences. All features are indicators; a count is several of them (>= 1, >= 2, ...).
 
-    list_starts: (n_lists + 1,) int64, where the candidates of each list begin. feature_starts: (n_candidates + 1,),
+    list_starts: (n_lists + 1,) int64, where the candidates of each list begin. feature_starts: (n_candidates + 1,)
     int64, where the features of each candidate begin. features: (n,) int32, the columns that are 1, ascending within a
     candidate; what all candidates of a list have is left out. scores: (n_candidates, n_scores) float64, real-valued
     features; column 0 is the base parser's score divided by its temperature. n_matched, n_phrases: (n_candidates,)

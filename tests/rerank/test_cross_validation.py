@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.rerank.choice import ChoiceRule, choose, corpus_f
+from spacy_incparse.rerank.cross_validation import best_trial, contiguous_folds, cross_validate, round_numbers
+from spacy_incparse.rerank.data_selection import select_lists
+from spacy_incparse.rerank.learners import DEFAULT_LEARNER, LEARNERS, make_learner
+from spacy_incparse.rerank.list_probabilities import candidate_values
+from tests.rerank.random_lists import random_data
+
+RULES = (ChoiceRule(), ChoiceRule("expected_f", 0.5))
+
+
+def test_folds_are_contiguous_and_cover_all_lists():
+    folds = contiguous_folds(11, 3)
+    assert [fold.tolist() for fold in folds] == [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9, 10]]
+
+
+@pytest.mark.parametrize("n_folds", [0, 1, 5])
+def test_impossible_numbers_of_folds(n_folds):
+    with pytest.raises(ConfigError, match=f"4 lists cannot be split into {n_folds} folds: choose from 2 to 4"):
+        contiguous_folds(4, n_folds)
+
+
+def test_numbers_of_rounds():
+    assert round_numbers(1000) == [31, 62, 125, 250, 500, 1000]
+    assert round_numbers(3) == [1, 3]
+    assert round_numbers(0) == [0]
+
+
+def test_trials_are_what_each_fold_chooses_with_weights_of_the_others():
+    data, seen = random_data(0, n_lists=20), []
+    learner = make_learner("boost", rounds=8)
+    trials = cross_validate(data, [learner], n_folds=4, rules=RULES, progress=lambda *done: seen.append(done))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(trial.rounds, trial.rule) for trial in trials] == [(n, rule) for n in (1, 2, 4, 8) for rule in RULES]
+    for trial in trials:
+        chosen = []
+        for fold in contiguous_folds(20, 4):
+            others = select_lists(data, np.array([k for k in range(20) if k not in fold]))
+            weights = make_learner("boost", rounds=trial.rounds).learn(others)
+            all_chosen = choose(data, candidate_values(data, weights), trial.rule.how, trial.rule.scale)
+            chosen += all_chosen[fold].tolist()
+        assert trial.chosen.tolist() == chosen
+        assert trial.f == corpus_f(data, np.array(chosen))
+    assert best_trial(trials).f == max(trial.f for trial in trials)
+
+
+def test_all_learners_have_one_interface():
+    data = random_data(1, n_lists=20)
+    few = {"boost": {"rounds": 4}, "log-greedy": {"rounds": 4}, "perceptron": {"passes": 2}}
+    learners = [make_learner(name, **few.get(name, {})) for name in LEARNERS]
+    assert [learner.name for learner in learners] == list(LEARNERS)
+    for learner in learners:
+        weights = learner.learn(data)
+        assert (weights.scores.shape, weights.features.shape) == ((1,), (15,))
+        assert type(learner.settings).from_dict(learner.settings.to_dict()) == learner.settings
+    trials = cross_validate(data, learners, n_folds=2)
+    assert {trial.learner.name for trial in trials} == set(LEARNERS)
+    assert make_learner().name == DEFAULT_LEARNER
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("shape", [{"most": 1}, {"n_features": 1, "density": 0.0}, {"n_lists": 1}])
+def test_lists_that_teach_nothing_do_no_harm(name, shape):
+    weights = make_learner(name).learn(random_data(2, **shape))
+    assert np.isfinite(weights.scores).all()
+    assert np.isfinite(weights.features).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("svm", {}, "no learner 'svm': choose from boost, log-greedy, log, risk, perceptron"),
+        ("boost", {"sigma": 1}, "unknown setting 'sigma': the settings are algorithm, pair_weights, rounds, smoothing"),
+    ],
+)
+def test_unknown_learners_and_settings(name, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        make_learner(name, **settings)

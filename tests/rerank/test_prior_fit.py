@@ -1,0 +1,106 @@
+"""Log loss and expected F under a prior: values and gradients against the definitions, minima against slow fits."""
+
+import numpy as np
+import pytest
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.rerank.expected_f_loss import RiskLearner, RiskSettings, expected_f_loss
+from spacy_incparse.rerank.lbfgs import minimize
+from spacy_incparse.rerank.log_loss import LogLearner, LogSettings, log_loss
+from spacy_incparse.rerank.prior_fit import prior_objective, split_weights
+from tests.reference.rerank_learners import slow_log_objective, slow_risk_objective
+from tests.rerank.random_lists import random_data
+
+SIGMA = 0.7
+LEARNERS = {
+    "best": (LogLearner, LogSettings, {"target": "best"}),
+    "shared": (LogLearner, LogSettings, {"target": "shared"}),
+    "corpus": (RiskLearner, RiskSettings, {"measure": "corpus"}),
+    "sentence": (RiskLearner, RiskSettings, {"measure": "sentence"}),
+}
+
+
+def objective(data, kind):
+    is_log = kind in ("best", "shared")
+    return prior_objective(data, log_loss(data, kind) if is_log else expected_f_loss(data, kind), SIGMA)
+
+
+def slow_objective(data, kind):
+    def value(x):
+        scores, weights = (list(map(float, part)) for part in split_weights(data, x))
+        if kind in ("best", "shared"):
+            return slow_log_objective(data, scores, weights, SIGMA, shared=kind == "shared")
+        return slow_risk_objective(data, scores, weights, SIGMA, kind)
+
+    return value
+
+
+def slow_gradient(value, x, step=1e-5):
+    moves = step * np.eye(len(x))
+    return np.array([(value(x + move) - value(x - move)) / (2 * step) for move in moves])
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_values_and_gradients_are_those_of_the_definition(kind, seed):
+    data = random_data(seed, n_scores=2)
+    x = np.random.default_rng(seed).normal(size=2 + data.n_features)
+    value, gradient = objective(data, kind)(x)
+    assert value == pytest.approx(slow_objective(data, kind)(x))
+    assert gradient == pytest.approx(slow_gradient(slow_objective(data, kind), x), abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_the_weights_are_those_that_a_slow_fit_finds(kind):
+    data = random_data(5, n_lists=8, n_features=6)
+    make, settings, own = LEARNERS[kind]
+    found = make(settings(sigma=SIGMA, max_iterations=200, tolerance=1e-13, **own)).learn(data)
+    value = slow_objective(data, kind)
+    start = np.eye(1 + data.n_features)[0]
+    slow = minimize(lambda x: (value(x), slow_gradient(value, x)), start, max_iterations=200, tolerance=1e-13)
+    assert np.concatenate(found) == pytest.approx(slow.x, abs=1e-3)
+    assert slow_gradient(value, np.concatenate(found)) == pytest.approx(np.zeros(len(start)), abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_the_same_data_give_the_same_bits(kind):
+    data = random_data(6)
+    make, settings, own = LEARNERS[kind]
+    first, second = (make(settings(**own)).learn(data) for _ in range(2))
+    assert first.features.tobytes() == second.features.tobytes()
+    assert first.scores.tobytes() == second.scores.tobytes()
+
+
+def test_a_tight_prior_keeps_the_features_out():
+    found = RiskLearner(RiskSettings(sigma=1e-4)).learn(random_data(1))
+    assert np.abs(found.features).max() < 1e-3
+
+
+def test_probabilities_far_apart_do_not_overflow():
+    data = random_data(2)
+    for loss in (log_loss(data, "best"), log_loss(data, "shared"), expected_f_loss(data, "corpus")):
+        value, gradient = loss(1000 * data.scores[:, 0])
+        assert np.isfinite(value)
+        assert np.isfinite(gradient).all()
+
+
+def test_a_path_has_the_minimum_alone():
+    learner = LogLearner()
+    ((rounds, weights),) = learner.path(random_data(), [10, learner.rounds])
+    assert rounds == learner.rounds
+    assert (weights.features == learner.learn(random_data()).features).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "values", "message"),
+    [
+        (LogSettings, {"target": "all"}, "target is 'all': choose from best, shared"),
+        (RiskSettings, {"measure": "f"}, "measure is 'f': choose from corpus, sentence"),
+        (RiskSettings, {"sigma": 0}, "sigma is 0: it must be at least 1e-06"),
+        (LogSettings, {"max_iterations": 0}, "max_iterations is 0: it must be at least 1"),
+        (LogSettings, {"tolerance": "small"}, "tolerance is 'small': it must be a number"),
+    ],
+)
+def test_impossible_settings(settings, values, message):
+    with pytest.raises(ConfigError, match=message):
+        settings(**values)
