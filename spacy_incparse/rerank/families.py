@@ -83,7 +83,7 @@ COLLINS = (
         "distance-head-modifiers",
         "label, head child, modifier and the number of words between their head words (10: more than 9); "
         "and that it is <= x, >= x, for x to 9",
-        ("S", "VP", ".", "<=", 7), f"{_C2000}, Distance Head-Modifiers; Huang (2008), DistMod",
+        ("PP", "IN", "NP", ">=", 1), f"{_C2000}, Distance Head-Modifiers; Huang (2008), DistMod",
     ),
 )  # fmt: skip
 
