@@ -40,6 +40,7 @@ cdef class FeatureExtractor:
     cdef readonly object heads
     cdef readonly int max_count
     cdef readonly tuple closed_tags
+    cdef object lock
     cdef PackedTrees packed
     cdef int scopes
     cdef vector[ChosenC] chosen
