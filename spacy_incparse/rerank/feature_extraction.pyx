@@ -152,25 +152,28 @@ cdef class FeatureExtractor:
         """Add the features of a part to the trees that have it; `only_known`: only features counted already."""
         cdef size_t k, i
         cdef const int32_t* counts = self.part_counts.data() + part * self.packed.n_trees
+        cdef int32_t node = self.parts[part].node
+        cdef TreeC plain = self.packed.tree(self.parts[part].tree, False)
+        cdef TreeC lexicalized = self.packed.tree(self.parts[part].tree, True)
         for k in range(self.chosen.size()):
             if self.chosen[k].scope == self.parts[part].scope:
-                self._emit(&self.parts[part], &self.chosen[k])
+                self._emit(&self.chosen[k], node, &plain, &lexicalized)
                 for i in range(self.keys_found.size()):
                     self._count_key(self.keys_found[i], self.chosen[k].max_count, counts, only_known)
         return 0
 
-    cdef int _emit(self, const PartC* part, const ChosenC* family) except -1:
-        """Find the keys of a family at a part."""
-        cdef TreeC tree = self.packed.tree(part.tree, family.lexicalized)
+    cdef int _emit(
+        self, const ChosenC* family, int32_t node, const TreeC* plain, const TreeC* lexicalized
+    ) except -1:
+        """Find the keys of a family at a node."""
         cdef size_t k, n = 0
         self.keys_found.clear()
-        family.extract(&tree, part.node, family.family, &self.keys_found)
+        family.extract(lexicalized if family.lexicalized else plain, node, family.family, &self.keys_found)
         if not family.lexicalized:
             return 0
         # Where no label has a word of a closed class, the second pass finds what the first one did.
-        tree = self.packed.tree(part.tree, False)
         self.plain_keys.clear()
-        family.extract(&tree, part.node, family.family, &self.plain_keys)
+        family.extract(plain, node, family.family, &self.plain_keys)
         for k in range(self.keys_found.size()):
             if self.keys_found[k] != self.plain_keys[k]:
                 self.keys_found[n] = self.keys_found[k]
