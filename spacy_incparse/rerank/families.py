@@ -152,7 +152,7 @@ CHARNIAK_JOHNSON = (
     ),
     Family(
         "coordination-parallelism", "whether two conjuncts have the same labels and shape down to level 1, 2, 3, 4",
-        (2, 1), f"{_CJ}, CoPar",
+        (2, 1), f"{_CJ}, CoPar", "subtree",
     ),
     Family(
         "coordination-length", "by how many words a conjunct is longer than the one before; whether it is the last one",

@@ -16,6 +16,7 @@ from spacy_incparse.rerank.families import EXAMPLE_CLOSED_TAGS, EXAMPLE_TREE, FA
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -77,6 +78,33 @@ def test_the_keys_of_a_list_are_those_of_its_trees_alone(trees):
     together = keys_by_tree(extractor, trees, drop_common=False)
     for tree, keys in zip(trees, together, strict=True):
         assert (keys == keys_by_tree(extractor, [tree], drop_common=False)[0]).all()
+
+
+def changed_in_one_place(tree):
+    """Yield the tree with another label at each node, and without each phrase in turn."""
+    arrays = tree.arrays
+    for node in range(len(arrays.labels)):
+        for label in ("X", "CC", "PP"):
+            yield Tree(
+                TreeArrays.of([*arrays.labels[:node], label, *arrays.labels[node + 1 :]], arrays.sizes, tree.words)
+            )
+    for node in range(1, len(arrays.labels)):
+        if arrays.sizes[node] > 1:
+            above = {k for k in range(node) if k + arrays.sizes[k] > node}
+            sizes = [size - (k in above) for k, size in enumerate(arrays.sizes)]
+            labels = [*arrays.labels[:node], *arrays.labels[node + 1 :]]
+            yield Tree(TreeArrays.of(labels, sizes[:node] + sizes[node + 1 :], tree.words))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_that_a_family_reads_is_forgotten_when_parts_are_shared(family):
+    """A family that reads more than the signature of a part has would find there what another tree has."""
+    extractor = FeatureExtractor([family], EN, closed_tags=CLOSED)
+    coordination = max(SAMPLE, key=lambda tree: str(tree).count("(CC") * 100 - len(tree.words))
+    for tree in (Tree.from_string(EXAMPLE_TREE), coordination, SAMPLE[7]):
+        trees = [tree, *changed_in_one_place(tree)]
+        for other, keys in zip(trees, keys_by_tree(extractor, trees, drop_common=False), strict=True):
+            assert (keys == keys_by_tree(extractor, [other], drop_common=False)[0]).all(), other
 
 
 @settings(max_examples=40, deadline=None)
