@@ -320,8 +320,9 @@ _SECOND_PASS = """\
 The paper makes a second pass in which labels have their lexical heads where these are words of closed classes. It
 does not say which classes these are. Here they are a setting of the extractor, a list of tags, which
 `closed_class_tags` (`spacy_incparse/rerank/label_classes.py`) finds in any treebank: a tag belongs to a closed class if
-at most 2% of its words occur only once with it. This share is the probability that its next word is a new one (Good
-1953), and a measure of productivity (Baayen & Lieber 1991). The examples are with `CC`, `DT`, `IN` and `PRP`."""
+it has at most 200 different words, and at most 2% of its words occur only once with it. This share is the probability
+that its next word is a new one (Good 1953), and a measure of productivity (Baayen & Lieber 1991). The examples are with
+`CC`, `DT`, `IN` and `PRP`."""
 
 _HUANG = """\
 Most families of Huang (2008) are those above; only one is new. The group `huang` has:"""

@@ -14,6 +14,8 @@ def test_closed_classes_have_few_new_words():
     assert closed_class_tags(trees, max_productivity=1) == ("D", "N", "V")
     assert closed_class_tags(trees[:1]) == ()
     assert closed_class_tags([]) == ()
+    many = [Tree.from_string(f"(S (N noun{k % 201}) (D d{k % 200}))") for k in range(500)]
+    assert closed_class_tags(many) == ("D",)
 
 
 @pytest.mark.parametrize(
