@@ -16,7 +16,6 @@ from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
-MAX_BEAM = 1600  # of the widest search
 
 Phrase = tuple[str, int, int]  # label, first word, one past the last
 
@@ -48,7 +47,7 @@ class NBestSearch:
 
         n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
         trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.
-        By default, all analyses of one search are returned.
+        The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all analyses of one search are returned.
         """
         if n is not None:
             check_n_analyses(n)
@@ -58,9 +57,11 @@ class NBestSearch:
         found = self._others(N_ANALYSES, words, tags, constraints)
         others = [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
         beam_size = N_ANALYSES
-        while n is not None and len(others) + 1 < n and beam_size < MAX_BEAM:
-            beam_size *= 2
+        while n is not None and len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
+            beam_size, n_before = 2 * beam_size, len(found)
             found = self._others(beam_size, words, tags, constraints)
+            if len(found) <= n_before:
+                break
             limit = others[-1].score if others else limit
             known = {best.tree, *(parse.tree for parse in others)}
             others += [parse for parse in found if parse.score <= limit and parse.tree not in known]
