@@ -47,7 +47,8 @@ class NBestSearch:
 
         n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
         trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.
-        The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all analyses of one search are returned.
+        The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all
+        analyses of one search are returned.
         """
         if n is not None:
             check_n_analyses(n)
