@@ -69,7 +69,7 @@ class ConfiguredParser:
         heads = self.heads_field(parse.tree)
         if self.nbest < 2 or parse.source == "flat":
             return [heads]
-        others = self.nbest_search.beside(parse, words, tags, constraints)[1 : self.nbest]
+        others = self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:]
         return [
             heads,
             *temperature_field(self.temperature),
