@@ -141,9 +141,8 @@ def _make_lists(trees: Sequence[Tree], recipe: ParserRecipe, work: Path, n_folds
     """Make the lists of all folds, with a line for each."""
     from spacy_incparse.training.parser_folds import make_lists
 
-    typer.echo(
-        f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {recipe.n_passes} pass{'' if recipe.n_passes == 1 else 'es'}"
-    )
+    passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
+    typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
     n_done = 0
     try:
         for report in make_lists(trees, recipe, work, n_folds=n_folds, n=n, n_process=n_process):
