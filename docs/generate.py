@@ -18,6 +18,7 @@ from spacy.language import Language
 from spacy_incparse import glossary
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
@@ -159,7 +160,7 @@ def _parser_settings() -> tuple[str, str]:
     """Return the tables of the parser's search settings and training settings."""
     parser = _defaults(ParserConfig)
     own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
-    meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
+    meanings = _entries(ChoiceSettings) | _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
     search = {name: parser.pop(name) for name in ParserConfig.SEARCH}
     return _settings(search, meanings), _settings(own | parser, meanings)
 

@@ -16,7 +16,7 @@ def lists_of(nlp: Language, limit: int = 60, n: int = 10) -> list[CandidateList]
     decoder = nlp.get_pipe("incparse").decoder
     trees = read_treebank(ASSETS / "sample-dev.mrg")[:limit]
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
-    found = [decoder.nbest_search.analyses(tree.words, row)[:n] for tree, row in zip(trees, tags, strict=True)]
+    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     return [CandidateList(tuple(p), decoder.temperature or 1.0, tree) for p, tree in zip(found, trees, strict=True)]
 
 

@@ -177,6 +177,6 @@ def _lists(parser: IncParser, trees: Sequence[Tree], n: int) -> list[CandidateLi
 
     decoder = parser.decoder
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
-    found = [decoder.nbest_search.analyses(tree.words, row)[:n] for tree, row in zip(trees, tags, strict=True)]
+    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     temperature = decoder.temperature or 1.0
     return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]

@@ -53,7 +53,7 @@ def ranked(nlp, doc):
     parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
     search = NBestSearch(parser.decoder.parser)
     for sentence in parser.sentences_of(doc):
-        parses = search.analyses(sentence.words, parser.tags_for(sentence))[: reranker.config.n]
+        parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
         scores = reranker.scores(parses, parser.decoder.temperature)
         shares = probabilities(scores, reranker.temperature)
         yield sorted(zip(scores, shares, [parse.tree for parse in parses], strict=True), key=lambda item: -item[0])
@@ -199,7 +199,7 @@ def test_lists_of_one_and_flat_trees_are_left_alone(copy, monkeypatch):
     ordinary = base.analyses
     with copy.select_pipes(disable=["incparse_reranker"]):
         before = found(copy(TEXT))
-    monkeypatch.setattr(base, "analyses", lambda *arguments: ordinary(*arguments)[:1])
+    monkeypatch.setattr(base, "analyses", lambda *arguments, **more: ordinary(*arguments, **more)[:1])
     assert found(copy(TEXT)) == before
 
 
