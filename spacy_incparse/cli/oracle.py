@@ -86,9 +86,9 @@ def oracle_command(
         report = _of_file(source, treebank, sizes, params, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         typer.echo(report.format())
     else:
-        trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         from spacy_incparse.documents.live_parsers import reranker_of
 
+        trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         nlp, parser = open_pipeline(source)
         lists = model_lists(nlp, parser, trees, gold_tags=gold_tags)
         temperature = settings["temperature"] = (reranker_of(nlp) or parser).decoder.temperature
@@ -134,11 +134,11 @@ def model_lists(
 
     If the pipeline has a reranker, the lists are in its order.
     """
+    from spacy_incparse.documents.live_parsers import components_of, reranker_of
+
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
     tags = "doc" if gold_tags else component.tags
     docs = (_doc(nlp, tree, gold_tags) for tree in trees)
-    from spacy_incparse.documents.live_parsers import components_of, reranker_of
-
     analyser: LiveParser = reranker_of(nlp) or component
     with given(nlp, component, found, tags), nlp.select_pipes(disable=[one.name for one in components_of(nlp)]):
         for tree, doc in zip(trees, nlp.pipe(docs), strict=True):
