@@ -24,11 +24,13 @@ from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
 from spacy_incparse.pipeline.parser_pipe import make_incparse
 from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
-from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
+from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
+from spacy_incparse.pipeline.reranker_pipe import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
 from spacy_incparse.rerank import families
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training import rerank_settings
 from spacy_incparse.training import training_settings as training
 
 FOLDER = Path(__file__).parent
@@ -36,13 +38,18 @@ FACTORIES = {
     "incparse": make_incparse,
     "incparse_tagger": make_incparse_tagger,
     "incparse_phrases": make_incparse_phrases,
+    "incparse_reranker": make_incparse_reranker,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
+_RERANK_TYPES = dict.fromkeys(("max_count", "min_lists", "n", "n_folds"), "int") | {
+    "loss": "str", "learner": "dict", "families": "str | list[str] | None", "choose": "str",
+}  # fmt: skip
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
+    "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
@@ -82,6 +89,11 @@ def configuration() -> str:
         "## `incparse_phrases`",
         _component("incparse_phrases"),
         "[search.md](search.md#phrases-in-docspans) shows what this component finds.",
+        "## `incparse_reranker`",
+        _component("incparse_reranker"),
+        "### `[components.incparse_reranker.training]`",
+        "These are only used in training. [reranking.md](reranking.md) explains them.",
+        _reranking(),
         "## Readers, batchers, scorers, callbacks",
         *_registered(),
         "## Feature templates",
@@ -169,6 +181,11 @@ def _component(name: str) -> str:
 def _shortened(name: str, value: Any) -> Any:
     """Return a default, abbreviated for settings that have their own table."""
     return {} if name in ("training", "search") else value
+
+
+def _reranking() -> str:
+    rows = {name: (_RERANK_TYPES[name], value) for name, value in rerank_settings.RERANK_DEFAULTS.items()}
+    return _settings(rows, dict(_COMMENT.findall(inspect.getsource(rerank_settings))))
 
 
 def _tagger() -> str:

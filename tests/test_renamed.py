@@ -15,7 +15,7 @@ from spacy_incparse import renamed
 # The public names of each module of version 0.1, those of the commands left out.
 NAMES = json.loads((Path(__file__).parent / "data" / "names-0.1.json").read_text(encoding="utf8"))
 REGISTERED = {
-    "spacy_factories": ["incparse", "incparse_tagger", "incparse_phrases"],
+    "spacy_factories": ["incparse", "incparse_tagger", "incparse_phrases", "incparse_reranker"],
     "spacy_readers": ["spacy_incparse.TreebankReader.v1"],
     "spacy_batchers": ["spacy_incparse.batch_by_pass.v1"],
     "spacy_callbacks": ["spacy_incparse.calibrate.v1"],

@@ -14,6 +14,7 @@ from spacy_incparse.cli.group import CommandGroup
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.oracle import oracle_command
 from spacy_incparse.cli.parse import parse_command
+from spacy_incparse.cli.rerank_train import rerank_train_command
 from spacy_incparse.cli.score import score_command
 from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
@@ -25,6 +26,7 @@ __all__ = ["app", "main"]
 COMMANDS: dict[str, Callable[..., None]] = {
     "parse": parse_command,
     "train": train_command,
+    "rerank-train": rerank_train_command,
     "evaluate": evaluate_command,
     "score": score_command,
     "score-trees": score_trees_command,

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
+from spacy_incparse.documents.live_parsers import LiveParser, components_of, reranker_of
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.parsers.parse import Parse
@@ -67,17 +68,21 @@ def parse_texts(
     n_process: int = 1,
     batch_size: int | None = None,
 ) -> Iterator[ParsedSentence]:
-    """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's component `parser`."""
+    """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's component `parser`.
+
+    If the pipeline has a reranker, the analyses are in its order.
+    """
     if nbest == 1:
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the rest of the pipeline.
-    with nlp.select_pipes(disable=[parser.name]):
+    analyser: LiveParser = reranker_of(nlp) or parser
+    with nlp.select_pipes(disable=[one.name for one in components_of(nlp)]):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
-            yield from (_analysed(number, text, parser, sentence, nbest) for sentence in parser.sentences_of(doc))
+            yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in parser.sentences_of(doc))
 
 
 def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
@@ -86,7 +91,7 @@ def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
     return ParsedSentence(number, found.start_char, cut, found.char_starts, found.char_ends, [parse])
 
 
-def _analysed(number: int, text: str, component: IncParser, sentence: Sentence, k: int) -> ParsedSentence:
+def _analysed(number: int, text: str, component: LiveParser, sentence: Sentence, k: int) -> ParsedSentence:
     start = sentence.start_char
     return ParsedSentence(
         number,

@@ -140,9 +140,12 @@ def score_trees(
     nlp: Language, component: IncParser, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
 ) -> Iterator[ScoredTree]:
     """Yield the scores of normalized trees, each with its sentence parsed with the same tags."""
+    from spacy_incparse.documents.live_parsers import components_of
+
     mine, others = tee(trees)
     docs = (_doc(nlp, tree) for _, tree in others)
-    with given(nlp, component, {"token.is_sent_start", "doc.sents"}), nlp.select_pipes(disable=[component.name]):
+    parsing = [one.name for one in components_of(nlp)]  # the trees are not needed, nor the reranker's choice
+    with given(nlp, component, {"token.is_sent_start", "doc.sents"}), nlp.select_pipes(disable=parsing):
         for (number, tree), doc in zip(mine, nlp.pipe(docs), strict=True):
             yield _scored(number, tree, doc, component, gold_tags)
 

@@ -133,7 +133,8 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
 
     def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
         if report.is_best:
-            save_pipeline(recipe.pipeline(tagger, parser, report.scores or {}), out_dir / BEST)
+            performance = (report.scores or {}) | {"passes": report.number}
+            save_pipeline(recipe.pipeline(tagger, parser, performance), out_dir / BEST)
         table.add(report)
 
     kept: list[int | None] = []  # what --resume can continue after, each time it changes

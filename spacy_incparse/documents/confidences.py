@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.doc_analyses import Analyses, analyses_of
+from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.errors import IncparseError
 
@@ -35,6 +36,10 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
     if found.source == "flat" or arrays.sizes[index] == 1:
         return None
     confidence = _confidences.get(found)
+    if confidence is None and index == 0:
+        stored = stored_probability(found.more)
+        if stored is not None:
+            return stored
     if confidence is None:
         known = confidences_of(analyses_of(doc, found))
         if not known:

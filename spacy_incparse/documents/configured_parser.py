@@ -66,12 +66,14 @@ class ConfiguredParser:
 
     def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[str]:
         """Return all fields for the parser's own analysis of a sentence."""
-        heads = self.heads_field(parse.tree)
         if self.nbest < 2 or parse.source == "flat":
-            return [heads]
-        others = self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:]
+            return [self.heads_field(parse.tree)]
+        return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:])
+
+    def with_others(self, parse: Parse, others: Sequence[Parse]) -> list[str]:
+        """Return all fields for an analysis that is stored with others."""
         return [
-            heads,
+            self.heads_field(parse.tree),
             *temperature_field(self.temperature),
             *(analysis_field(other.tree, other.score, self.heads_field(other.tree)) for other in others),
         ]

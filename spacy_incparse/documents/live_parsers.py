@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spacy_incparse.documents.configured_parser import ConfiguredParser
     from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.parsers.parse import Tags
+    from spacy_incparse.parsers.parse import Parse, Tags
 
 
 class LiveParser(Protocol):
@@ -24,6 +24,8 @@ class LiveParser(Protocol):
     vocab: Vocab
     name: str
     spans_key: str | None
+    is_reranker: bool
+    """Whether the component only chooses among the analyses of another one."""
 
     @property
     def decoder(self) -> ConfiguredParser:
@@ -37,6 +39,9 @@ class LiveParser(Protocol):
 
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags to parse a sentence with."""
+
+    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence, the component's own first; never raises an error."""
 
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature on examples, and return it."""
@@ -60,6 +65,11 @@ def components_of(nlp: Language) -> list[LiveParser]:
     """Return the parser components of a pipeline, in pipeline order."""
     pipes = {id(pipe): i for i, (_, pipe) in enumerate(nlp.pipeline)}
     return sorted((one for one in _components if id(one) in pipes), key=lambda one: pipes[id(one)])
+
+
+def reranker_of(nlp: Language) -> LiveParser | None:
+    """Return the component that has the last word about the trees of a pipeline, if it is a reranker."""
+    return next((one for one in reversed(components_of(nlp)) if one.is_reranker), None)
 
 
 def mirror_names() -> set[str]:

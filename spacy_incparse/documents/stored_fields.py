@@ -1,8 +1,9 @@
 """The fields stored with a sentence's tree: the head rules and, on request, further analyses.
 
-    h=en|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))
+    h=en|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
 
-stored_heads.py describes `h`. `t` is the model's temperature, if it has one. Each `n` is an analysis: its score; if its
+stored_heads.py describes `h`. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if a
+reranker chose it. Each `n` is an analysis: its score; if its
 `h` depends on the tree, a semicolon and `h`; and its nodes as written by trees/codec.py. The sentence's own tree is the
 first analysis and is not repeated. Unknown fields are ignored.
 """
@@ -21,7 +22,7 @@ from spacy_incparse.trees.codec_strings import scan_nodes, spell_nodes
 from spacy_incparse.trees.heads import NAMES
 from spacy_incparse.trees.tree import Tree
 
-TEMPERATURE, ANALYSIS = "t=", "n="  # prefixes of the fields
+TEMPERATURE, ANALYSIS, PROBABILITY = "t=", "n=", "p="  # prefixes of the fields
 NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
 
 
@@ -42,6 +43,23 @@ def analysis_field(tree: Tree, score: float, heads: str) -> str:
     """Return the field for an analysis other than the first, given the field for its heads."""
     shown = "" if heads in NAMED_HEADS else f";{heads}"
     return f"{ANALYSIS}{score:.6g}{shown} {spell_nodes(tree.arrays.labels, tree.arrays.sizes)}"
+
+
+def probability_field(probability: float) -> str:
+    """Return the field for the probability of a sentence's own tree."""
+    return f"{PROBABILITY}{probability:.6g}"
+
+
+def stored_probability(fields: Sequence[str]) -> float | None:
+    """Return the stored probability, or None. Raises IncparseError if the field is damaged."""
+    stored = next((field.removeprefix(PROBABILITY) for field in fields if field.startswith(PROBABILITY)), None)
+    if stored is None:
+        return None
+    with suppress(ValueError):
+        probability = float(stored)
+        if 0 <= probability <= 1:
+            return probability
+    raise IncparseError(f"the stored probability is damaged: it is {stored!r}, not a number from 0 to 1")
 
 
 def stored_temperature(fields: Sequence[str]) -> float | None:

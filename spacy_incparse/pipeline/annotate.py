@@ -70,11 +70,14 @@ def _annotate_batch(batch: list[Sentence], parser: ConfiguredParser, use_given_t
     given = [(s.words, t, s.constraints) if s.constraints else (s.words, t) for s, t in zip(batch, tags, strict=True)]
     parses = parser.parser.parse_batch(given)
     return [
-        ParsedSentence(
-            s, p.tree.tags, _encode(p.tree, s, p.score, p.source, parser.fields(p, *sentence)), None, p.unmet
-        )
-        for s, p, sentence in zip(batch, parses, given, strict=True)
+        encode_parse(s, p, parser.fields(p, *sentence)) for s, p, sentence in zip(batch, parses, given, strict=True)
     ]
+
+
+def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> ParsedSentence:
+    """Return a sentence with the string that stores a parse and further fields."""
+    stored = _encode(parse.tree, sentence, parse.score, parse.source, fields)
+    return ParsedSentence(sentence, parse.tree.tags, stored, None, parse.unmet)
 
 
 def _annotate_one(

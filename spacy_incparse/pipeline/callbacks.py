@@ -18,12 +18,13 @@ def create_calibrate() -> Callable[[Language], Language]:
 
 
 def calibrate(nlp: Language) -> Language:
-    """Fit the temperature of each parser component on the config's dev corpus, and return the pipeline."""
+    """Fit the temperature of each component that is trained on the config's dev corpus, and return the pipeline."""
     config = nlp.config.interpolate()
     (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
     examples = list(islice(corpus(nlp), MAX_SENTENCES))
     for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
         example.predicted = doc
     for component in components_of(nlp):
-        component.calibrate(examples)
+        if component.name not in config["training"]["frozen_components"]:
+            component.calibrate(examples)
     return nlp

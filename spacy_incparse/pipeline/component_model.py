@@ -1,9 +1,10 @@
-"""The `model` of a component: a tagger, or a parser with its own tagger and, in training, its learner."""
+"""The `model` of a component: a tagger, a parser with its own tagger and, in training, its learner, or a reranker."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import write_bytes
@@ -14,21 +15,73 @@ from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
 if TYPE_CHECKING:  # compiled modules, only loaded when a component needs them: every Language() imports this file
     from spacy.language import Language
 
+    from spacy_incparse.rerank.reranker import Reranker
     from spacy_incparse.tagging.tagger import Tagger
 
+AnyModel = TypeVar("AnyModel", bound="ComponentModel")
 
-class TaggerModel:
-    """The weights of a tagger, with the methods that spaCy expects of a component's model.
+
+class ComponentModel(ABC):
+    """The weights of a component, with the methods that spaCy expects of a component's model.
 
     With a `source` (see `find_pipeline`), the weights are loaded on first access. A saved pipeline has its own weights,
     and then the source does not need to exist.
     """
 
+    name: str
+    factories: tuple[str, ...]  # components with such weights, in order of preference
+
+    def __init__(self, source: str | Path | None = None):
+        self.source = source
+
+    def to_bytes(self) -> bytes:
+        """Return the weights as one byte string."""
+        return pack(self._to_parts())
+
+    def from_bytes(self: AnyModel, data: bytes) -> AnyModel:
+        """Load the weights that `to_bytes` returned. For other bytes, raises ModelError without changing anything."""
+        self._from_parts(unpack(data))
+        self.source = None
+        return self
+
+    def to_disk(self, path: str | Path) -> None:
+        """Write the weights to one file."""
+        write_bytes(Path(path), self.to_bytes())
+
+    def from_disk(self: AnyModel, path: str | Path) -> AnyModel:
+        """Load the weights from a file written by `to_disk`."""
+        return self.from_bytes(Path(path).read_bytes())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "data": None if self.source else self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, state["source"])
+        if state["data"] is not None:
+            self.from_bytes(state["data"])
+
+    def _load_source(self) -> None:
+        if self.source is not None:
+            self._from_parts(read_parts(self.source, *self.factories))
+            self.source = None
+
+    @abstractmethod
+    def _to_parts(self) -> dict[str, bytes]:
+        """Return the named parts of the model's file."""
+
+    @abstractmethod
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        """Load the weights from the parts of a file. For other parts, raises ModelError without changing anything."""
+
+
+class TaggerModel(ComponentModel):
+    """The weights of a tagger."""
+
     name = "incparse_tagger"
     factories: tuple[str, ...] = ("incparse_tagger", "incparse")
 
     def __init__(self, source: str | Path | None = None):
-        self.source = source
+        super().__init__(source)
         self._tagger: Tagger | None = None
 
     @property
@@ -52,37 +105,6 @@ class TaggerModel:
             return () if self.tagger is None else tuple(self.tagger.labels)
         except ModelError:
             return ()
-
-    def to_bytes(self) -> bytes:
-        """Return the weights as one byte string."""
-        return pack(self._to_parts())
-
-    def from_bytes(self, data: bytes) -> TaggerModel:
-        """Load the weights that `to_bytes` returned. For other bytes, raises ModelError without changing anything."""
-        self._from_parts(unpack(data))
-        self.source = None
-        return self
-
-    def to_disk(self, path: str | Path) -> None:
-        """Write the weights to one file."""
-        write_bytes(Path(path), self.to_bytes())
-
-    def from_disk(self, path: str | Path) -> TaggerModel:
-        """Load the weights from a file written by `to_disk`."""
-        return self.from_bytes(Path(path).read_bytes())
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"source": self.source, "data": None if self.source else self.to_bytes()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        type(self).__init__(self, state["source"])
-        if state["data"] is not None:
-            self.from_bytes(state["data"])
-
-    def _load_source(self) -> None:
-        if self.source is not None:
-            self._from_parts(read_parts(self.source, *self.factories))
-            self.source = None
 
     def _to_parts(self) -> dict[str, bytes]:
         return {} if self.tagger is None else {"tagger": self.tagger.to_bytes()}
@@ -167,7 +189,46 @@ def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Constituency
     return None
 
 
-def check_source(nlp: Language, name: str, source: str | Path | None, model: type[TaggerModel]) -> set[str]:
+class RerankerModel(ComponentModel):
+    """The weights of a reranker."""
+
+    name = "incparse_reranker"
+    factories = ("incparse_reranker",)
+
+    def __init__(self, source: str | Path | None = None):
+        super().__init__(source)
+        self._reranker: Reranker | None = None
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker, or None before training."""
+        self._load_source()
+        return self._reranker
+
+    @reranker.setter
+    def reranker(self, reranker: Reranker) -> None:
+        self.source, self._reranker = None, reranker
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that turns the reranker's scores into probabilities; None without weights."""
+        return None if self.reranker is None else self.reranker.temperature
+
+    @temperature.setter
+    def temperature(self, temperature: float) -> None:
+        if self.reranker is not None:
+            self.reranker.temperature = temperature
+
+    def _to_parts(self) -> dict[str, bytes]:
+        return {} if self.reranker is None else {"reranker": self.reranker.to_bytes()}
+
+    def _from_parts(self, parts: dict[str, bytes]) -> None:
+        from spacy_incparse.rerank.reranker import Reranker
+
+        self._reranker = Reranker.from_bytes(parts["reranker"]) if "reranker" in parts else None
+
+
+def check_source(nlp: Language, name: str, source: str | Path | None, model: type[ComponentModel]) -> set[str]:
     """Raise ModelError now, and not at the first text, if the weights of a source cannot be read.
 
     Return the names of the parts of the weights.

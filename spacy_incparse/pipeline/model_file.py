@@ -18,7 +18,7 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
 
 FORMAT = b"spacy-incparse model 1"
-FACTORIES = ("incparse", "incparse_tagger")  # components that have such a file
+FACTORIES = ("incparse", "incparse_tagger", "incparse_reranker")  # components that have such a file
 
 
 def pack(parts: Mapping[str, bytes]) -> bytes:

@@ -132,7 +132,7 @@ def make_incparse(
 class IncParser(TrainablePipe):
     """A constituency parser as a trainable spaCy component. See `make_incparse` for all settings."""
 
-    is_resizable = False
+    is_resizable, is_reranker = False, False
 
     def __init__(
         self,

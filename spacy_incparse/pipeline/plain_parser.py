@@ -10,7 +10,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.extensions import doc_trees
-from spacy_incparse.documents.live_parsers import components_of
+from spacy_incparse.documents.live_parsers import components_of, reranker_of
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.loading import load
 from spacy_incparse.trees.tree import Tree
@@ -32,6 +32,7 @@ class Parser:
         if not components:
             raise IncparseError(f"the pipeline {str(model)!r} has no component 'incparse'")
         self._component = components[0]
+        self._reranker: Any = reranker_of(self.nlp)
 
     def parse(self, sentence: Words, tags: Sequence[str] | None = None) -> Tree:
         """Return the tree of a sentence.
@@ -80,12 +81,13 @@ class Parser:
         return doc
 
     def _parsed(self, docs: list[Doc], *, has_tags: bool) -> list[Doc]:
-        """Return the Docs with trees; Docs with tags only pass the parser, so that no component replaces the tags."""
+        """Return the Docs with trees; Docs with tags pass no component that would replace the tags."""
         if not has_tags:
             return list(self.nlp.pipe(docs))
         own, self._component.tags = self._component.tags, "doc"
         try:
-            return list(self._component.pipe(docs))
+            parsed = self._component.pipe(docs)
+            return list(parsed if self._reranker is None else self._reranker.pipe(parsed))
         finally:
             self._component.tags = own
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -22,6 +23,9 @@ from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_trees
 from spacy_incparse.trees.tree import Tree
 
+if TYPE_CHECKING:
+    from spacy_incparse.rerank.candidate_list import CandidateList
+
 
 def create_treebank_reader(
     path: str | Path | None,
@@ -35,6 +39,18 @@ def create_treebank_reader(
     return TreebankReader(
         path, limit=limit, max_length=max_length, skip_bad=skip_bad, natural_spacing=natural_spacing, tags=tags
     )
+
+
+def create_list_reader(path: str | Path | None) -> Iterable[CandidateList] | None:
+    """Return the n-best lists that a reranker learns from, for `@readers = "spacy_incparse.CandidateLists.v1"`.
+
+    path: a file with lists, or a folder of .jsonl and .jsonl.gz files; None: no lists.
+    """
+    if path is None:
+        return None
+    from spacy_incparse.training.training_lists import TrainingLists  # may load compiled modules
+
+    return TrainingLists(path)
 
 
 class TreebankReader:

@@ -11,11 +11,12 @@ from spacy.util import load_config, load_model_from_config
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS
 from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, parser_config
 from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem != "rerank")
 PERCEPTRONS = [name for name in NAMES if name != "generative"]
 
 
@@ -52,6 +53,16 @@ def test_a_config_names_every_setting_of_the_parser(name):
 def test_only_trees_decide_which_pass_is_best(name):
     weights = read(name)["training"]["score_weights"]
     assert {key for key, weight in weights.items() if weight} == {"const_f"}
+
+
+def test_the_config_of_the_reranker_is_filled_and_names_every_setting(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    config = load_config(CONFIGS / "rerank.cfg", overrides={"paths.parser": str(tmp_path)})
+    nlp = load_model_from_config(config, auto_fill=False)
+    assert nlp.pipe_names == ["sentencizer", "incparse", "incparse_reranker"]
+    component = config.interpolate()["components"]["incparse_reranker"]
+    assert component["training"] == RERANK_DEFAULTS
+    assert {key for key, weight in config["training"]["score_weights"].items() if weight} == {"const_f"}
 
 
 def overrides(**more):

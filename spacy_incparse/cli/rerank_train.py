@@ -1,0 +1,182 @@
+"""The command `rerank-train`: from a pipeline with a parser to one with a reranker behind it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.rerank.candidate_list import CandidateList
+    from spacy_incparse.rerank.reranker import Reranker
+    from spacy_incparse.training.parser_folds import FoldReport, ParserRecipe
+    from spacy_incparse.training.rerank_report import RerankReport
+
+N_PASSES = 10  # of a parser whose pipeline does not say how many it was trained for
+
+
+class Loss(str, Enum):
+    """What the reranker learns to minimize."""
+
+    risk = "risk"
+    log = "log"
+    boost = "boost"
+    log_greedy = "log-greedy"
+    perceptron = "perceptron"
+
+
+class Choice(str, Enum):
+    """Which tree the reranker takes."""
+
+    score = "score"
+    expected_f = "expected_f"
+
+
+def rerank_train_command(
+    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="The parser: a trained pipeline.")],
+    train: Annotated[str, typer.Argument(metavar="TRAIN", help="The trees that the parser was trained on.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, to measure the gain on.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", file_okay=False, help="Folder for the new pipeline.")],
+    loss: Annotated[Loss, typer.Option("--loss", help="What is learned: risk is expected F.")] = Loss.risk,
+    n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
+    families: Annotated[
+        str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
+    ] = None,
+    choose: Annotated[Choice, typer.Option("--choose", help="The most probable tree, or that of best expected F.")]
+    = Choice.score,
+    passes: Annotated[
+        int | None, typer.Option("--passes", min=1, help="Passes of the parsers. Default: those of PIPELINE.")
+    ] = None,
+    n_process: Annotated[
+        int | None, typer.Option("--n-process", min=1, help="Processes. Default: one for each core.")
+    ] = None,
+    work: Annotated[
+        Path | None, typer.Option("--work", file_okay=False, help="Folder for the lists. Default: OUT.lists.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT.")] = False,
+    skip_bad: SkipBad = False,
+    no_tags: NoTags = False,
+    output: OutputFile = None,
+) -> None:  # fmt: skip
+    """Train a reranker, which chooses among the best trees of a parser.
+
+    The parser is trained anew on parts of TRAIN, because a reranker has to learn from trees of a parser that has not
+    seen the sentences. The lists of finished parts are kept in OUT.lists: the same command continues after them, and
+    you can delete them at the end. OUT is for spacy.load(): PIPELINE with a component incparse_reranker.
+
+    \b
+    Examples:
+      spacy-incparse rerank-train parser/model-best train.mrg dev.mrg reranked
+      spacy-incparse rerank-train parser/model-best train.mrg dev.mrg boosted --loss boost --work reranked.lists
+    """
+    from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.training.reranker_training import learn_reranker
+    from spacy_incparse.training.training_lists import TrainingLists
+
+    if out.exists() and any(out.iterdir()) and not force:
+        raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
+    work = work or out.with_name(f"{out.name}.lists")
+    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose.value}
+    settings |= {} if families is None else {"families": [name for name in families.split(",") if name]}
+    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
+    held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
+    nlp, parser = open_pipeline(pipeline)
+    component = _with_reranker(nlp, parser, settings)
+    _make_lists(trees, parser_recipe(nlp, parser, passes), work, folds, n, n_process or os.cpu_count() or 1)
+    reranker = learn_reranker(TrainingLists(work), parser.decoder.model_parser.heads, settings, typer.echo)
+    report = _measured(reranker, parser, held_out)
+    component.model.reranker = reranker
+    nlp.meta["performance"] = dict(nlp.meta.get("performance", {})) | report.reranked.to_dict()
+    save_pipeline(nlp, out)
+    typer.echo(f"\n{report.format()}\nThe pipeline is in {out}")
+    write_json(output, {"pipeline": pipeline, "train": train, "dev": dev} | settings | report.to_dict())
+
+
+def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:
+    """Return how a pipeline's parser was trained, from its settings; `passes` overrides their number."""
+    from spacy_incparse.training.parser_folds import ParserRecipe
+    from spacy_incparse.training.training_settings import parser_config
+
+    model = parser.decoder.model_parser
+    return ParserRecipe(
+        kind=model.kind,
+        config=getattr(model, "config", None) or parser_config(parser.training | dict(parser.search)),
+        heads=model.heads,
+        n_tag_folds=parser.training["n_folds"],
+        tagger_settings=parser.training["tagger"],
+        seed=parser.training["seed"],
+        n_passes=passes or _n_passes(nlp),
+        search=dict(parser.search),
+    )
+
+
+def _n_passes(nlp: Language) -> int:
+    """Return the number of passes that a pipeline's parser was trained for, or was to be trained for at most."""
+    config: dict[str, Any] = nlp.config.get("training", {})
+    return nlp.meta.get("performance", {}).get("passes") or config.get("max_epochs") or N_PASSES
+
+
+def _with_reranker(nlp: Language, parser: IncParser, settings: dict[str, Any]) -> Any:
+    """Add an untrained reranker to a pipeline, in place of one that it has."""
+    from spacy_incparse.documents.live_parsers import reranker_of
+
+    while (old := reranker_of(nlp)) is not None:
+        nlp.remove_pipe(old.name)
+    return nlp.add_pipe("incparse_reranker", after=parser.name, config={"training": settings})
+
+
+def _make_lists(trees: Sequence[Tree], recipe: ParserRecipe, work: Path, n_folds: int, n: int, n_process: int) -> None:
+    """Make the lists of all folds, with a line for each."""
+    from spacy_incparse.training.parser_folds import make_lists
+
+    passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
+    typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
+    n_done = 0
+    try:
+        for report in make_lists(trees, recipe, work, n_folds=n_folds, n=n, n_process=n_process):
+            n_done += 1
+            typer.echo(_fold_line(report))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"{n_done} folds are finished, the same command continues after them") from None
+
+
+def _fold_line(report: FoldReport) -> str:
+    if not report.seconds:
+        return f"  fold {report.number}: {report.n_sentences:,} sentences, finished before"
+    return (
+        f"  fold {report.number}: {report.n_sentences:,} sentences, {report.mean_length:.1f} trees each, "
+        f"parser F {100 * report.f:.2f}, best trees {100 * report.oracle_f:.2f}, {report.seconds:.0f} seconds"
+    )
+
+
+def _measured(reranker: Reranker, parser: IncParser, trees: Sequence[Tree]) -> RerankReport:
+    """Fit the temperature on lists of held-out trees, and score the choices from them."""
+    from spacy_incparse.training.rerank_report import fit_reranker_temperature, rerank_report
+
+    lists = _lists(parser, trees, reranker.config.n)
+    reranker.temperature = fit_reranker_temperature(reranker, lists)
+    return rerank_report(reranker, lists)
+
+
+def _lists(parser: IncParser, trees: Sequence[Tree], n: int) -> list[CandidateList]:
+    """Return the parser's lists of the sentences of trees."""
+    from spacy_incparse.rerank.candidate_list import CandidateList
+    from spacy_incparse.training.preparation import tags_of
+
+    decoder = parser.decoder
+    tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
+    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
+    temperature = decoder.temperature or 1.0
+    return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]

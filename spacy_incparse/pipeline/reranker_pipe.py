@@ -1,0 +1,330 @@
+"""The component `incparse_reranker`, which chooses among the analyses of the parser before it."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+
+from spacy_incparse.documents.confidences import forget_confidences
+from spacy_incparse.documents.doc_tags import write_tags
+from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.reranked_parser import RerankedParser
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
+from spacy_incparse.documents.user_data import key_of, user_data, write_tree
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
+from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
+from spacy_incparse.pipeline.model_file import named_errors
+from spacy_incparse.pipeline.parser_pipe import IncParser
+from spacy_incparse.pipeline.parser_training import gold_with_sentences
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
+
+if TYPE_CHECKING:
+    from spacy_incparse.rerank.reranker import Reranker
+
+DEFAULT_CONFIG: dict[str, Any] = {
+    "model": None,
+    "parser": None,
+    "search": {},
+    "training": RERANK_DEFAULTS,
+    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
+}
+
+
+@Language.factory(
+    "incparse_reranker",
+    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"],
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+)
+def make_incparse_reranker(
+    nlp: Language,
+    name: str,
+    model: str | Path | None,
+    parser: str | None,
+    search: dict[str, Any],
+    training: dict[str, Any],
+    scorer: Callable | None,
+) -> IncParserReranker:
+    """Create the component.
+
+    model: the source of the weights, as in `incparse`: a pipeline with a trained reranker.
+    parser: the name of the component whose analyses are reranked; None: the last `incparse` before this component.
+    search: `n`, the number of analyses to look at, and `choose`: "score" takes the most probable tree, "expected_f" the
+        tree with the highest expected F. Others than those of the model.
+    training: settings of training, see `RERANK_DEFAULTS`; they are only used in training.
+    scorer: as in every spaCy component.
+    """
+    check_source(nlp, name, model, RerankerModel)
+    if not is_being_loaded(nlp, name):
+        check_reranking(training)
+    return IncParserReranker(
+        nlp.vocab, RerankerModel(model), name, nlp=nlp, parser=parser, search=search, training=training, scorer=scorer
+    )
+
+
+class IncParserReranker(TrainablePipe):
+    """A reranker as a trainable spaCy component. See `make_incparse_reranker` for all settings.
+
+    It asks the parser component for the n-best list of each sentence, so nothing has to be stored on the Docs. All
+    training happens in `initialize`, from files with lists, so `update` does nothing.
+    """
+
+    is_resizable, is_reranker = False, True
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: RerankerModel,
+        name: str = "incparse_reranker",
+        *,
+        nlp: Language | None = None,
+        parser: str | None = None,
+        search: dict[str, Any] | None = None,
+        training: dict[str, Any] | None = None,
+        scorer: Callable | None = const_score,
+    ):
+        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        self.parser_name, self.spans_key = parser, None  # the parser component has the name of the group
+        self.search = search or {}
+        self.training = RERANK_DEFAULTS | (training or {})
+        self._nlp = None if nlp is None else weakref.ref(nlp)
+        self._parser: IncParser | None = None  # the last one found: a copy in another process has no pipeline
+        self._warned: set[str] = set()
+        register(self)
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """The settings `n` and `choose` that differ from the model's; a new dict can be assigned at any time."""
+        return MappingProxyType(self._search)
+
+    @search.setter
+    def search(self, search: Mapping[str, Any]) -> None:
+        check_reranking({}, search)
+        self._search: dict[str, Any] = dict(search)
+        self._decoder: RerankedParser | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels of the parser; () without one."""
+        parser = self.find_parser()
+        return () if parser is None else parser.labels
+
+    @property
+    def parser(self) -> IncParser:
+        """The component whose analyses are reranked. Raises IncparseError if the pipeline has none before this one."""
+        parser = self.find_parser()
+        if parser is None:
+            named = "'incparse'" if self.parser_name is None else f"{self.parser_name!r} with the factory 'incparse'"
+            raise IncparseError(
+                f"the component {self.name!r} has no parser whose trees it can rerank: there must be a component "
+                f"{named} before it in the pipeline"
+            )
+        return parser
+
+    @property
+    def decoder(self) -> RerankedParser:
+        """The parser with the reranker behind it. Raises IncparseError if either has no weights."""
+        reranker, base = self._reranker(), self.parser.decoder
+        known = self._decoder
+        if known is None or known.base is not base or known.source is not reranker:
+            known = self._decoder = RerankedParser(base, reranker, self._search)
+        return known
+
+    def find_parser(self) -> IncParser | None:
+        """Return the component whose analyses are reranked, also if it is disabled; None if there is none."""
+        nlp = None if self._nlp is None else self._nlp()
+        if nlp is not None:
+            names_and_pipes = nlp.components
+            here = [i for i, (_, pipe) in enumerate(names_and_pipes) if pipe is self]
+            before = names_and_pipes[: here[0]] if here else names_and_pipes
+            found = [pipe for name, pipe in before if isinstance(pipe, IncParser) and self.parser_name in (None, name)]
+            self._parser = found[-1] if found else None
+        return self._parser
+
+    def sentences_of(self, doc: Doc) -> list[Sentence]:
+        """Return the sentences of a Doc with the parser component's constraints."""
+        return self.parser.sentences_of(doc)
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the parser component's current constraints on its Doc."""
+        parser = self.find_parser()
+        return sentence if parser is None else parser.with_constraints(doc, sentence)
+
+    def tags_for(self, sentence: Sentence) -> Tags:
+        """Return the tags that the parser component would parse a sentence with."""
+        return self.parser.tags_for(sentence)
+
+    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence in their new order; the parser's tree if reranking fails."""
+        try:
+            return self.decoder.nbest_search.analyses(sentence.words, self.tags_for(sentence), sentence.constraints)[:k]
+        except Exception:
+            return self.parser.nbest_parses(sentence, 1)
+
+    def add_label(self, label: str) -> int:
+        """Return 0: a reranker has no labels of its own."""
+        return 0
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
+        """Return the sentences of each Doc with the chosen trees, without modifying the Docs.
+
+        Sentences whose analyses cannot be found are left out: they keep the parser's trees.
+        """
+        decoder = self.decoder
+        return [
+            [item for sentence in self.sentences_of(doc) for item in self._reranked(sentence, decoder)] for doc in docs
+        ]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
+        """Store the trees that `predict` returned on the Docs, in place of the parser's."""
+        parser = self.parser
+        for doc, chosen in zip(docs, scores, strict=True):
+            if not chosen:
+                continue
+            remove_mirrors(doc)
+            for item in chosen:
+                write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
+            if parser.set_tags:
+                write_tags(doc, [(item.sentence, item.tags) for item in chosen])
+            if parser.spans_key is not None:
+                mirror_trees(doc, parser.spans_key, _stored(doc, parser.sentences_of(doc)))
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Any = None,
+        lists: Any = None,
+    ) -> None:
+        """Train on n-best lists with gold trees; `get_examples` is not used.
+
+        lists: the path of files with lists (see docs/reranking.md), or CandidateLists. They must be those of a parser
+        that was not trained on the sentences, such as the lists of `spacy-incparse rerank-train`. Without lists, a
+        component with weights keeps them. Raises IncparseError if there are neither, or the parser has seen the
+        trees.
+        """
+        from spacy_incparse.training.reranker_training import learn_reranker
+        from spacy_incparse.training.training_lists import training_lists
+
+        if lists is None and self.model.reranker is not None:
+            return
+        if lists is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no n-best lists to learn from: make them with `spacy-incparse "
+                f"rerank-train`, and set [initialize.components.{self.name}] lists to their path"
+            )
+        parser = self.parser.decoder.model_parser
+        self.model.reranker = learn_reranker(training_lists(lists), parser.heads, self.training)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Only report a loss of 0: all training happens in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(list(examples), "IncParserReranker.update")
+        return losses
+
+    def calibrate(self, examples: Iterable[Example]) -> float | None:
+        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
+
+        Return the temperature, which is saved with the weights; or None, without changing anything, if no example has a
+        gold tree.
+        """
+        from spacy_incparse.training.temperature import MAX_SENTENCES, best_temperature
+
+        scores, is_right = [], []
+        for tree, sentence in islice(gold_with_sentences(examples), MAX_SENTENCES):
+            parses = self.nbest_parses(sentence, self._reranker().config.n)
+            scores.append([parse.score for parse in parses])
+            is_right.append(parses[0].tree.spans() == tree.spans())
+        if not scores:
+            return None
+        temperature = best_temperature(scores, is_right)
+        self.model.temperature = temperature
+        self._decoder = None
+        forget_confidences()
+        return temperature
+
+    def finish_update(self, sgd: Any) -> None:
+        """Do nothing: there are no gradients."""
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserReranker:
+        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
+        with named_errors(path):
+            return super().from_disk(path, exclude=exclude)
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Do nothing: there are no averages."""
+        yield
+
+    def __reduce__(self):
+        # A pipeline cannot be pickled by reference: the copy goes on with the parser component found here.
+        left_behind = {"_nlp": None, "_decoder": None, "_parser": self.find_parser()}
+        return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+
+    def _reranker(self) -> Reranker:
+        reranker = self.model.reranker
+        if reranker is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights yet: train a pipeline with `spacy-incparse rerank-train`, "
+                f"or choose a model, as in nlp.add_pipe('incparse_reranker', config={{'model': PATH}})"
+            )
+        return reranker
+
+    def _reranked(self, sentence: Sentence, decoder: RerankedParser) -> Iterator[ParsedSentence]:
+        """Yield a sentence with its chosen tree, or nothing if there is no choice or something fails."""
+        try:
+            ranked = decoder.nbest_search.ranked(sentence.words, self.tags_for(sentence), sentence.constraints)
+            if len(ranked) > 1:
+                parses = [parse for parse, _ in ranked]
+                yield encode_parse(sentence, parses[0], decoder.list_fields(parses, ranked[0].probability))
+        except Exception as error:
+            self._warn_once(f"a sentence keeps the parser's tree, because reranking failed ({error!r})", sentence)
+
+    def _warn_once(self, text: str, sentence: Sentence) -> None:
+        if text[:20] not in self._warned:
+            self._warned.add(text[:20])
+            start = " ".join(sentence.words[:8])
+            warnings.warn(f"{self.name}: {text}: {start!r} (this warning is shown once)", stacklevel=3)
+
+
+def _stored(doc: Doc, sentences: Iterable[Sentence]) -> list[tuple[Sentence, str]]:
+    """Return the sentences that have a tree, with the strings that store them."""
+    found = ((one, user_data(doc).get(key_of(one.start_char, one.end_char))) for one in sentences)
+    return [(sentence, value) for sentence, value in found if value is not None]
+
+
+def _unpickle(
+    cls: type[IncParserReranker],
+    vocab: Vocab,
+    model: RerankerModel,
+    name: str,
+    scorer: Callable | None,
+    state: dict[str, Any],
+) -> IncParserReranker:
+    component = cls(vocab, model, name, scorer=scorer)
+    component.__dict__.update(state)
+    return component

@@ -1,0 +1,230 @@
+"""A trained reranker: which features it sees, their weights, and how it chooses from a list.
+
+    F(x) = scores . (base score of x / base temperature) + sum of the weights of x's features    (Collins 2000, eq. 4)
+
+The probability of x among the candidates is proportional to exp(F(x) / temperature).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+import srsly
+
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.files import unzip
+from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
+from spacy_incparse.parsers.parse import Parse
+from spacy_incparse.rerank.choice import How, expected_f
+from spacy_incparse.rerank.data_building import phrase_overlaps
+from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_count
+from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.rerank.reranking_data import RerankerWeights
+from spacy_incparse.settings import Settings, check_number, checked_labels
+from spacy_incparse.trees.heads import HeadRules
+
+FORMAT = "spacy-incparse reranker 1"
+LOWEST, HIGHEST = 1e-6, 1e9  # of a temperature
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankerConfig(Settings):
+    """Settings of a reranker.
+
+    families: the names of the families of features. max_count: counts above it are equal. closed_tags: the tags of
+    closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
+    probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
+    exp(scale F(x)).
+    """
+
+    SEARCH = ("n", "choose")
+
+    families: Sequence[str] = DEFAULT
+    max_count: int = 4
+    closed_tags: Sequence[str] = ()
+    n: int = 20
+    choose: How = "score"
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "families", check_families(self.families))
+        object.__setattr__(self, "closed_tags", checked_labels("closed_tags", self.closed_tags))
+        check_max_count(self.max_count)
+        check_number("n", self.n, 1, N_ANALYSES)
+        if self.choose not in get_args(How):
+            raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
+        check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
+
+    def extractor(self, heads: HeadRules) -> FeatureExtractor:
+        """Return what finds the features of trees."""
+        return FeatureExtractor(self.families, heads, self.max_count, closed_tags=self.closed_tags)
+
+
+class RankedParse(NamedTuple):
+    """A candidate with its new score, and its probability among the candidates."""
+
+    parse: Parse
+    probability: float
+
+
+class Reranker:
+    """Features, their weights and a temperature.
+
+    columns: the features that the model knows, with one weight each. heads: the rules of the features that need heads.
+    """
+
+    def __init__(
+        self,
+        config: RerankerConfig,
+        heads: HeadRules,
+        columns: FeatureColumns,
+        weights: RerankerWeights,
+        temperature: float = 1.0,
+    ):
+        self.config, self.heads, self.columns, self.temperature = config, heads, columns, temperature
+        self.weights = RerankerWeights(
+            np.asarray(weights.scores, dtype=np.float64), np.asarray(weights.features, dtype=np.float32)
+        )
+        if len(columns) != len(self.weights.features):
+            raise ValueError(f"{len(columns)} features, but {len(self.weights.features)} weights")
+
+    @cached_property
+    def extractor(self) -> FeatureExtractor:
+        """What finds the features of trees."""
+        return self.config.extractor(self.heads)
+
+    def rerank(self, parses: Sequence[Parse], base_temperature: float) -> list[RankedParse]:
+        """Return the first n candidates with their new scores, the chosen one first, the others by descending score.
+
+        parses: the list of one sentence, best first, with the base parser's scores. Equal scores keep the order of the
+        list, and trees that miss other constraints than the first are left out. A list of one candidate, or a flat
+        tree, is returned unchanged.
+        """
+        candidates = [parse for parse in parses[: self.config.n] if parse.unmet == parses[0].unmet]
+        if len(candidates) == 1 or candidates[0].source == "flat":
+            return [RankedParse(candidates[0], 1.0)]
+        scores = self.scores(candidates, base_temperature)
+        found = [replace(parse, score=score) for parse, score in zip(candidates, scores, strict=True)]
+        shares = probabilities(scores, self.temperature)
+        order = sorted(range(len(found)), key=lambda i: -scores[i])
+        if self.config.choose == "expected_f":
+            best = self._best_expected_f(found)
+            order.sort(key=lambda i: i != best)
+        return [RankedParse(found[i], shares[i]) for i in order]
+
+    def scores(self, parses: Sequence[Parse], base_temperature: float) -> list[float]:
+        """Return F of each candidate of a list."""
+        starts, columns = self.extractor.columns([parse.tree for parse in parses], self.columns)
+        rows = np.repeat(np.arange(len(parses)), np.diff(starts))
+        sums = np.bincount(rows, self.weights.features[columns], minlength=len(parses))
+        base = np.array([parse.score for parse in parses]) / base_temperature
+        return (sums + self.weights.scores[0] * base).tolist()
+
+    def _best_expected_f(self, parses: Sequence[Parse]) -> int:
+        shares = probabilities([parse.score for parse in parses], 1 / self.config.scale)
+        return int(np.argmax(expected_f(phrase_overlaps([parse.tree for parse in parses]), np.array(shares))))
+
+    def with_settings(self, **settings: Any) -> Reranker:
+        """Return a reranker with the same weights and another `n` or `choose`."""
+        config = self.config.with_search(**settings)
+        return Reranker(config, self.heads, self.columns, self.weights, self.temperature)
+
+    def without_zeros(self) -> Reranker:
+        """Return the same reranker without the features whose weight is 0."""
+        kept = np.flatnonzero(self.weights.features)
+        weights = RerankerWeights(self.weights.scores, self.weights.features[kept])
+        return Reranker(self.config, self.heads, self.columns.subset(kept), weights, self.temperature)
+
+    def to_bytes(self) -> bytes:
+        """Return the reranker as bytes; `from_bytes` is the inverse."""
+        return srsly.msgpack_dumps(
+            {
+                "format": FORMAT,
+                "config": self.config.to_dict(),
+                "heads": self.heads.to_dict(),
+                "temperature": float(self.temperature),
+                "scores": self.weights.scores.astype("<f8").tobytes(),
+                "columns": _packed_keys(self.columns.keys),
+                "weights": _packed(self.weights.features.astype("<f4")),
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Reranker:
+        """Return the reranker that `to_bytes` wrote. Raises ModelError for anything else."""
+        content = _content(data)
+        try:
+            config = RerankerConfig.from_dict(content["config"])
+            heads = HeadRules.from_dict(content["heads"])
+        except (ConfigError, TypeError) as error:
+            raise ModelError(f"the reranker is damaged: {error}") from None
+        keys = np.cumsum(_unpacked(content["columns"], "<u8", "features"), dtype=np.uint64)
+        if not (keys[1:] > keys[:-1]).all():
+            raise ModelError("the reranker's features are damaged: their keys are not in ascending order")
+        weights = RerankerWeights(
+            _numbers(content["scores"], "<f8", "scores"), _unpacked(content["weights"], "<f4", "weights")
+        )
+        if len(weights.scores) != 1 or len(weights.features) != len(keys):
+            raise ModelError(f"the reranker is damaged: {len(keys)} features, but {len(weights.features)} weights")
+        return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]))
+
+
+_TYPES = {
+    "config": dict, "heads": dict, "temperature": float, "scores": bytes, "columns": bytes, "weights": bytes
+}  # fmt: skip
+
+
+def _content(data: bytes) -> dict[str, Any]:
+    """Return the parts of a stored reranker, each of the right type."""
+    try:
+        content = srsly.msgpack_loads(data)
+    except Exception as error:
+        raise ModelError(f"not a reranker: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelError("not a reranker of this version: train it again")
+    for name, kind in _TYPES.items():
+        if not isinstance(content.get(name), kind):
+            raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")
+    return content
+
+
+def _packed_keys(keys: np.ndarray) -> bytes:
+    """Return ascending keys as bytes: their differences, whose high bytes are 0."""
+    return _packed(np.diff(keys, prepend=np.uint64(0)).astype("<u8"))
+
+
+def _packed(numbers: np.ndarray) -> bytes:
+    """Return numbers as compressed bytes: first the lowest byte of all, and so on, since the high ones are alike."""
+    planes = numbers.view(np.uint8).reshape(-1, numbers.itemsize).T
+    return zlib.compress(planes.tobytes(), 6)
+
+
+def _unpacked(data: bytes, kind: str, what: str) -> np.ndarray:
+    """Return the numbers that `_packed` packed."""
+    size = np.dtype(kind).itemsize
+    planes = unzip(data, f"the reranker's {what} are")
+    if len(planes) % size:
+        raise ModelError(f"the reranker's {what} are damaged: {len(planes):,} bytes are no numbers of {size} bytes")
+    joined = np.frombuffer(planes, np.uint8).reshape(size, -1).T
+    return _numbers(joined.tobytes(), kind, what)
+
+
+def _numbers(data: bytes, kind: str, what: str) -> np.ndarray:
+    if len(data) % np.dtype(kind).itemsize:
+        raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be its {what}")
+    numbers = np.frombuffer(data, dtype=kind)
+    if not np.isfinite(numbers).all():
+        raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
+    return numbers
+
+
+def _temperature(value: float) -> float:
+    if not LOWEST <= value <= HIGHEST:
+        raise ModelError(f"the reranker is damaged: its temperature is {value!r}")
+    return value

@@ -1,0 +1,195 @@
+"""N-best lists of the training sentences, each by a parser that has not seen the sentence (jackknifing).
+
+The sentences are divided into contiguous folds. For each fold, a parser is trained on the others in the same way as the
+one that will be reranked, with a tagger of its own, and parses the fold. Each fold is one file, so that a run that was
+interrupted continues with the folds that are missing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.oracle import Oracle
+from spacy_incparse.parsers.catalogue import find_kind
+from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.list_files import write_lists
+from spacy_incparse.settings import Settings
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.list_origin import ListOrigin, sentence_key
+from spacy_incparse.training.preparation import TrainedModel, tags_of
+from spacy_incparse.training.processes import run_tasks
+from spacy_incparse.training.temperature import best_temperature
+from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.training.training_state import fingerprint
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class ParserRecipe:
+    """How the parsers of the folds are trained, and how they search: as the one that will be reranked.
+
+    kind: its name. n_tag_folds: folds of the jackknifed tags. n_passes: how often a parser sees the sentences, since
+    there is nothing to choose the best pass by. search: settings that differ from those of `config`.
+    """
+
+    kind: str
+    config: Settings
+    heads: HeadRules
+    n_tag_folds: int = 10
+    tagger_settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    n_passes: int = 10
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+    def train(self, trees: Sequence[Tree]) -> TrainedModel:
+        """Return a parser trained on normalized trees, and its tagger."""
+        found: list[TrainedModel] = []
+
+        def keep(_: object, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+            found[:] = [TrainedModel(tagger, parser)]
+
+        train_parser(
+            trees,
+            [],
+            kind=find_kind(self.kind),
+            config=self.config,
+            heads=self.heads,
+            n_folds=self.n_tag_folds,
+            tagger_settings=self.tagger_settings,
+            max_epochs=self.n_passes,
+            seed=self.seed,
+            on_pass=keep,
+        )
+        return found[0]
+
+    def contents(self) -> dict[str, Any]:
+        """Return everything that the parsers depend on except the trees, as a JSON-serializable dict."""
+        return {
+            "kind": self.kind,
+            "config": self.config.to_dict(),
+            "heads": self.heads.to_dict(),
+            "n_tag_folds": self.n_tag_folds,
+            "tagger": dict(self.tagger_settings),
+            "seed": self.seed,
+            "n_passes": self.n_passes,
+            "search": dict(self.search),
+        }
+
+
+@dataclass(frozen=True)
+class FoldTask:
+    """The lists of one fold: the trees to train on, those to parse, and the file to write."""
+
+    number: int  # from 1
+    train: Sequence[Tree]
+    held_out: Sequence[Tree]
+    recipe: ParserRecipe
+    n: int  # candidates of a sentence
+    path: Path
+    checksum: str
+
+
+@dataclass(frozen=True)
+class FoldReport:
+    """A finished fold: the size of its lists, the F of their first and best trees, the seconds; 0 if it was there."""
+
+    number: int
+    n_sentences: int
+    mean_length: float = 0.0
+    f: float = 0.0
+    oracle_f: float = 0.0
+    seconds: float = 0.0
+
+
+def make_lists(
+    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, *, n_folds: int = 10, n: int = 20, n_process: int = 1
+) -> Iterator[FoldReport]:
+    """Write jackknifed lists of `n` candidates of normalized trees to a folder; yield a report of each finished fold.
+
+    Folds that an earlier run with the same trees and settings has finished come first and are not made again. Raises
+    IncparseError if the folder has lists of other trees or settings, or there are fewer than two folds or sentences.
+    """
+    tasks = list(fold_tasks(trees, recipe, folder, n_folds, n))
+    folder.mkdir(parents=True, exist_ok=True)
+    finished = [task for task in tasks if is_finished(task)]
+    yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
+    missing = [task for task in tasks if task not in finished]
+    for _, report in run_tasks(parse_fold, missing, min(n_process, max(1, len(missing)))):
+        yield report
+
+
+def fold_tasks(trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_folds: int, n: int) -> Iterator[FoldTask]:
+    """Yield the tasks of all folds that have sentences."""
+    n_folds = min(n_folds, len(trees))
+    numbers = fold_numbers(trees, n_folds)
+    if len(set(numbers)) < 2:
+        raise IncparseError(f"jackknifing needs at least two folds with different sentences, not {len(set(numbers))}")
+    checksum = fingerprint(trees, recipe.contents() | {"n_folds": n_folds, "n": n})
+    for fold in sorted(set(numbers)):
+        held_out = [tree for tree, number in zip(trees, numbers, strict=True) if number == fold]
+        others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
+        path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
+        yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum)
+
+
+def fold_numbers(trees: Sequence[Tree], n_folds: int) -> list[int]:
+    """Return the fold of each tree, from 0: contiguous stretches, since sentences of a text help to parse each other.
+
+    Equal sentences all belong to the fold of the first of them, so that no parser has seen a sentence of its fold.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    for place, tree in enumerate(trees):
+        first.setdefault(tree.words, place * n_folds // len(trees))
+    return [first[tree.words] for tree in trees]
+
+
+def is_finished(task: FoldTask) -> bool:
+    """Return whether the lists of a fold are there. Raises IncparseError if they are those of another task."""
+    origin = ListOrigin.read(task.path)
+    if origin is None or not task.path.exists():
+        return False
+    if origin.settings != task.checksum:
+        raise IncparseError(
+            f"{task.path} was made with other trees or settings: name another folder with --work, or delete this one"
+        )
+    return True
+
+
+def parse_fold(task: FoldTask) -> FoldReport:
+    """Train the parser of a fold, and write its lists; a file is written completely or not at all."""
+    started = time.perf_counter()
+    model = task.recipe.train(task.train)
+    lists = held_out_lists(model, task)
+    write_lists(task.path, lists)
+    trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
+    ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum).write(task.path)
+    oracle = Oracle([1, task.n])
+    for one, tree in zip(lists, task.held_out, strict=True):
+        oracle.add(tree, [parse.tree for parse in one.parses])
+    scores = oracle.report().scores
+    return FoldReport(
+        task.number, len(lists), scores[-1].mean_length, scores[0].f, scores[-1].f, time.perf_counter() - started
+    )
+
+
+def held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:
+    """Return the lists of a fold's sentences, with the parser's temperature, which is fitted on them."""
+    search = NBestSearch(model.parser.with_search(**task.recipe.search))
+    tags = tags_of(model.tagger, model.parser.tag_request, task.held_out)
+    scores, is_right, found = [], [], []
+    for tree, row in zip(task.held_out, tags, strict=True):
+        parses = search.analyses(tree.words, row, n=task.n)
+        scores.append([parse.score for parse in parses])
+        is_right.append(parses[0].tree.spans() == tree.spans())
+        found.append(parses)
+    temperature = best_temperature(scores, is_right)
+    return [CandidateList(tuple(p), temperature, tree) for p, tree in zip(found, task.held_out, strict=True)]

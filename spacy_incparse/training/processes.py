@@ -1,0 +1,94 @@
+"""Run tasks in several processes, each task in a process of its own, whose memory is free when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from typing import Any, TypeVar, cast
+
+from spacy_incparse.errors import IncparseError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def run_tasks(
+    function: Callable[[Task], Result], tasks: Iterable[Task], n_process: int
+) -> Iterator[tuple[Task, Result]]:
+    """Yield each task with the result of `function(task)`, in the order in which they finish.
+
+    At most `n_process` tasks run at once; with one process, they run in this one. An error in a task is raised here,
+    and so is IncparseError if a process was killed; the other processes are then ended, as after an interruption.
+    """
+    if n_process == 1:
+        for task in tasks:
+            yield task, function(task)
+        return
+    waiting = list(tasks)[::-1]
+    running: dict[Connection, tuple[Task, BaseProcess]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_process:
+                task = waiting.pop()
+                connection, process = _start(function, task)
+                running[connection] = task, process
+            for ready in wait(list(running)):
+                connection = cast(Connection, ready)
+                task, process = running[connection]
+                result = _result(connection, process)
+                del running[connection]
+                yield task, result
+    finally:
+        for connection, (_, process) in running.items():
+            process.terminate()
+            process.join()
+            connection.close()
+
+
+def _start(function: Callable[[Any], Any], task: Any) -> tuple[Connection, BaseProcess]:
+    context = get_context("spawn")  # a fork would copy the threads' locks of whatever has been imported
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(function, task, theirs), daemon=True)
+    process.start()
+    theirs.close()  # so that a process that is killed ends the connection
+    return mine, process
+
+
+def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one ends the others
+    Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        answer: tuple[Any, Exception | None] = function(task), None
+    except Exception as error:
+        answer = None, error
+    with suppress(BrokenPipeError):
+        connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this process if the first one is killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _result(connection: Connection, process: BaseProcess) -> Any:
+    try:
+        result, error = connection.recv()
+    except EOFError:
+        process.join()
+        raise IncparseError(
+            f"a process ended with exit code {process.exitcode}: if it lacked memory, use fewer with --n-process"
+        ) from None
+    process.join()
+    connection.close()
+    if error is not None:
+        raise error
+    return result

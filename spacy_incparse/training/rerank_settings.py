@@ -1,0 +1,52 @@
+"""Settings of the reranker's training: their defaults and checks. No compiled module is needed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.rerank.families import check_families
+from spacy_incparse.settings import MOST, check_number
+
+LOSSES = ("risk", "log", "boost", "log-greedy", "perceptron")
+CHOICES = ("score", "expected_f")
+
+RERANK_DEFAULTS: dict[str, Any] = {
+    "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy" or "perceptron"
+    "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
+    "families": None,  # names of families of features, or of groups of them; None: the default
+    "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
+    "min_lists": 5,  # features of fewer lists are left out
+    "n": 20,  # how many analyses of each sentence are looked at
+    "choose": "score",  # "score": the most probable tree; "expected_f": the tree with the highest expected F
+    "n_folds": 5,  # of the cross-validation over the lists
+}
+"""The settings of training with their defaults."""
+
+
+def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | None = None) -> None:
+    """Raise ConfigError for settings that do not exist or have wrong values. Missing settings have their defaults."""
+    for name in training:
+        if name not in RERANK_DEFAULTS:
+            known = ", ".join(sorted(RERANK_DEFAULTS))
+            raise ConfigError(f"there is no setting {name!r} of the reranker's training: the settings are {known}")
+    for name in search or {}:
+        if name not in ("n", "choose"):
+            raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
+    settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
+    _check_name("loss", settings["loss"], LOSSES)
+    _check_name("choose", settings["choose"], CHOICES)
+    check_number("max_count", settings["max_count"], 1, 100)
+    check_number("min_lists", settings["min_lists"], 1, MOST)
+    check_number("n", settings["n"], 1, 100)
+    check_number("n_folds", settings["n_folds"], 2, MOST)
+    if not isinstance(settings["learner"], dict):
+        raise ConfigError(f"learner is {settings['learner']!r}: it must be a dict of settings of the learner")
+    if settings["families"] is not None:
+        check_families(settings["families"])
+
+
+def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")

@@ -1,0 +1,125 @@
+"""`rerank-train`: from a pipeline and a treebank to a pipeline with a reranker."""
+
+import json
+
+import pytest
+import spacy
+
+from spacy_incparse.pipeline.readers import TreebankReader
+from tests.small_pipeline import SMALL
+
+LITTLE = ["--folds", 2, "--n", 6, "--n-process", 1, "--families", "rules,heavy", "--passes", 1]
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory, run_once):
+    """A small pipeline from `train`."""
+    folder = tmp_path_factory.mktemp("small")
+    config = folder / "small.json"
+    config.write_text(json.dumps(SMALL | {"max_epochs": 2}), encoding="utf8")
+    assert run_once("train", "assets/sample-train.mrg", "assets/sample-dev.mrg", folder, "-c", config).exit_code == 0
+    return folder / "model-best"
+
+
+@pytest.fixture(scope="module")
+def run_once():
+    from typer.testing import CliRunner
+
+    from spacy_incparse.cli import app
+
+    return lambda *args: CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@pytest.fixture(scope="module")
+def reranked(small_model, tmp_path_factory, run_once):
+    """The new pipeline, what was printed, and the figures."""
+    folder = tmp_path_factory.mktemp("reranked")
+    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", folder / "out"]
+    result = run_once("rerank-train", small_model, *paths, *LITTLE, "--output", folder / "figures.json")
+    assert result.exit_code == 0, result.output
+    return folder / "out", result.stdout, json.loads((folder / "figures.json").read_text(encoding="utf8"))
+
+
+def test_the_pipeline_has_both(reranked):
+    nlp = spacy.load(reranked[0])
+    assert nlp.pipe_names == ["sentencizer", "incparse_tagger", "incparse", "incparse_reranker"]
+    config = nlp.get_pipe("incparse_reranker").model.reranker.config
+    assert config.families == ("rules", "heavy")
+    assert config.n == 6
+    assert nlp("The rain stopped before noon.")._.parses(6)
+
+
+def test_it_prints_folds_cross_validation_and_gain(reranked):
+    _, printed, figures = reranked
+    assert "234 sentences in 2 folds, perceptron parsers, 1 pass\n" in printed
+    assert "  fold 2: 117 sentences, " in printed
+    assert "risk: " in printed
+    assert "Difference in F" in printed
+    assert f"{100 * figures['reranked']['const_f']:.2f}" in printed
+    assert figures["gain"]["difference"] == pytest.approx(figures["reranked"]["const_f"] - figures["base"]["const_f"])
+
+
+def test_the_figures_are_those_of_the_pipeline(reranked, run, tmp_path):
+    out, _, figures = reranked
+    assert run("evaluate", out, "assets/sample-dev.mrg", "--output", tmp_path / "dev.json").exit_code == 0
+    evaluated = json.loads((tmp_path / "dev.json").read_text(encoding="utf8"))
+    assert evaluated["const_f"] == pytest.approx(figures["reranked"]["const_f"])
+    assert spacy.load(out).meta["performance"]["const_f"] == pytest.approx(evaluated["const_f"])
+
+
+def test_other_commands_use_the_reranker(reranked, run):
+    out, nlp = reranked[0], spacy.load(reranked[0])
+    text = "The rain stopped before noon."
+    expected = [str(parse.tree) for parse in nlp(text)._.parses(3)[0]]
+    lines = run("parse", "--model", out, "--nbest", "3", text, "--format", "penn").stdout.splitlines()
+    assert lines[1::2] == expected
+    assert run("parse", "--model", out, "--format", "penn", text).stdout.splitlines() == expected[:1]
+    assert run("score-trees", "assets/sample-dev.mrg", "--model", out).exit_code == 0
+
+
+def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
+    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "boosted"]
+    lists = reranked[0].with_name("out.lists")
+    result = run("rerank-train", small_model, *paths, *LITTLE, "--loss", "perceptron", "--work", lists)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("finished before") == 2
+    again = run("rerank-train", tmp_path / "boosted", *paths, *LITTLE, "--work", lists, "--force")
+    assert again.exit_code == 0, again.output  # of a pipeline that has a reranker: it is replaced
+    assert spacy.load(tmp_path / "boosted").pipe_names.count("incparse_reranker") == 1
+
+
+def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
+    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg"]
+    result = run("rerank-train", small_model, *paths, reranked[0])
+    assert result.exit_code == 1
+    assert "there is already something in" in result.stderr
+    result = run("rerank-train", small_model, *paths, tmp_path / "new", "--families", "rules,nonsense")
+    assert "unknown family of features 'nonsense'" in result.stderr
+    lists = reranked[0].with_name("out.lists")
+    result = run("rerank-train", small_model, *paths, tmp_path / "new", *LITTLE, "--n", 7, "--work", lists)
+    assert "was made with other trees or settings" in result.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_spacy_train_learns_from_the_lists(reranked, small_model, tmp_path):
+    from spacy.cli.train import train as spacy_train
+
+    lists = reranked[0].with_name("out.lists")
+    overrides = {
+        "paths.parser": str(small_model),
+        "paths.lists": str(lists),
+        "paths.train": "assets/sample-train.mrg",
+        "paths.dev": "assets/sample-dev.mrg",
+        "corpora.train.limit": 10,
+        "components.incparse_reranker.training.n": 6,
+        "components.incparse_reranker.training.families": ["rules", "heavy"],
+    }
+    spacy_train("configs/rerank.cfg", tmp_path, overrides=overrides)
+    nlp, one = spacy.load(tmp_path / "model-best"), spacy.load(reranked[0])
+    component = nlp.get_pipe("incparse_reranker")
+    assert component.model.temperature > 0
+    component.model.temperature = one.get_pipe("incparse_reranker").model.temperature
+    assert component.model.to_bytes() == one.get_pipe("incparse_reranker").model.to_bytes()
+    parser = spacy.load(small_model).get_pipe("incparse")
+    assert nlp.get_pipe("incparse").model.to_bytes() == parser.model.to_bytes()  # frozen
+    assert 0 < nlp.evaluate(list(TreebankReader("assets/sample-dev.mrg", limit=9)(nlp)))["const_f"] <= 1

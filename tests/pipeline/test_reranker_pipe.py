@@ -1,0 +1,346 @@
+"""The component that reranks the analyses of the parser before it."""
+
+import pickle
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+import spacy_incparse
+from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.parsers.nbest import NBestSearch, probabilities
+from spacy_incparse.pipeline.model_file import pack, unpack
+from spacy_incparse.pipeline.readers import TreebankReader
+from tests.small_pipeline import ASSETS, train, untrained
+from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
+
+TEXT = "The rain stopped before noon. Who left the gate open? She grows beans and peas behind the old garage."
+TEXTS = [TEXT, "", "  ", "She grows beans (and peas)."] * 2
+
+
+@pytest.fixture(scope="module")
+def nlp(trained):
+    """A pipeline with a parser and a trained reranker. Read only."""
+    return reranking_pipeline(trained)
+
+
+@pytest.fixture
+def copy(nlp):
+    """A copy that a test may change."""
+    return pickle.loads(pickle.dumps(nlp))
+
+
+def parser_of(nlp):
+    return nlp.get_pipe("incparse")
+
+
+def reranker_of(nlp):
+    return nlp.get_pipe("incparse_reranker")
+
+
+def trees(nlp, **options):
+    return [[str(tree) for tree in doc._.trees] for doc in nlp.pipe(TEXTS, **options)]
+
+
+def found(doc):
+    return [(str(tree.tree), tree.score) for tree in anchored_trees(doc)]
+
+
+def ranked(nlp, doc):
+    """The reranked list of each sentence, by the slow way: list, scores, order."""
+    parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
+    search = NBestSearch(parser.decoder.parser)
+    for sentence in parser.sentences_of(doc):
+        parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
+        scores = reranker.scores(parses, parser.decoder.temperature)
+        shares = probabilities(scores, reranker.temperature)
+        yield sorted(zip(scores, shares, [parse.tree for parse in parses], strict=True), key=lambda item: -item[0])
+
+
+def test_the_most_probable_tree_is_on_the_doc_with_score_and_probability(nlp):
+    doc = nlp(TEXT)
+    for tree, expected in zip(doc._.trees, ranked(nlp, doc), strict=True):
+        score, share, best = expected[0]
+        assert tree == best
+        assert tree.score == pytest.approx(score, rel=1e-5)
+        assert tree.confidence == pytest.approx(share, rel=1e-5)
+
+
+def test_the_analyses_are_in_their_new_order(nlp):
+    doc = nlp(TEXT)
+    for parses, expected in zip(doc._.parses(100), ranked(nlp, doc), strict=True):
+        assert [parse.tree for parse in parses] == [tree for _, _, tree in expected]
+        assert [parse.score for parse in parses] == pytest.approx([score for score, _, _ in expected], rel=1e-5)
+        assert [parse.probability for parse in parses] == pytest.approx([share for _, share, _ in expected], rel=1e-4)
+        assert sum(parse.probability for parse in parses) == pytest.approx(1)
+    with_pipeline, without = doc._.parses(5, nlp=nlp), doc._.parses(5)
+    assert [[one.tree for one in parses] for parses in with_pipeline] == [[one.tree for one in p] for p in without]
+
+
+def test_some_trees_change_and_some_do_not(nlp):
+    reader = TreebankReader(ASSETS / "sample-dev.mrg")
+    docs = [example.predicted for example in reader(nlp)]
+    with nlp.select_pipes(disable=["incparse_reranker"]):
+        before = [found(doc) for doc in nlp.pipe(docs)]
+    after = [found(doc) for doc in nlp.pipe(docs)]
+    same = [a[0][0] == b[0][0] for a, b in zip(before, after, strict=True)]
+    assert sum(same) > 0
+    assert all(a != b for a, b in zip(before, after, strict=True))  # the scores are others
+
+
+def test_a_loaded_doc_has_the_analyses_too(nlp):
+    doc = nlp(TEXT)
+    loaded = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert loaded._.parses(4) == doc._.parses(4)
+    assert [tree.confidence for tree in loaded._.trees] == [tree.confidence for tree in doc._.trees]
+    assert loaded._.trees[0].phrases()[1].confidence == doc._.trees[0].phrases()[1].confidence
+
+
+def test_stored_analyses_are_those_of_the_reranker(copy):
+    parser_of(copy).nbest = 3
+    doc = copy(TEXT)
+    live = doc._.parses(3, nlp=copy)
+    for stored, expected in zip(doc._.parses(10), live, strict=True):
+        assert [parse.tree for parse in stored] == [parse.tree for parse in expected]
+        assert [parse.score for parse in stored] == pytest.approx([parse.score for parse in expected], rel=1e-5)
+
+
+def test_without_the_reranker_the_trees_are_the_parser_s(nlp, trained):
+    with nlp.select_pipes(disable=["incparse_reranker"]):
+        assert trees(nlp) == trees(trained)
+
+
+def test_the_parser_need_not_run(nlp):
+    expected = trees(nlp)
+    with nlp.select_pipes(disable=["incparse"]):
+        assert trees(nlp) == expected
+
+
+def test_other_ways_to_run(nlp, copy):
+    expected = trees(nlp)
+    assert trees(copy) == expected
+    assert trees(nlp, batch_size=1) == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert trees(nlp, n_process=2) == expected
+
+
+def test_saved_and_loaded(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    for loaded in (spacy.load(tmp_path), spacy_incparse.load(tmp_path)):
+        assert trees(loaded) == trees(nlp)
+        assert reranker_of(loaded).model.to_bytes() == reranker_of(nlp).model.to_bytes()
+        assert loaded(TEXT)._.parses(3) == loaded(TEXT)._.parses(3)
+    other = untrained()
+    other.add_pipe("incparse_reranker")
+    assert trees(other.from_bytes(nlp.to_bytes())) == trees(nlp)
+
+
+def test_weights_of_another_pipeline(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    other = untrained(model=str(tmp_path))
+    other.add_pipe("incparse_reranker", config={"model": str(tmp_path)})
+    assert trees(other) == trees(nlp)
+
+
+def test_a_pickled_component_keeps_its_parser(nlp):
+    component = pickle.loads(pickle.dumps(reranker_of(nlp)))
+    doc = nlp.make_doc("The rain stopped before noon.")
+    doc[0].is_sent_start = True
+    for token in doc[1:]:
+        token.is_sent_start = False
+    assert found(component(doc)) == found(nlp("The rain stopped before noon."))
+
+
+def test_tags_and_mirror_follow_the_chosen_tree(copy):
+    parser = parser_of(copy)
+    parser.set_tags, parser.spans_key = True, "phrases"
+    doc = copy(TEXT)
+    assert [token.tag_ for token in doc] == [tag for tree in doc._.trees for tag in tree.tags]
+    spans = [(span.label_, span.text) for span in doc.spans["phrases"]]
+    assert spans == [(node.label, node.span.text) for tree in doc._.trees for node in tree.phrases()[1:]]
+
+
+def test_search_settings(copy):
+    component = reranker_of(copy)
+    component.search = {"n": 3, "choose": "expected_f"}
+    assert all(len(parses) <= 3 for parses in copy(TEXT)._.parses(10))
+    assert component.decoder.reranker.config.choose == "expected_f"
+    with pytest.raises(ConfigError, match="n is 0: it must be at least 1"):
+        component.search = {"n": 0}
+    with pytest.raises(ConfigError, match="'beam_size' is not a setting of the reranker's search"):
+        component.search = {"beam_size": 3}
+
+
+def test_an_odd_sentence_keeps_the_parser_s_tree(copy, monkeypatch):
+    component = reranker_of(copy)
+    search = component.decoder.nbest_search
+    ordinary = search.ranked
+
+    def fails(words, tags, constraints=()):
+        if "gate" in words:
+            raise RuntimeError("something is wrong here")
+        return ordinary(words, tags, constraints)
+
+    with copy.select_pipes(disable=["incparse_reranker"]):
+        before = found(copy(TEXT))
+    expected = found(copy(TEXT))
+    monkeypatch.setattr(search, "ranked", fails)
+    with pytest.warns(UserWarning, match=r"keeps the parser's tree, because reranking failed .*'Who left the gate"):
+        doc = copy(TEXT)
+    assert found(doc) == [expected[0], before[1], expected[2]]
+    copy(TEXT)  # warns only once
+
+
+def test_lists_of_one_and_flat_trees_are_left_alone(copy, monkeypatch):
+    base = parser_of(copy).decoder.nbest_search
+    ordinary = base.analyses
+    with copy.select_pipes(disable=["incparse_reranker"]):
+        before = found(copy(TEXT))
+    monkeypatch.setattr(base, "analyses", lambda *arguments, **more: ordinary(*arguments, **more)[:1])
+    assert found(copy(TEXT)) == before
+
+
+def test_without_a_parser_the_message_says_what_to_do(nlp):
+    other = spacy.blank("en")
+    other.add_pipe("sentencizer")
+    component = other.add_pipe("incparse_reranker")
+    component.model.from_bytes(reranker_of(nlp).model.to_bytes())
+    with pytest.raises(IncparseError, match="has no parser whose trees it can rerank: there must be a component"):
+        other("It rained.")
+    other.add_pipe("incparse")  # behind it
+    with pytest.raises(IncparseError, match="before it in the pipeline"):
+        other("It rained.")
+    assert component.labels == ()
+    assert nlp("It rained.")._.parses(2)  # the other reranker is no obstacle
+
+
+def test_a_parser_by_name(nlp, trained):
+    other = spacy.blank("en")
+    other.add_pipe("sentencizer")
+    for name in ("first", "second"):
+        other.add_pipe("incparse", name=name).model.from_bytes(parser_of(nlp).model.to_bytes())
+    component = other.add_pipe("incparse_reranker", config={"parser": "first"})
+    assert component.parser is other.get_pipe("first")
+    component.parser_name = None
+    assert component.parser is other.get_pipe("second")
+    component.parser_name = "third"
+    with pytest.raises(IncparseError, match="'third' with the factory 'incparse'"):
+        _ = component.parser
+
+
+def test_without_weights_the_message_says_what_to_do(trained):
+    other = untrained().from_bytes(trained.to_bytes())
+    other.add_pipe("incparse_reranker")
+    with pytest.raises(IncparseError, match=r"no weights yet: train a pipeline with `spacy-incparse rerank-train`"):
+        other("It rained.")
+    with pytest.raises(IncparseError, match="has no n-best lists to learn from"):
+        reranker_of(other).initialize(lambda: [])
+    assert other.get_pipe("incparse_reranker").labels == parser_of(other).labels
+
+
+def test_wrong_settings_of_training():
+    other = spacy.blank("en")
+    with pytest.raises(ConfigError, match="loss is 'hinge': it must be one of risk, log, boost"):
+        other.add_pipe("incparse_reranker", config={"training": {"loss": "hinge"}})
+    with pytest.raises(ConfigError, match="there is no setting 'los' of the reranker's training"):
+        other.add_pipe("incparse_reranker", config={"training": {"los": "risk"}})
+
+
+def test_training_is_deterministic(nlp):
+    component = reranker_of(nlp)
+    first = component.model.reranker
+    other = untrained().from_bytes(nlp.to_bytes(exclude=["incparse_reranker"]), exclude=["incparse_reranker"])
+    again = other.add_pipe("incparse_reranker", config={"training": component.training})
+    again.initialize(lambda: [], lists=lists_of(other))
+    again.model.temperature = first.temperature
+    assert again.model.to_bytes() == component.model.to_bytes()
+
+
+def test_update_reports_no_loss_and_score_is_that_of_trees(nlp):
+    examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=5)(nlp))
+    assert reranker_of(nlp).update(examples) == {"incparse_reranker": 0.0}
+    assert 0 < nlp.evaluate(examples)["const_f"] <= 1
+
+
+def test_calibrate_changes_only_probabilities(copy):
+    before = trees(copy)
+    examples = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=10)(copy))
+    component = reranker_of(copy)
+    component.model.temperature = 1e5
+    component.search = {}
+    assert copy(TEXT)._.parses(2)[0][0].probability < 0.2
+    assert component.calibrate(examples) == component.model.temperature < 1e5
+    assert trees(copy) == before
+    assert component.calibrate([]) is None
+
+
+def test_plain_parsers_and_given_tags(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    parser = spacy_incparse.Parser(tmp_path)
+    words = ["The", "rain", "stopped", "."]
+    own = parser.parse(words)
+    assert own == nlp(Doc(nlp.vocab, words=words, sent_starts=[True, False, False, False]))._.trees[0]
+    assert parser.parse(words, own.tags) == own
+
+
+def with_reranker(data, function):
+    parts = unpack(data)
+    return pack(parts | {"reranker": function(parts["reranker"])})
+
+
+@pytest.mark.parametrize("load", [spacy.load, spacy_incparse.load])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda data: data[:-1], "its checksum differs"),
+        (lambda data: b"", "truncated"),
+        (lambda data: pickle.dumps(print), "this version reads"),
+        (lambda data: with_reranker(data, lambda part: b"junk"), "not a reranker"),
+        (lambda data: with_reranker(data, lambda part: pickle.dumps(print)), "not a reranker"),
+    ],
+)
+def test_damaged_weights_are_refused(nlp, tmp_path, load, function, message):
+    nlp.to_disk(tmp_path)
+    path = tmp_path / "incparse_reranker" / "model"
+    path.write_bytes(function(path.read_bytes()))
+    with pytest.raises(ModelError, match=rf"incparse_reranker.model: .*{message}"):
+        load(tmp_path)
+
+
+def test_missing_weights_are_told(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    (tmp_path / "incparse_reranker" / "model").unlink()
+    with pytest.raises(ModelError, match="incparse_reranker: the model is incomplete: 'model' is missing"):
+        spacy.load(tmp_path)
+    with pytest.raises(ModelError, match="has no component incparse_reranker"):
+        spacy.blank("en").add_pipe("incparse_reranker", config={"model": "en"})
+
+
+def test_a_component_keeps_its_weights_where_others_are_refused(copy):
+    model = reranker_of(copy).model
+    before = model.to_bytes()
+    with pytest.raises(ModelError):
+        model.from_bytes(with_reranker(before, lambda part: part[:50]))
+    assert model.to_bytes() == before
+
+
+HYBRID = {"table_bits": 16, "train_beam_size": 8, "generative_folds": 2, "train_generative_weight": 5.0}
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("hybrid", HYBRID)])
+def test_parsers_of_another_kind(kind, settings, tmp_path):
+    training = {"kind": kind, "n_folds": 2, "tagger": {"n_epochs": 2}} | settings
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"training": training})
+    train(nlp, 0 if kind != "hybrid" else 1, limit=60)
+    component = nlp.add_pipe("incparse_reranker", config={"training": SMALL_RERANKING})
+    component.initialize(lambda: [], lists=lists_of(nlp, limit=20))
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert trees(loaded) == trees(nlp)
+    doc = loaded(TEXT)
+    assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)

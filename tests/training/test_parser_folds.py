@@ -1,0 +1,91 @@
+"""Jackknifed n-best lists: by parsers that have not seen the sentences, and resumable fold by fold."""
+
+from dataclasses import replace
+
+import pytest
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.training.list_origin import ListOrigin, sentence_key
+from spacy_incparse.training.parser_folds import ParserRecipe, fold_numbers, fold_tasks, make_lists
+from spacy_incparse.training.training_lists import TrainingLists
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+from tests.small_pipeline import ASSETS
+
+TREES = read_treebank(ASSETS / "sample-train.mrg")[:40]
+RECIPE = ParserRecipe(
+    "perceptron",
+    ParserConfig(table_bits=16, train_beam_size=4, beam_size=4),
+    HeadRules.from_name("en"),
+    n_tag_folds=2,
+    tagger_settings={"n_epochs": 2},
+    n_passes=1,
+)
+
+
+def make(folder, **options):
+    recipe = options.pop("recipe", RECIPE)
+    return list(make_lists(options.pop("trees", TREES), recipe, folder, **{"n_folds": 3, "n": 4} | options))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("folds")
+    reports = make(folder)
+    assert [report.number for report in reports] == [1, 2, 3]
+    assert all(0 < report.f <= report.oracle_f <= 1 and report.seconds > 0 for report in reports)
+    return folder
+
+
+def test_each_sentence_has_a_list_with_its_gold_tree(folder):
+    lists = list(TrainingLists(folder))
+    assert sorted(str(found.gold) for found in lists) == sorted(map(str, TREES))
+    assert all(1 <= len(found.parses) <= 4 and found.temperature > 0 for found in lists)
+    assert any(len(found.parses) == 4 for found in lists)
+
+
+def test_no_parser_has_seen_a_sentence_of_its_fold(folder):
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        origin = ListOrigin.read(path)
+        inside = {sentence_key(found.words) for found in read_lists(path)}
+        assert not inside & origin.trained_on
+        assert inside | origin.trained_on == {sentence_key(tree.words) for tree in TREES}
+
+
+def test_finished_folds_are_not_made_again(folder, tmp_path):
+    path = folder / "fold-002.jsonl.gz"
+    before, times = path.read_bytes(), {file: file.stat().st_mtime_ns for file in folder.iterdir()}
+    path.unlink()
+    reports = make(folder)
+    assert [(report.number, report.seconds > 0) for report in reports] == [(1, False), (3, False), (2, True)]
+    assert path.read_bytes() == before
+    assert (folder / "fold-001.jsonl.gz").stat().st_mtime_ns == times[folder / "fold-001.jsonl.gz"]
+
+
+def test_the_number_of_processes_changes_nothing(folder, tmp_path):
+    assert len(make(tmp_path, n_process=2)) == 3
+    for path in folder.iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"trees": TREES[1:]}, {"n": 5}, {"n_folds": 2}, {"recipe": replace(RECIPE, seed=1)}],
+    ids=["trees", "n", "folds", "seed"],
+)
+def test_lists_of_another_run_are_refused(folder, change):
+    with pytest.raises(IncparseError, match=r"fold-001.jsonl.gz was made with other trees or settings: name another"):
+        make(folder, **change)
+
+
+def test_folds_are_contiguous_but_equal_sentences_stay_together():
+    trees = [Tree.from_string(f"(TOP (NP (NN {word})))") for word in "a b c a d e".split()]
+    assert fold_numbers(trees, 3) == [0, 0, 1, 0, 2, 2]
+
+
+def test_too_little_to_jackknife(tmp_path):
+    with pytest.raises(IncparseError, match="at least two folds with different sentences, not 1"):
+        list(fold_tasks(TREES[:1] * 4, RECIPE, tmp_path, 3, 4))
