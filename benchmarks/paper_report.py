@@ -151,8 +151,10 @@ def search_text(result: Result) -> str:
     """Return the search settings to choose from."""
     config = result.choice.config
     gamma = "none" if config.gamma is None else f"{config.gamma:.3g}"
-    answer = f" risk_trees={N_TREES} risk_temperature={result.choice.temperature:g}" if result.risk else ""
-    return f"gamma={gamma} beam_size={config.beam_size}{answer}"
+    search = f"gamma={gamma} beam_size={config.beam_size}"
+    if not result.risk:
+        return search
+    return f"{search} choose=expected_f choose_trees={N_TREES} choose_temperature={result.choice.temperature:g}"
 
 
 def held_out_text(result: Result) -> str:

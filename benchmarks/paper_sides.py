@@ -169,9 +169,9 @@ def search_weights(config: Config) -> list[dict[str, Any]]:
 
 def temperatures(config: Config) -> list[float]:
     """Return the temperatures to try for expected F, in units of the scores."""
-    if isinstance(config, ParserConfig):
+    if isinstance(config, ParserConfig) or config.choose_temperature is None:
         return list(TEMPERATURES)
-    return [factor * config.risk_temperature for factor in TEMPERATURE_FACTORS]
+    return [factor * config.choose_temperature for factor in TEMPERATURE_FACTORS]
 
 
 class Answering:

@@ -1,4 +1,4 @@
-"""Write the documents that are generated from the code: configuration.md and labels.md.
+"""Write the documents that are generated from the code: configuration.md, labels.md and reranking_features.md.
 
 python docs/generate.py
 """
@@ -18,15 +18,19 @@ from spacy.language import Language
 from spacy_incparse import glossary
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
 from spacy_incparse.pipeline.parser_pipe import make_incparse
 from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
-from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
+from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
+from spacy_incparse.pipeline.reranker_pipe import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
+from spacy_incparse.rerank import families
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training import rerank_settings
 from spacy_incparse.training import training_settings as training
 
 FOLDER = Path(__file__).parent
@@ -34,13 +38,18 @@ FACTORIES = {
     "incparse": make_incparse,
     "incparse_tagger": make_incparse_tagger,
     "incparse_phrases": make_incparse_phrases,
+    "incparse_reranker": make_incparse_reranker,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
+_RERANK_TYPES = dict.fromkeys(("max_count", "min_lists", "n", "n_folds"), "int") | {
+    "loss": "str", "learner": "dict", "families": "str | list[str] | None", "choose": "str",
+}  # fmt: skip
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.TreebankReader.v1": ("readers", create_treebank_reader, TreebankReader),
+    "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
@@ -49,7 +58,11 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
 
 def documents() -> dict[str, str]:
     """Return the documents by file name."""
-    return {"configuration.md": configuration(), "labels.md": labels()}
+    return {
+        "configuration.md": configuration(),
+        "labels.md": labels(),
+        "reranking_features.md": reranking_features(),
+    }
 
 
 def configuration() -> str:
@@ -76,6 +89,11 @@ def configuration() -> str:
         "## `incparse_phrases`",
         _component("incparse_phrases"),
         "[search.md](search.md#phrases-in-docspans) shows what this component finds.",
+        "## `incparse_reranker`",
+        _component("incparse_reranker"),
+        "### `[components.incparse_reranker.training]`",
+        "These are only used in training. [reranking.md](reranking.md) explains them.",
+        _reranking(),
         "## Readers, batchers, scorers, callbacks",
         *_registered(),
         "## Feature templates",
@@ -103,6 +121,37 @@ def labels() -> str:
     )
 
 
+def reranking_features() -> str:
+    """Return the reference of the families of features for reranking."""
+    groups = {name: len(chosen) for name, chosen in families.GROUPS.items()}
+    return _joined(
+        _RERANKING.replace("<example>", families.EXAMPLE_TREE),
+        "## Collins (2000)",
+        _families(families.COLLINS),
+        "### The second pass",
+        _SECOND_PASS,
+        _families(families.LEXICALIZED_COLLINS),
+        "## Charniak & Johnson (2005)",
+        _families(families.CHARNIAK_JOHNSON),
+        "## Huang (2008)",
+        _HUANG + " " + ", ".join(f"`{name}`" for name in families.GROUPS["huang"]) + ".",
+        _families(families.HUANG_OWN),
+        "## Groups",
+        _table(("group", "families"), [(f"`{name}`", str(n)) for name, n in groups.items()]),
+        _PAPERS,
+    )
+
+
+def _families(listed: Iterable[families.Family]) -> str:
+    rows = [(f"`{f.name}`", f.meaning, f"`{_feature(f.example)}`", f.source) for f in listed]
+    return _table(("family", "what a feature is", "example", "source"), rows)
+
+
+def _feature(fields: tuple[Any, ...]) -> str:
+    """Return the fields of a feature, without quotes, which would only make it longer."""
+    return "(" + ", ".join(_feature(field) if isinstance(field, tuple) else str(field) for field in fields) + ")"
+
+
 def _joined(*parts: str) -> str:
     return "\n\n".join(parts) + "\n"
 
@@ -111,7 +160,7 @@ def _parser_settings() -> tuple[str, str]:
     """Return the tables of the parser's search settings and training settings."""
     parser = _defaults(ParserConfig)
     own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
-    meanings = _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
+    meanings = _entries(ChoiceSettings) | _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
     search = {name: parser.pop(name) for name in ParserConfig.SEARCH}
     return _settings(search, meanings), _settings(own | parser, meanings)
 
@@ -132,6 +181,11 @@ def _component(name: str) -> str:
 def _shortened(name: str, value: Any) -> Any:
     """Return a default, abbreviated for settings that have their own table."""
     return {} if name in ("training", "search") else value
+
+
+def _reranking() -> str:
+    rows = {name: (_RERANK_TYPES[name], value) for name, value in rerank_settings.RERANK_DEFAULTS.items()}
+    return _settings(rows, dict(_COMMENT.findall(inspect.getsource(rerank_settings))))
 
 
 def _tagger() -> str:
@@ -231,6 +285,81 @@ Parts of speech have the explanations of spaCy's glossary (`spacy.explain`), whi
 _FUNCTIONS = """\
 Function tags follow the label after a hyphen. There may be several, and then an index: `NP-SBJ-1`. Treebanks have them,
 parsed trees do not, because training drops them ([formats.md](formats.md))."""
+
+_RERANKING = """\
+# Features for reranking
+
+<!-- written by docs/generate.py from spacy_incparse/rerank/families.py -->
+A reranker chooses among the best trees of a parser. Its features may look at whole trees, which the search of the
+parser cannot. This page lists the families of features that you can choose by name, or by the name of a group; `all` is
+the default. The examples are features of this tree, with the head table `en`:
+
+```text
+<example>
+```
+
+A feature is a tuple. Labels are categories without function tags, words are in lowercase, and None stands where there
+is nothing: beyond the first and last child, outside the sentence, above the root. A rule is a tuple of a label and the
+labels of the children. POS nodes have no rule, but their tags count as labels of children. Heads, here and below, are
+those of a [head table](formats.md#head-rules), so that all families work for any treebank. 1 means yes, and 0 no.
+
+```python
+from spacy_incparse import Tree
+from spacy_incparse.rerank.families import EXAMPLE_TREE
+from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.trees.heads import HeadRules
+
+extractor = FeatureExtractor(["rules", "heavy"], HeadRules.from_name("en"))
+one = Tree.from_string(EXAMPLE_TREE)
+other = one.map_labels(lambda label: "NP" if label == "PP" else label)
+starts, keys = extractor.keys([one, other])
+print([len(keys[start:end]) for start, end in zip(starts, starts[1:])])
+```
+
+```text
+[3, 3]
+```
+
+What a feature is and what the reranker sees of it differ in three ways:
+
+- **Counts are indicators.** A feature that a tree has three times becomes three indicators: at least once, twice, three
+  times, as in footnote 4 of Collins (2000). `max_count` limits them to 4.
+- **Features that do not vary are left out.** What all trees of a list have cannot tell them apart.
+- **A cut-off.** Features have to occur in at least five lists, on at least one tree, as in Collins (2000), section 3.
+
+**Lengths** are in words. Where they are in bins, the example shows the lower end of the bin: 1, 2, 3, 4, 5, 7, 10, 15,
+20, 30. **Conjuncts** are compared in phrases that have a conjunction (`CC`, `CONJP`, `KON`, ...) after their first
+child: they are the neighbouring children with a conjunction or punctuation between them. **Punctuation** is what the
+head table says. A **prepositional phrase** has a label that ends in PP, or the label SP or PREP. The **maximal
+projection** of a word is the highest phrase of which it is the lexical head, and its **governor** is the head of the
+phrase above that one."""
+
+_SECOND_PASS = """\
+The paper makes a second pass in which labels have their lexical heads where these are words of closed classes. It
+does not say which classes these are. Here they are a setting of the extractor, a list of tags, which
+`closed_class_tags` (`spacy_incparse/rerank/label_classes.py`) finds in any treebank: a tag belongs to a closed class if
+it has at most 200 different words, and at most 2% of its words occur only once with it. This share is the probability
+that its next word is a new one (Good 1953), and a measure of productivity (Baayen & Lieber 1991). The examples are with
+`CC`, `DT`, `IN` and `PRP`."""
+
+_HUANG = """\
+Most families of Huang (2008) are those above; only one is new. The group `huang` has:"""
+
+_PAPERS = """\
+## Where the papers leave a choice
+
+- Head-Modifiers: the text of Collins (2000) includes the label above, the example does not. Both are used.
+- Distance Head-Modifiers: the paper gives `dist >= x` for all `x` up to the distance. Here `x` is at most 9, the limit
+  that the paper has for `dist <= x`, so that long sentences do not have features without end.
+- Features that need something above a phrase (grandparent and two-level families) leave out the root.
+- RightBranch of Charniak & Johnson (2005) is a count, and the only feature whose count goes up to 100.
+- Their heads are syntactic and semantic; head tables have one kind, and these families use that one.
+
+M. Collins (2000), *Discriminative Reranking for Natural Language Parsing*, ICML. E. Charniak & M. Johnson (2005),
+*Coarse-to-Fine n-Best Parsing and MaxEnt Discriminative Reranking*, ACL. L. Huang (2008), *Forest Reranking:
+Discriminative Parsing with Non-Local Features*, ACL. I. J. Good (1953), *The Population Frequencies of Species and the
+Estimation of Population Parameters*, Biometrika. H. Baayen & R. Lieber (1991), *Productivity and English Derivation: A
+Corpus-Based Study*, Linguistics."""
 
 
 if __name__ == "__main__":

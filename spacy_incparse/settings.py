@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -19,9 +20,12 @@ class Settings:
 
     SEARCH: ClassVar[tuple[str, ...]] = ()
     """The names of the search settings."""
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    """Former names of settings, which saved models and configs may have, and their present names."""
 
     def with_search(self: AnySettings, **settings: object) -> AnySettings:
         """Return a copy with other search settings. Raises ConfigError for settings that the trained model fixes."""
+        settings = self._renamed(settings)
         for name in settings:
             if name not in self.SEARCH:
                 raise ConfigError(f"{name!r} is not a search setting: choose from {', '.join(self.SEARCH)}")
@@ -34,11 +38,24 @@ class Settings:
     @classmethod
     def from_dict(cls: type[AnySettings], data: dict[str, Any]) -> AnySettings:
         """Return the settings in a dict. Raises ConfigError for an unknown name."""
+        data = cls._renamed(data)
         known = {f.name for f in fields(cls)}
         for name in data:
             if name not in known:
                 raise ConfigError(f"unknown setting {name!r}: the settings are {', '.join(sorted(known))}")
         return cls(**data)
+
+    @classmethod
+    def has_search_setting(cls, name: str) -> bool:
+        """Return whether a name is that of a search setting, or was."""
+        return cls.RENAMED.get(name, name) in cls.SEARCH
+
+    @classmethod
+    def _renamed(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        for old, new in cls.RENAMED.items():
+            if old in settings and new in settings:
+                raise ConfigError(f"{old} is the former name of {new}: give one of them")
+        return {cls.RENAMED.get(name, name): value for name, value in settings.items()}
 
 
 def check_number(name: str, value: Any, least: float, most: float, *, is_whole: bool = True) -> None:

@@ -4,6 +4,7 @@ from spacy.language import Language
 
 from spacy_incparse.pipeline.readers import TreebankReader
 from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from tests.small_pipeline import ASSETS, untrained
 
@@ -14,8 +15,8 @@ def lists_of(nlp: Language, limit: int = 60, n: int = 10) -> list[CandidateList]
     """Return lists of the pipeline's parser for the sample treebank's dev part."""
     decoder = nlp.get_pipe("incparse").decoder
     trees = read_treebank(ASSETS / "sample-dev.mrg")[:limit]
-    tags = decoder.tagger.candidate_tags([tree.words for tree in trees], *decoder.parser.tag_request)
-    found = [decoder.nbest_search.analyses(tree.words, row)[:n] for tree, row in zip(trees, tags, strict=True)]
+    tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
+    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     return [CandidateList(tuple(p), decoder.temperature or 1.0, tree) for p, tree in zip(found, trees, strict=True)]
 
 

@@ -249,7 +249,7 @@ def test_paper_tables(paper, load, tmp_path):
     assert {f"paper-sample-gold-{name}" for name in names} < set(rows)
     f = {name: float(rows[f"paper-sample-gold-{name}"]["F"]) for name in names}
     searches = [rows[f"paper-sample-gold-hybrid{end}"]["search"] for end in ("", "-risk")]
-    assert searches[1].startswith(f"{searches[0]} risk_trees=50 risk_temperature=")
+    assert searches[1].startswith(f"{searches[0]} choose=expected_f choose_trees=50 choose_temperature=")
     gain = rows["paper-sample-gold-hybrid-gain"]
     assert float(gain["difference in F"]) == pytest.approx(
         f["hybrid"] - max(f["generative"], f["punctuation"]), abs=0.02

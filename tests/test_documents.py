@@ -61,7 +61,7 @@ def test_figures_of_documents_stand_in_the_results(path):
         assert not missing_figures(figure, row), row
 
 
-@pytest.mark.parametrize("name", ["configuration.md", "labels.md"])
+@pytest.mark.parametrize("name", ["configuration.md", "labels.md", "reranking_features.md"])
 def test_documents_are_those_of_the_code(name):
     written = program(GENERATE).documents()[name]
     assert (DOCS / name).read_text(encoding="utf8") == written, f"write {name} anew with `python docs/generate.py`"

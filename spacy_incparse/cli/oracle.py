@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_incparse.documents.live_parsers import LiveParser
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 SIZES = "1,2,5,10,20,50"
@@ -85,10 +86,12 @@ def oracle_command(
         report = _of_file(source, treebank, sizes, params, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         typer.echo(report.format())
     else:
+        from spacy_incparse.documents.live_parsers import reranker_of
+
         trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         nlp, parser = open_pipeline(source)
         lists = model_lists(nlp, parser, trees, gold_tags=gold_tags)
-        temperature = settings["temperature"] = parser.decoder.temperature
+        temperature = settings["temperature"] = (reranker_of(nlp) or parser).decoder.temperature
         report = measure(lists, sizes, params, n_lists=len(trees), calibrated=temperature is not None)
         typer.echo(report.format())
         if report.n_lists < len(trees):
@@ -127,16 +130,22 @@ def measure(
 def model_lists(
     nlp: Language, component: IncParser, trees: Sequence[Tree], *, gold_tags: bool = False
 ) -> Iterator[CandidateList]:
-    """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word."""
+    """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word.
+
+    If the pipeline has a reranker, the lists are in its order.
+    """
+    from spacy_incparse.documents.live_parsers import components_of, reranker_of
+
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
     tags = "doc" if gold_tags else component.tags
     docs = (_doc(nlp, tree, gold_tags) for tree in trees)
-    with given(nlp, component, found, tags), nlp.select_pipes(disable=[component.name]):
+    analyser: LiveParser = reranker_of(nlp) or component
+    with given(nlp, component, found, tags), nlp.select_pipes(disable=[one.name for one in components_of(nlp)]):
         for tree, doc in zip(trees, nlp.pipe(docs), strict=True):
-            sentences = component.sentences_of(doc)
+            sentences = analyser.sentences_of(doc)
             if [tuple(sentence.words) for sentence in sentences] == [tree.words]:
-                parses = component.nbest_parses(sentences[0], N_ANALYSES)
-                yield CandidateList(tuple(parses), component.decoder.temperature or 1.0, tree)
+                parses = analyser.nbest_parses(sentences[0], N_ANALYSES)
+                yield CandidateList(tuple(parses), analyser.decoder.temperature or 1.0, tree)
 
 
 def read_sizes(text: str) -> list[int]:

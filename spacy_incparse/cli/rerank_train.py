@@ -141,9 +141,8 @@ def _make_lists(trees: Sequence[Tree], recipe: ParserRecipe, work: Path, n_folds
     """Make the lists of all folds, with a line for each."""
     from spacy_incparse.training.parser_folds import make_lists
 
-    typer.echo(
-        f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {recipe.n_passes} pass{'' if recipe.n_passes == 1 else 'es'}"
-    )
+    passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
+    typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
     n_done = 0
     try:
         for report in make_lists(trees, recipe, work, n_folds=n_folds, n=n, n_process=n_process):
@@ -178,6 +177,6 @@ def _lists(parser: IncParser, trees: Sequence[Tree], n: int) -> list[CandidateLi
 
     decoder = parser.decoder
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
-    found = [decoder.nbest_search.analyses(tree.words, row)[:n] for tree, row in zip(trees, tags, strict=True)]
+    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     temperature = decoder.temperature or 1.0
     return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]

@@ -117,11 +117,6 @@ class Grammar:
         kept = tuple(_without_rare(chains, min_count) for chains in self.chains)
         return replace(self, chains=kept, chain_min_count=max(min_count, self.chain_min_count))
 
-    def derives(self, tree: Tree) -> str:
-        """Return whether the grammar allows a transformed tree: "yes", or what it lacks, "chain" before "triple"."""
-        missing_chain, missing_triple = self.missing(tree)
-        return "chain" if missing_chain else "triple" if missing_triple else "yes"
-
     def missing(self, tree: Tree) -> tuple[bool, bool]:
         """Return whether a transformed tree needs a chain, and whether it needs a triple, that the grammar lacks.
 

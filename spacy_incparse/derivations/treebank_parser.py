@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from spacy_incparse.derivations.chains import Grammar
 from spacy_incparse.derivations.constrained_search import ConstrainedSearch
 from spacy_incparse.derivations.moves import Moves
-from spacy_incparse.parsers.base import BaseParser
+from spacy_incparse.parsers.choice import ChoosingParser
 from spacy_incparse.parsers.parse import ROOT_LABEL
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
@@ -29,7 +29,7 @@ class TreebankModel(Protocol):
         """The head rules."""
 
 
-class TreebankParser(BaseParser):
+class TreebankParser(ChoosingParser):
     """A parser with a model and the moves of its grammar; subclasses define the search."""
 
     model: TreebankModel

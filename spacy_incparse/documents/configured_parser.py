@@ -68,7 +68,7 @@ class ConfiguredParser:
         """Return all fields for the parser's own analysis of a sentence."""
         if self.nbest < 2 or parse.source == "flat":
             return [self.heads_field(parse.tree)]
-        return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints)[1 : self.nbest])
+        return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:])
 
     def with_others(self, parse: Parse, others: Sequence[Parse]) -> list[str]:
         """Return all fields for an analysis that is stored with others."""

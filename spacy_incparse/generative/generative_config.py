@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.context_templates import nested_sets
+from spacy_incparse.parsers.choice_settings import CHOICE_SETTINGS, ChoiceSettings
 from spacy_incparse.perceptron.perceptron_config import CONJUNCTIONS
-from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels
+from spacy_incparse.settings import MOST, check_number, check_range, checked_labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerativeConfig(Settings):
+class GenerativeConfig(ChoiceSettings):
     """Settings of a generative parser. The search settings can be changed after training; the others belong to the
     model.
 
@@ -29,14 +31,12 @@ class GenerativeConfig(Settings):
         does.
     measures_log10_gamma: gamma for measures, as a decimal logarithm, because spaCy's config files cannot hold such
         small numbers; None: off.
-    risk_trees: return the tree with the best expected F among this many, see parsers/expected_f.py; 1: the most
-        probable tree.
-    risk_temperature: divides the scores for this expectation; above 1, the most probable tree counts for less.
+    choose, choose_trees, choose_temperature: as in the other parsers. The former names of the last two, risk_trees and
+        risk_temperature, can still be used.
     """
 
-    SEARCH = (
-        "beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", "risk_trees", "risk_temperature",
-    )  # fmt: skip
+    SEARCH = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", *CHOICE_SETTINGS)
+    RENAMED: ClassVar[Mapping[str, str]] = {"risk_trees": "choose_trees", "risk_temperature": "choose_temperature"}
 
     sets: str = "paper"
     conjunctions: Sequence[str] = CONJUNCTIONS
@@ -49,10 +49,11 @@ class GenerativeConfig(Settings):
     gamma: float | None = 1e-10
     measures_beam_size: int = 2000
     measures_log10_gamma: float | None = -16.5
-    risk_trees: int = 50
-    risk_temperature: float = 3.0
+    choose: str = "expected_f"
+    choose_temperature: float | None = 3.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.sets, str):
             raise ConfigError(f"sets is {self.sets!r}: it must be the name of conditioning sets")
         nested_sets(self.sets)
@@ -84,7 +85,6 @@ class GenerativeConfig(Settings):
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "class_min_count": 1, "context_min_count": 1,
     "beam_size": 0, "measures_beam_size": 0,
-    "risk_trees": 1,
 }  # fmt: skip
-_RANGES = {"gamma": (0.0, 1.0), "measures_log10_gamma": (-300.0, 0.0), "risk_temperature": (0.01, 1000.0)}
+_RANGES = {"gamma": (0.0, 1.0), "measures_log10_gamma": (-300.0, 0.0)}
 _MAY_BE_NONE = ("gamma", "measures_log10_gamma")

@@ -26,7 +26,6 @@ from spacy_incparse.generative.measures import WordMeasures
 from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.prefix_session import PrefixSession
 from spacy_incparse.parsers.constraints import Constraints, checked_constraints
-from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.parse import Parse, Tag, Tags, check_sentence, flat_tree
 from spacy_incparse.parsers.protocol import TagRequest, TagSource
 from spacy_incparse.parsers.pushed_words import check_n_analyses
@@ -46,6 +45,7 @@ class GenerativeParser(TreebankParser):
     """
 
     model: GenerativeModel
+    config: GenerativeConfig
     kind = "generative"
 
     def __init__(
@@ -70,18 +70,16 @@ class GenerativeParser(TreebankParser):
         """None: it finds its own tags."""
         return None
 
-    @property
-    def answers_with_best(self) -> bool:
-        """True if its tree is the most probable one that it finds, and not the one with the best expected F."""
-        return self.config.risk_trees == 1
-
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with tags that the parser finds.
 
-        The tree is the one with the best expected F; the most probable one is the first of `nbest`.
+        By default the tree is the one with the best expected F; the most probable one is the first of `nbest`.
         """
-        parses = self.nbest(words, tags, self.config.risk_trees, constraints)
-        return max_expected_f(parses, self.config.risk_temperature) if len(parses) > 1 else parses[0]
+        return super().parse(words, tags, constraints)  # type: ignore[arg-type]  # `nbest` can do without tags
+
+    def candidates(self, words: Sequence[str], tags: Tags | None, n: int, constraints: Constraints = ()) -> list[Parse]:
+        """Return up to n trees to choose from, the most probable one first."""
+        return self.nbest(words, tags, n, constraints)
 
     def nbest(
         self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()

@@ -50,13 +50,6 @@ cdef class Weights:
             raise IndexError(index)
         return self.table[index]
 
-    def n_nonzero(self) -> int:
-        """Count the weights that are not 0."""
-        cdef size_t k, n = 0
-        for k in range(self.table.size()):
-            n += self.table[k] != 0
-        return n
-
     def to_bytes(self) -> bytes:
         """Return the compressed table: high bytes first, then low bytes, which packs better than pairs."""
         cdef size_t k, n = self.table.size()

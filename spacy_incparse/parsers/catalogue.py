@@ -70,14 +70,15 @@ def check_search(settings: Mapping[str, Any]) -> None:
             errors.append((kind, error))
         else:
             return
-    fitting = [error for kind, error in errors if set(settings) <= set(kind.config_type.SEARCH)]
+    fitting = [error for kind, error in errors if all(map(kind.config_type.has_search_setting, settings))]
     raise fitting[0] if fitting else _foreign(settings, errors[0][1])
 
 
 def _foreign(settings: Mapping[str, Any], first: ConfigError) -> ConfigError:
     """Return the error for settings that no single kind has, naming two that belong to different kinds."""
     owners = {
-        name: [kind.name for kind in kinds().values() if name in kind.config_type.SEARCH] for name in sorted(settings)
+        name: [kind.name for kind in kinds().values() if kind.config_type.has_search_setting(name)]
+        for name in sorted(settings)
     }
     known = [name for name in owners if owners[name]]
     for name in known:

@@ -12,9 +12,10 @@ from math import exp, inf
 from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.trees.tree import Tree
 
-N_ANALYSES = 100  # the maximum per sentence
+N_ANALYSES = 100  # of one search; probabilities are relative to these
 
 Phrase = tuple[str, int, int]  # label, first word, one past the last
 
@@ -27,25 +28,52 @@ class NBestSearch:
 
     def __init__(self, parser: ConstituencyParser):
         self.parser = parser
-        self._wide = parser.with_wide_search(N_ANALYSES)
+        self._searches: dict[int, ConstituencyParser] = {}
 
-    def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Return the analyses of a sentence: the parser's own, then the others by descending score."""
+    def analyses(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+    ) -> list[Parse]:
+        """Return the analyses of a sentence: the parser's own, then the others by descending score; see `beside`."""
         constraints = list(constraints)
-        return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints)
+        return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
 
-    def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
+    def beside(
+        self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+    ) -> list[Parse]:
         """Return the parser's own analysis of a sentence, then the others by descending score.
 
         If the parser returns its highest-scoring tree, higher-scoring trees from the wider search are left out, so that
         the parser's tree remains the best. A flat tree is returned alone.
+
+        n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
+        trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.
+        The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all
+        analyses of one search are returned.
         """
-        if best.source == "flat":
+        if n is not None:
+            check_n_analyses(n)
+        if best.source == "flat" or n == 1:
             return [best]
-        found = self._wide.nbest(words, tags, N_ANALYSES, constraints)
         limit = best.score if self.parser.answers_with_best else inf
-        others = (parse for parse in found if parse.score <= limit and parse.source != "flat")
-        return [best, *(parse for parse in others if parse.tree != best.tree)][:N_ANALYSES]
+        found = self._others(N_ANALYSES, words, tags, constraints)
+        others = [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
+        beam_size = N_ANALYSES
+        while n is not None and len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
+            beam_size, n_before = 2 * beam_size, len(found)
+            found = self._others(beam_size, words, tags, constraints)
+            if len(found) <= n_before:
+                break
+            limit = others[-1].score if others else limit
+            known = {best.tree, *(parse.tree for parse in others)}
+            others += [parse for parse in found if parse.score <= limit and parse.tree not in known]
+        return [best, *others][: n or N_ANALYSES]
+
+    def _others(self, n: int, words: Sequence[str], tags: Tags, constraints: Constraints) -> list[Parse]:
+        """Return the analyses of a search that keeps n hypotheses."""
+        if n not in self._searches:
+            self._searches[n] = self.parser.with_wide_search(n)
+        found = self._searches[n].nbest(words, tags, n, constraints)
+        return [parse for parse in found if parse.source != "flat"]
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:

@@ -25,6 +25,8 @@ cdef class Beam(IncrementalBeam):
     cdef vector[HypothesisC] candidates
     cdef vector[int64_t] scores      # scratch memory
     cdef int64_t best_candidate
+    cdef int64_t bound               # candidates below this score are not among the beam_size best
+    cdef size_t next_trim            # the number of candidates at which to raise the bound
     cdef vector[HypothesisC] final   # complete analyses, best first; `step.previous`: what was completed
     cdef readonly int n_relaxed      # words, or the end, that were done again without triples
     cdef void start(self, const SentenceC* sentence) noexcept nogil
@@ -35,7 +37,9 @@ cdef class Beam(IncrementalBeam):
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil
     cdef void _add_chains(self, HypothesisC candidate, const SiteC* site, const FrameC* frame) noexcept nogil
+    cdef void _trim(self) noexcept nogil
     cdef void _filter(self) noexcept nogil
+    cdef void _keep_best(self) noexcept nogil
     cdef void _drop_below(self, double threshold) noexcept nogil
     cdef int64_t _last_score(self) noexcept nogil
     cdef void _build(self, HypothesisC hypothesis, int position) noexcept nogil

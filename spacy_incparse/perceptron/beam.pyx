@@ -19,6 +19,10 @@ cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
     return a.score > b.score or (a.score == b.score and precedes(&a.step, &b.step))
 
 
+cdef enum:
+    TRIM_FACTOR = 4  # candidates are cut down to the beam's size when they are so many times as many
+
+
 cdef class Beam(IncrementalBeam):
     """The search of one model.
 
@@ -111,7 +115,8 @@ cdef class Beam(IncrementalBeam):
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil:
         cdef int k, alternative
         self.candidates.clear()
-        self.best_candidate = INT64_MIN // 2
+        self.best_candidate = self.bound = INT64_MIN // 2
+        self.next_trim = TRIM_FACTOR * <size_t>self.beam_size
         if self.is_constrained:
             self.constraints.start_word(level)
         for alternative in range(self.sentence.first_alternative[level], self.sentence.first_alternative[level + 1]):
@@ -150,25 +155,38 @@ cdef class Beam(IncrementalBeam):
         cdef int k
         for k in range(site.first, site.first + site.n):
             candidate.score = total + self.scorer.chains[k].score
-            if candidate.score < self.best_candidate - self.gamma:
+            if candidate.score < self.bound or candidate.score < self.best_candidate - self.gamma:
                 return  # the list is sorted, and the filter would not let the rest pass either
             candidate.step.chain_id = self.scorer.chains[k].chain_id
             if self.allows_chain(frame, candidate.step.chain_id):
                 self.best_candidate = max(self.best_candidate, candidate.score)
                 self.candidates.push_back(candidate)
+                if self.candidates.size() >= self.next_trim:
+                    self._trim()
+
+    cdef void _trim(self) noexcept nogil:
+        """Drop candidates that the filter would drop by rank, and raise the bound on the score of further ones."""
+        self.bound = self._last_score()
+        self._drop_below(self.bound)
+        self.next_trim = self.candidates.size() + (TRIM_FACTOR - 1) * <size_t>self.beam_size  # ties stay, however many
 
     cdef void _filter(self) noexcept nogil:
         """FILTER: h_k stays where score(h_k) >= score(h_0) - gamma / k^3 (equation 3), and at most beam_size in all."""
         cdef size_t k, n
-        self._drop_below(self.best_candidate - self.gamma)
-        if self.candidates.size() > <size_t>self.beam_size:
-            self._drop_below(self._last_score())  # sorting thousands to keep a hundred would take a quarter of the time
-        sort(self.candidates.begin(), self.candidates.end(), &better)
-        n = min(self.candidates.size(), <size_t>self.beam_size)
+        self._keep_best()
+        n = self.candidates.size()
         k = 1
         while k < n and self.candidates[k].score >= self.best_candidate - self.gamma / (<double>k * k * k):
             k += 1
         self.candidates.resize(min(k, n))
+
+    cdef void _keep_best(self) noexcept nogil:
+        """Sort the candidates that score within gamma of the best, and keep the beam_size best of them."""
+        self._drop_below(self.best_candidate - self.gamma)
+        if self.candidates.size() > <size_t>self.beam_size:
+            self._drop_below(self._last_score())  # sorting thousands to keep a hundred would take a quarter of the time
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        self.candidates.resize(min(self.candidates.size(), <size_t>self.beam_size))
 
     cdef void _drop_below(self, double threshold) noexcept nogil:
         cdef size_t k, n = 0

@@ -10,14 +10,15 @@ from typing import Any
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import Template, resolve
 from spacy_incparse.lexicon.clusters import MAX_WORDS
-from spacy_incparse.settings import MOST, Settings, check_number, checked_labels, is_list_of_strings
+from spacy_incparse.parsers.choice_settings import CHOICE_SETTINGS, ChoiceSettings
+from spacy_incparse.settings import MOST, check_number, checked_labels, is_list_of_strings
 
 CONJUNCTIONS = ("CC", "CONJ", "CCONJ", "CONJP", "KON", "KOORD", "coord", "conj")
 UPDATES = ("early", "max_violation", "full")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParserConfig(Settings):
+class ParserConfig(ChoiceSettings):
     """Settings of a parser. The search settings can be changed after training; the others belong to the model.
 
     features: a named set ("paper", "paper+punct", "rich", "accurate") or your own, see features/templates.py.
@@ -59,7 +60,7 @@ class ParserConfig(Settings):
     cache_t2: maximum number of times that a sentence may change the weights.
     """
 
-    SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight")
+    SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight", *CHOICE_SETTINGS)
 
     features: str | dict[str, Sequence[str]] = "rich"
     conjunctions: Sequence[str] = CONJUNCTIONS
@@ -94,6 +95,7 @@ class ParserConfig(Settings):
     cache_t2: int = 50
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_features(self.features)
         if self.update not in UPDATES:
             raise ConfigError(f"update is {self.update!r}: choose one of {', '.join(UPDATES)}")

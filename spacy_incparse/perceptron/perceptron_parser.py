@@ -114,6 +114,7 @@ class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
 
     model: PerceptronModel
+    config: ParserConfig
     kind = "perceptron"
     model_type: type[PerceptronModel] = PerceptronModel
 
@@ -143,13 +144,6 @@ class PerceptronParser(TreebankParser):
     def clusters(self) -> Clusters | None:
         """The word clusters that its features read."""
         return self.model.lexicon.clusters
-
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
-        """Return the best tree of a sentence, with tags from the given ones, under constraints (see `nbest`).
-
-        Raises ValueError if there are no words, or not as many tags as words.
-        """
-        return self.nbest(words, tags, 1, constraints)[0]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return up to k analyses of one sentence with different trees, best first.

@@ -68,7 +68,10 @@ cdef class Scorer:
     cdef vector[ChainScoreC] walked       # of all sites at the word, depth first
     cdef HashMapC site_memo, close_memo, part_memo
     cdef bint reads_far                   # whether a template reads L12 or L40
-    cdef vector[int32_t] label_rows       # by symbol: where its scores begin in label_scores, -1: not made yet
+    # By symbol: where its scores begin in label_scores; NO_ROW: not made yet; EXPECTED - n: not made yet, but the rows
+    # of the templates NODE_BY_LABEL and WORD_BY_LABEL are expected_rows[n:].
+    cdef vector[int32_t] label_rows
+    cdef vector[uint32_t] expected_rows
     cdef vector[int32_t] label_scores
     cdef vector[FrameC] chain_frames
     cdef vector[PendingC] pending
@@ -90,18 +93,22 @@ cdef class Scorer:
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil
+    cdef int32_t _shift_score_of(
+        self, int nodes, const uint32_t* node_rows, int words, const uint32_t* word_rows
+    ) noexcept nogil
     cdef int32_t _other_shift_score(self) noexcept nogil
     cdef SiteC _new_site(self, const ContextC* context) noexcept nogil
     cdef void _score_chains(
-        self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
+        self, const ContextC* context, int tag, const uint64_t* triples, const uint64_t* seen
     ) noexcept nogil
     cdef void _open_children(self, int nodes, const int32_t* by_label, int depth, int32_t score) noexcept nogil
     cdef void _walk(self, const ContextC* site) noexcept nogil
     cdef void _repeat(self, const WalkedC* part, int32_t n, int32_t score) noexcept nogil
     cdef void _open(self, const ContextC* site, const TrieNodeC* node, PendingC here) noexcept nogil
     cdef void _expect_all(self, const TrieNodeC* node) noexcept nogil
+    cdef void _expect_label(self, int label) noexcept nogil
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil
-    cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil
+    cdef void _add_chain_scores(self, size_t first) noexcept nogil
     cdef void _score_columns(self, int nodes) noexcept nogil
     cdef void _append(self, int32_t chain_id, int32_t score) noexcept nogil
     cdef void _emit(self, int kind, const uint32_t* values, int column, vector[uint32_t]* features) noexcept nogil

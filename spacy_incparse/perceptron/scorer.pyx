@@ -103,7 +103,8 @@ cdef class Scorer:
         self.parts.clear()
         self.walked.clear()
         self.label_scores.clear()
-        self.label_rows.assign(self.moves.symbols.n_symbols, -1)
+        self.expected_rows.clear()
+        self.label_rows.assign(self.moves.symbols.n_symbols, NO_ROW)
         map_clear(&self.part_memo)
         map_clear(&self.site_memo)
         map_clear(&self.close_memo)
@@ -126,10 +127,18 @@ cdef class Scorer:
 
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil:
         """Return the score of the POS node and its word by two sets of templates, in the context hashed last."""
-        cdef int32_t score = self._column_score(words, 0)
+        return self._shift_score_of(nodes, self.rows[nodes].data(), words, self.rows[words].data())
+
+    cdef int32_t _shift_score_of(
+        self, int nodes, const uint32_t* node_rows, int words, const uint32_t* word_rows
+    ) noexcept nogil:
+        """Return the score of the POS node and its word in these rows of two sets of templates."""
+        cdef int32_t score = 0
         cdef int k, symbol = tag_symbol(&self.moves.symbols, self.tag)
+        for k in range(self.templates[words].n):
+            score += self.table[word_rows[k]]
         for k in range(self.templates[nodes].n):
-            score += self.table[self.rows[nodes][k] + (SHIFT if self.templates[nodes].reads_tag[k] else symbol)]
+            score += self.table[node_rows[k] + (SHIFT if self.templates[nodes].reads_tag[k] else symbol)]
         return score
 
     cdef int32_t _other_shift_score(self) noexcept nogil:
@@ -167,20 +176,26 @@ cdef class Scorer:
             return site
         node_values(context, self.sentence, &self.moves.symbols, self.position, values)
         self._hash(NODE, values)
+        if not at_end:  # all rows are asked for before the first is read
+            self._hash(WORD, values)
+            self._hash(CHAIN, values)
         if self.has_other:
             self.look_up(context, values)
         if site.can_stop:
             site.stop_score = self._column_score(NODE, STOP) + (self.other_score(STOP) if self.has_other else 0)
         if not at_end:
-            self._score_chains(context, values, tag, triples, seen)
+            self._score_chains(context, tag, triples, seen)
             site.n = <int32_t>self.chains.size() - site.first
             sort(self.chains.begin() + site.first, self.chains.end(), &better)
         return site
 
     cdef void _score_chains(
-        self, const ContextC* context, const uint32_t* values, int tag, const uint64_t* triples, const uint64_t* seen
+        self, const ContextC* context, int tag, const uint64_t* triples, const uint64_t* seen
     ) noexcept nogil:
-        """Walk the trie of the tag's chains from the site down, and append each chain with its score."""
+        """Walk the trie of the tag's chains from the site down, and append each chain with its score.
+
+        The site's context was hashed last by the templates of nodes, words and chains.
+        """
         cdef size_t first = self.chains.size(), first_walked = self.walked.size()
         cdef const vector[int32_t]* roots = &self.moves.strict_roots
         cdef TrieNodeC root
@@ -192,7 +207,6 @@ cdef class Scorer:
         if root.chain_id >= 0 and (self.relaxed or (
             contains(triples, tag_symbol(&self.moves.symbols, tag)) and (seen == NULL or contains(seen, SHIFT))
         )):
-            self._hash(WORD, values)
             self._append(root.chain_id, self._shift_score(NODE, WORD) + self._other_shift_score())
         self.columns.clear()
         self.allowed.clear()
@@ -208,7 +222,7 @@ cdef class Scorer:
             self._walk(context)
         self.chains.insert(self.chains.end(), self.walked.begin() + first_walked, self.walked.end())
         if self.chains.size() > first:
-            self._add_chain_scores(first, values)
+            self._add_chain_scores(first)
 
     cdef void _open_children(self, int nodes, const int32_t* by_label, int depth, int32_t score) noexcept nogil:
         """Score the trie nodes in `allowed` in the context hashed last, and put them on the stack."""
@@ -218,6 +232,7 @@ cdef class Scorer:
         pending.depth = depth
         for k in range(<Py_ssize_t>self.allowed.size() - 1, -1, -1):
             pending.node, pending.score = self.allowed[k], score + self.column_scores[k]
+            self._expect_label(self.columns[k])
             if by_label != NULL:
                 pending.score += by_label[self.columns[k]]
             self.pending.push_back(pending)
@@ -257,7 +272,7 @@ cdef class Scorer:
         cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef ContextC context
         cdef ChainScoreC chain
-        cdef const int32_t* by_label = self._scores_of_label(node.label)
+        cdef const int32_t* by_label
         cdef int32_t child
         self.chain_frames[here.depth] = opened(
             node.label, self.position, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
@@ -270,6 +285,7 @@ cdef class Scorer:
         if self.has_other:
             self.look_up(&context, values)
             self._expect_all(node)
+        by_label = self._scores_of_label(node.label)
         if node.chain_id >= 0:
             chain.chain_id = node.chain_id
             chain.score = here.score + by_label[SHIFT] + self._shift_score(NODE_IN_CHAIN, WORD_IN_CHAIN)
@@ -291,38 +307,52 @@ cdef class Scorer:
         for child in range(node.first_child, node.first_child + node.n_children):
             self.expect(self.moves.trie[child].label)
 
+    cdef void _expect_label(self, int label) noexcept nogil:
+        """Ask for the memory that `_scores_of_label` is going to read."""
+        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef int kind, k, first, column, n_symbols = self.moves.symbols.n_symbols
+        if self.label_rows[label] != NO_ROW:
+            return
+        self.label_rows[label] = EXPECTED - <int32_t>self.expected_rows.size()
+        memset(values, 0, sizeof(values))
+        values[L10] = label
+        for kind in range(NODE_BY_LABEL, WORD_BY_LABEL + 1):
+            self._hash(kind, values)
+            for k in range(self.templates[kind].n):
+                self.expected_rows.push_back(self.rows[kind][k])
+        for k in range(self.templates[NODE_BY_LABEL].n):
+            first = self.rows[NODE_BY_LABEL][k]
+            for column in range(32, n_symbols, 32):  # a line of the cache has 32 weights
+                prefetch(&self.table[first + column])
+
     cdef const int32_t* _scores_of_label(self, int label) noexcept nogil:
         """Return what the templates that read nothing else say of all outcomes inside a chain's constituent, by symbol.
 
         SHIFT stands for the POS node with its word. Valid until the next call.
         """
-        cdef uint32_t[N_STRUCTURE_FIELDS] values
         cdef int k, column, end = FIRST_NONTERMINAL + self.moves.symbols.n_nonterminals
         cdef size_t n = self.label_scores.size()
         cdef int32_t* scores
+        cdef const uint32_t* rows
         cdef const int16_t* row
         if self.label_rows[label] >= 0:
             return &self.label_scores[self.label_rows[label]]
+        rows = &self.expected_rows[EXPECTED - self.label_rows[label]]
         self.label_rows[label] = n
         self.label_scores.resize(n + end, 0)
         scores = &self.label_scores[n]
-        memset(values, 0, sizeof(values))
-        values[L10] = label
-        self._hash(NODE_BY_LABEL, values)
-        self._hash(WORD_BY_LABEL, values)
         for k in range(self.templates[NODE_BY_LABEL].n):
-            row = self.table + self.rows[NODE_BY_LABEL][k]
+            row = self.table + rows[k]
             for column in range(FIRST_NONTERMINAL, end):
                 scores[column] += row[column]
-        scores[SHIFT] = self._shift_score(NODE_BY_LABEL, WORD_BY_LABEL)
+        scores[SHIFT] = self._shift_score_of(NODE_BY_LABEL, rows, WORD_BY_LABEL, rows + self.templates[NODE_BY_LABEL].n)
         return scores
 
-    cdef void _add_chain_scores(self, size_t first, const uint32_t* values) noexcept nogil:
-        """Add the templates of whole chains; a chain's column is its rank among its tag's chains."""
+    cdef void _add_chain_scores(self, size_t first) noexcept nogil:
+        """Add the templates of whole chains, hashed last; a chain's column is its rank among its tag's chains."""
         cdef size_t k
         cdef int t
         cdef const int16_t* row
-        self._hash(CHAIN, values)
         for t in range(self.templates[CHAIN].n):
             row = self.table + self.rows[CHAIN][t]
             for k in range(first, self.chains.size()):
@@ -415,3 +445,5 @@ cdef class Scorer:
 
 cdef enum:
     CLOSE_OFFSET = 1 << 30  # lets the memo hold negative scores
+    NO_ROW = -1
+    EXPECTED = -2

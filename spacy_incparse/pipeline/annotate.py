@@ -99,7 +99,7 @@ def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int, *, use_gi
     """Return up to `k` analyses of a sentence, starting with that of `annotate`; a flat tree if parsing fails."""
     try:
         (tags,) = parser.tags_for([sentence], use_given=use_given_tags)
-        return parser.nbest_search.analyses(sentence.words, tags, sentence.constraints)[:k]
+        return parser.nbest_search.analyses(sentence.words, tags, sentence.constraints, k)
     except Exception:
         flat: Tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
         return [Parse(flat_tree(sentence.words, flat), 0.0, "flat")]

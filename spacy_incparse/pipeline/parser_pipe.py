@@ -383,7 +383,7 @@ class IncParser(TrainablePipe):
         tags = [self.tags_for(sentence) for _, sentence in gold]
         temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
         if temperature is not None:
-            self.model.temperature = temperature
+            self.model.temperature, self._decoder = temperature, None
             forget_confidences()
         return temperature
 

@@ -42,10 +42,9 @@ def create_treebank_reader(
 
 
 def create_list_reader(path: str | Path | None) -> Iterable[CandidateList] | None:
-    """Return the n-best lists at a path, for `@readers = "spacy_incparse.CandidateLists.v1"` in a config.
+    """Return the n-best lists that a reranker learns from, for `@readers = "spacy_incparse.CandidateLists.v1"`.
 
-    path: a file with lists, or a folder of .jsonl and .jsonl.gz files; None: no lists. The lists are read when they are
-    needed: see `TrainingLists` for what is refused then.
+    path: a file with lists, or a folder of .jsonl and .jsonl.gz files; None: no lists.
     """
     if path is None:
         return None

@@ -32,8 +32,8 @@ class BoostSettings(Settings):
     2005). algorithm: "efficient" (table 2) or "naive" (table 1), which finds the same weights and is there to compare.
     """
 
-    rounds: int = 1000
-    smoothing: float = 0.0025
+    rounds: int = 5000
+    smoothing: float = 0.03
     pair_weights: PairWeights = "none"
     algorithm: Algorithm = "efficient"
 

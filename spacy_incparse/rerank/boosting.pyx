@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from spacy_incparse.rerank.array_memory cimport doubles, int32s, int64s, writable_doubles
 from spacy_incparse.rerank.best_feature cimport BestFeature
 
 from spacy_incparse.rerank.sparse_rows import inverted
@@ -31,32 +32,48 @@ cdef class Boosting:
     cdef double smoothing             # the paper's epsilon
     cdef bint is_naive
     cdef BestFeature best
-    cdef double[::1] alphas           # the weights
-    cdef double[::1] margins          # of pairs
-    cdef double[::1] importances      # of pairs: S
-    cdef double[::1] losses           # of pairs: S e^-M
-    cdef double[::1] sums             # by slot: W_k^+ in 2 k, W_k^- in 2 k + 1
-    cdef const int64_t[::1] b_starts  # slots by pair: B
-    cdef const int32_t[::1] b_slots
-    cdef const int64_t[::1] a_starts  # pairs by slot: A
-    cdef const int32_t[::1] a_pairs
+    cdef Py_ssize_t n_features, n_pairs, n_slots
+    cdef tuple arrays                 # whose memory is used below
+    cdef double* alphas               # the weights
+    cdef double* margins              # of pairs
+    cdef const double* importances    # of pairs: S
+    cdef double* losses               # of pairs: S e^-M
+    cdef double* sums                 # by slot: W_k^+ in 2 k, W_k^- in 2 k + 1
+    cdef const int64_t* b_starts      # slots by pair: B
+    cdef const int32_t* b_slots
+    cdef const int64_t* a_starts      # pairs by slot: A
+    cdef const int32_t* a_pairs
     cdef vector[int32_t] changed      # features whose sums this round has changed
     cdef vector[char] is_changed      # by feature
 
     def __init__(self, pairs, margins, importances, double smoothing, bint is_naive=False):
         cdef Py_ssize_t pair
         self.smoothing, self.is_naive = smoothing, is_naive
-        self.b_starts, self.b_slots = pairs.slot_starts, pairs.slots
-        self.a_starts, self.a_pairs = inverted(pairs.slot_starts, pairs.slots, 2 * pairs.n_features)
-        self.weights = np.zeros(pairs.n_features)
-        self.alphas, self.sums = self.weights, np.zeros(2 * pairs.n_features)
-        self.margins, self.importances = np.array(margins, float), np.array(importances, float)
-        self.losses = np.zeros(len(margins))
-        self.best = BestFeature(pairs.n_features)
-        self.is_changed.resize(pairs.n_features, 0)
-        for pair in range(self.margins.shape[0]):
+        self.n_features, self.n_pairs = pairs.n_features, len(margins)
+        self.n_slots = 2 * self.n_features
+        self.weights = np.zeros(self.n_features)
+        self.best = BestFeature(self.n_features)
+        self.is_changed.resize(self.n_features, 0)
+        self._use_pairs(pairs)
+        self._use_numbers(np.array(margins, float), np.array(importances, float))
+        for pair in range(self.n_pairs):
             self.losses[pair] = self.importances[pair] * exp(-self.margins[pair])
         self._sum_afresh()
+
+    cdef int _use_pairs(self, pairs) except -1:
+        pair_starts, pairs_of_slot = inverted(pairs.slot_starts, pairs.slots, self.n_slots)
+        self.arrays = pairs.slot_starts, pairs.slots, pair_starts, pairs_of_slot
+        self.b_starts, self.b_slots = int64s(pairs.slot_starts), int32s(pairs.slots)
+        self.a_starts, self.a_pairs = int64s(pair_starts), int32s(pairs_of_slot)
+        return 0
+
+    cdef int _use_numbers(self, margins, importances) except -1:
+        losses, sums = np.zeros(self.n_pairs), np.zeros(self.n_slots)
+        self.arrays += margins, importances, losses, sums
+        self.alphas, self.sums = writable_doubles(self.weights), writable_doubles(sums)
+        self.margins, self.importances = writable_doubles(margins), doubles(importances)
+        self.losses = writable_doubles(losses)
+        return 0
 
     def run(self, Py_ssize_t n_rounds):
         """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
@@ -74,7 +91,7 @@ cdef class Boosting:
     cdef double _loss(self) noexcept nogil:
         cdef Py_ssize_t pair
         cdef double total = 0
-        for pair in range(self.losses.shape[0]):
+        for pair in range(self.n_pairs):
             total += self.losses[pair]
         return total
 
@@ -85,7 +102,7 @@ cdef class Boosting:
         if self.is_naive or (self.n_rounds and self.n_rounds % SUM_AFRESH == 0):
             self._sum_afresh()
         if self.is_naive:
-            self.n_additions += self.a_pairs.shape[0]
+            self.n_additions += self.a_starts[self.n_slots]
         feature = self.best.best()
         if feature < 0:
             return False
@@ -141,10 +158,10 @@ cdef class Boosting:
         """Calculate W and the gains from the pairs' losses, as table 1 does in each round."""
         cdef Py_ssize_t slot, at, feature
         cdef double total
-        for slot in range(self.sums.shape[0]):
+        for slot in range(self.n_slots):
             total = 0
             for at in range(self.a_starts[slot], self.a_starts[slot + 1]):
                 total += self.losses[self.a_pairs[at]]
             self.sums[slot] = total
-        for feature in range(self.alphas.shape[0]):
+        for feature in range(self.n_features):
             self.best.set_gain(feature, self._gain(feature))

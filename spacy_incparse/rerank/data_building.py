@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.list_counts import list_counts
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_selection import starts_of
 from spacy_incparse.rerank.reranking_data import RerankingData
@@ -64,14 +64,13 @@ def _part(number: int, candidates: CandidateList, extractor: ColumnExtractor, co
     if not np.isfinite(scores).all():
         raise IncparseError(f"list {number} has a candidate whose score is not a finite number")
     n_features, features = _varying(*extractor.columns(trees, columns))
-    return _Part(n_features, features, scores, *list_counts(candidates.gold, trees), phrase_overlaps(trees))
+    return _Part(n_features, features, scores, *_bracket_counts(candidates.gold, trees), phrase_overlaps(trees))
 
 
-def list_counts(gold: Tree, trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, int]:
+def _bracket_counts(gold: Tree, trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, int]:
     """Return EVALB's brackets: matched (n,) int32, in the tree (n,) int32, and in the gold tree."""
-    sentences = score_trees([gold] * len(trees), trees).per_sentence
-    matched = np.array([sentence.n_matched for sentence in sentences], np.int32)
-    return matched, np.array([sentence.n_parsed for sentence in sentences], np.int32), sentences[0].n_gold
+    counts = np.array(list_counts(gold, trees), np.int32)
+    return counts[:, 0], counts[:, 1], int(counts[0, 2])
 
 
 def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,9 +10,8 @@ import numpy as np
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.best_candidates import list_ids, sentence_f
 from spacy_incparse.rerank.list_probabilities import list_means, list_probabilities
-from spacy_incparse.rerank.prior_fit import FitSettings, Loss, fit
-from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.prior_fit import FitSettings, Loss, PriorLearner
+from spacy_incparse.rerank.reranking_data import RerankingData
 
 Measure = Literal["corpus", "sentence"]
 
@@ -34,29 +32,17 @@ class RiskSettings(FitSettings):
             raise ConfigError(f"measure is {self.measure!r}: choose from {', '.join(get_args(Measure))}")
 
 
-class RiskLearner:
+class RiskLearner(PriorLearner):
     """Maximizes the expected F under a Gaussian prior (minimum risk: Smith & Eisner 2006)."""
 
     name = "risk"
 
     def __init__(self, settings: RiskSettings | None = None):
-        self.settings = settings or RiskSettings()
+        self.settings: RiskSettings = settings or RiskSettings()
 
-    @property
-    def rounds(self) -> int:
-        """The greatest number of iterations."""
-        return self.settings.max_iterations
-
-    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
-        """Return the weights of the local minimum that is found from the base parser's ranking."""
-        return fit(data, expected_f_loss(data, self.settings.measure), self.settings, progress)
-
-    def path(
-        self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
-    ) -> Iterator[tuple[int, RerankerWeights]]:
-        """Yield the weights of the minimum."""
-        check_rounds(rounds)
-        yield rounds[-1], self.learn(data, progress)
+    def loss(self, data: RerankingData) -> Loss:
+        """Return the loss of the settings."""
+        return expected_f_loss(data, self.settings.measure)
 
 
 def expected_f_loss(data: RerankingData, measure: Measure) -> Loss:

@@ -18,7 +18,7 @@ MAX_LENGTH = 100  # of the right branch, in phrases
 
 EXAMPLE_TREE = (
     "(TOP (S (NP (PRP She)) (VP (VP (VBD fed) (NP (NP (DT the) (NN cat)) (PP (IN of) (NP (DT the) (NN baker)))))"
-    " (CC and) (VP (VBD left) (NP (DT the) (NN shop)))) (. .)))"
+    " (CC and) (VP (VBD sold) (NP (DT the) (NN shop)))) (. .)))"
 )
 EXAMPLE_CLOSED_TAGS = ("CC", "DT", "IN", "PRP")
 
@@ -83,7 +83,7 @@ COLLINS = (
         "distance-head-modifiers",
         "label, head child, modifier and the number of words between their head words (10: more than 9); "
         "and that it is <= x, >= x, for x to 9",
-        ("S", "VP", ".", "<=", 7), f"{_C2000}, Distance Head-Modifiers; Huang (2008), DistMod",
+        ("PP", "IN", "NP", ">=", 1), f"{_C2000}, Distance Head-Modifiers; Huang (2008), DistMod",
     ),
 )  # fmt: skip
 
@@ -101,7 +101,7 @@ _LEXICALIZED_EXAMPLES = {
 LEXICALIZED_COLLINS = tuple(
     Family(
         LEXICALIZED + family.name,
-        f"`{family.name}`, each label with its head word where that is of a closed class; only where one is",
+        f"`{family.name}`, labels with their head words of closed classes; only where a label has one",
         _LEXICALIZED_EXAMPLES[family.name],
         f"{_C2000}, Further Lexicalization",
     )
@@ -127,7 +127,7 @@ CHARNIAK_JOHNSON = (
         ("PP", "left", 3, "words", "cat", "of"), f"{_CJ}; Huang (2008), table 2",
     ),
     Family(
-        "word", "a word with its tag, the label above, and the one above that", ("left", "VBD", "VP", "VP"),
+        "word", "a word with its tag, the label above, and the one above that", ("sold", "VBD", "VP", "VP"),
         f"{_CJ}, Word", "word",
     ),
     Family(
@@ -152,7 +152,7 @@ CHARNIAK_JOHNSON = (
     ),
     Family(
         "coordination-parallelism", "whether two conjuncts have the same labels and shape down to level 1, 2, 3, 4",
-        (2, 1), f"{_CJ}, CoPar",
+        (2, 1), f"{_CJ}, CoPar", "subtree",
     ),
     Family(
         "coordination-length", "by how many words a conjunct is longer than the one before; whether it is the last one",
@@ -163,7 +163,7 @@ CHARNIAK_JOHNSON = (
         "the part of a tree above two or three neighbouring words: the lowest label above all, then for each word the "
         "labels from its tag upwards (for three, then how many of these the first two share, and the last two); "
         "with the words",
-        ("VP", ("VBD",), ("DT", "NP"), "left", "the"), f"{_CJ}, NGramTree; Huang (2008), figure 2", "subtree",
+        ("VP", ("VBD",), ("DT", "NP"), "sold", "the"), f"{_CJ}, NGramTree; Huang (2008), figure 2", "subtree",
     ),
     Family(
         "head-trees",
@@ -176,7 +176,7 @@ CHARNIAK_JOHNSON = (
 HUANG_OWN = (
     Family(
         "word-edges", "label and exact length of a phrase, the word before it and the word behind it",
-        ("NP", 2, "left", "."), "Huang (2008), figure 2, WordEdges",
+        ("NP", 2, "sold", "."), "Huang (2008), figure 2, WordEdges",
     ),
 )  # fmt: skip
 

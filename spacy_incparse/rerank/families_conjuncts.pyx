@@ -31,13 +31,14 @@ cdef int coordination_parallelism(
 
 cdef int coordination_length(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(by how many words the second of two conjuncts is longer, from -5 to 5; whether they are the last two)"""
-    cdef int32_t first = -1, second = node, difference
+    cdef int32_t first = -1, second = node, difference, last
     if not _is_coordination(tree, node):
         return 0
+    last = _last_conjunct(tree, node)
     while _next_pair(tree, node, &first, &second):
         difference = (tree.ends[second] - tree.starts[second]) - (tree.ends[first] - tree.starts[first])
         difference = max(-<int32_t>MAX_DIFFERENCE, min(<int32_t>MAX_DIFFERENCE, difference))
-        keys.push_back(plus2(family, number(difference), number(_is_last(tree, node, second))))
+        keys.push_back(plus2(family, number(difference), number(second == last)))
     return 0
 
 
@@ -70,14 +71,14 @@ cdef bint _next_pair(const TreeC* tree, int32_t node, int32_t* first, int32_t* s
     return False
 
 
-cdef bint _is_last(const TreeC* tree, int32_t node, int32_t conjunct) noexcept nogil:
-    """Return whether no other conjunct follows: nothing but punctuation and conjunctions."""
-    cdef int32_t child = conjunct + tree.sizes[conjunct]
+cdef int32_t _last_conjunct(const TreeC* tree, int32_t node) noexcept nogil:
+    """Return the last child that is neither punctuation nor a conjunction; -1 if there is none."""
+    cdef int32_t child = node + 1, found = -1
     while child < node + tree.sizes[node]:
         if not tree.marks[child] & (CONJUNCTION | PUNCTUATION):
-            return False
+            found = child
         child += tree.sizes[child]
-    return True
+    return found
 
 
 cdef bint _are_parallel(const TreeC* tree, int32_t a, int32_t b, int32_t n_levels) noexcept nogil:

@@ -4,7 +4,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.lexicon.hash_map cimport HashMapC
 from spacy_incparse.rerank.family_functions cimport FamilyC
-from spacy_incparse.rerank.packed_trees cimport PackedTrees
+from spacy_incparse.rerank.packed_trees cimport PackedTrees, TreeC
 
 cdef enum:
     PHRASE = 1   # fires at phrases, sees what `signatures` hashes
@@ -40,6 +40,7 @@ cdef class FeatureExtractor:
     cdef readonly object heads
     cdef readonly int max_count
     cdef readonly tuple closed_tags
+    cdef object lock
     cdef PackedTrees packed
     cdef int scopes
     cdef vector[ChosenC] chosen
@@ -59,7 +60,9 @@ cdef class FeatureExtractor:
     cdef void _mark_varying(self) noexcept
     cdef int _add_part(self, Py_ssize_t tree, int32_t node, int scope) except -1
     cdef int _count_part(self, size_t part, bint only_known) except -1
-    cdef int _emit(self, const PartC* part, const ChosenC* family) except -1
+    cdef int _emit(
+        self, const ChosenC* family, int32_t node, const TreeC* plain, const TreeC* lexicalized
+    ) except -1
     cdef int _count_key(self, uint64_t key, int32_t max_count, const int32_t* counts, bint only_known) except -1
     cdef int _indicators(self, bint drop_common, vector[IndicatorC]* found) except -1
     cdef tuple _by_tree(self, vector[IndicatorC]* found, bint as_columns)

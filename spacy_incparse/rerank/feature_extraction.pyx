@@ -11,6 +11,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
+from functools import partial
+from threading import Lock
+
 import numpy as np
 
 from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
@@ -35,13 +38,14 @@ cdef class FeatureExtractor:
     that it has it at least once, ..., min(c, max_count) times. closed_tags: the tags of closed classes, for the
     lexicalized families: `label_classes.closed_class_tags` finds them in a treebank.
 
-    One extractor must not be used by two threads at a time. Labels are read without function tags, words in lowercase.
+    Labels are read without function tags, words in lowercase. Threads that share an extractor take turns.
     """
 
     def __init__(self, families, heads, max_count=4, *, closed_tags=()):
         self.families, self.heads = check_families(families), heads
         self.max_count, self.closed_tags = check_max_count(max_count), tuple(sorted(set(closed_tags)))
         self.packed = PackedTrees(heads, self.closed_tags)
+        self.lock = Lock()
         map_init(&self.part_numbers)
         map_init(&self.feature_numbers)
         for name in self.families:
@@ -64,9 +68,10 @@ cdef class FeatureExtractor:
         Raises ValueError if there are no trees, or if they have different words.
         """
         cdef vector[IndicatorC] found
-        self._extract(list(trees), drop_common)
-        self._indicators(drop_common, &found)
-        return self._by_tree(&found, False)
+        with self.lock:
+            self._extract(list(trees), drop_common)
+            self._indicators(drop_common, &found)
+            return self._by_tree(&found, False)
 
     def columns(self, trees, columns):
         """Return (starts, columns) as `keys`, but columns (int32, ascending) instead of keys, without unknown features.
@@ -74,10 +79,14 @@ cdef class FeatureExtractor:
         columns: the `FeatureColumns`. Features that all trees have are left out.
         """
         cdef vector[IndicatorC] found
-        self._extract(list(trees), True)
-        self._indicators(True, &found)
-        _look_up(columns.table, &found)
-        return self._by_tree(&found, True)
+        with self.lock:
+            self._extract(list(trees), True)
+            self._indicators(True, &found)
+            _look_up(columns.table, &found)
+            return self._by_tree(&found, True)
+
+    def __reduce__(self):
+        return partial(FeatureExtractor, closed_tags=self.closed_tags), (self.families, self.heads, self.max_count)
 
     cdef int _extract(self, list trees, bint drop_common) except -1:
         """Count the features of the trees."""
@@ -143,25 +152,28 @@ cdef class FeatureExtractor:
         """Add the features of a part to the trees that have it; `only_known`: only features counted already."""
         cdef size_t k, i
         cdef const int32_t* counts = self.part_counts.data() + part * self.packed.n_trees
+        cdef int32_t node = self.parts[part].node
+        cdef TreeC plain = self.packed.tree(self.parts[part].tree, False)
+        cdef TreeC lexicalized = self.packed.tree(self.parts[part].tree, True)
         for k in range(self.chosen.size()):
             if self.chosen[k].scope == self.parts[part].scope:
-                self._emit(&self.parts[part], &self.chosen[k])
+                self._emit(&self.chosen[k], node, &plain, &lexicalized)
                 for i in range(self.keys_found.size()):
                     self._count_key(self.keys_found[i], self.chosen[k].max_count, counts, only_known)
         return 0
 
-    cdef int _emit(self, const PartC* part, const ChosenC* family) except -1:
-        """Find the keys of a family at a part."""
-        cdef TreeC tree = self.packed.tree(part.tree, family.lexicalized)
+    cdef int _emit(
+        self, const ChosenC* family, int32_t node, const TreeC* plain, const TreeC* lexicalized
+    ) except -1:
+        """Find the keys of a family at a node."""
         cdef size_t k, n = 0
         self.keys_found.clear()
-        family.extract(&tree, part.node, family.family, &self.keys_found)
+        family.extract(lexicalized if family.lexicalized else plain, node, family.family, &self.keys_found)
         if not family.lexicalized:
             return 0
         # Where no label has a word of a closed class, the second pass finds what the first one did.
-        tree = self.packed.tree(part.tree, False)
         self.plain_keys.clear()
-        family.extract(&tree, part.node, family.family, &self.plain_keys)
+        family.extract(plain, node, family.family, &self.plain_keys)
         for k in range(self.keys_found.size()):
             if self.keys_found[k] != self.plain_keys[k]:
                 self.keys_found[n] = self.keys_found[k]

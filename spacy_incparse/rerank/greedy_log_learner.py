@@ -23,7 +23,7 @@ class GreedyLogSettings(Settings):
     iterations.
     """
 
-    rounds: int = 1000
+    rounds: int = 400
     smoothing: float = 1.0
     tolerance: float = 1e-3
     max_scaling: int = 100

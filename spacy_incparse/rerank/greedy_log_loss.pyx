@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
+from spacy_incparse.rerank.array_memory cimport int32s, int64s, writable_doubles
 from spacy_incparse.rerank.best_feature cimport BestFeature
 
 
@@ -27,10 +28,17 @@ cdef class GreedyLogLoss:
     cdef double smoothing, tolerance
     cdef int max_iterations
     cdef BestFeature best_feature
-    cdef double[::1] alphas, deltas        # of features: weights, and BestWt(k)
-    cdef double[::1] values, probabilities  # of candidates: F(x) and P(x)
-    cdef const int64_t[::1] list_starts, feature_starts, best
-    cdef const int32_t[::1] features
+    cdef Py_ssize_t n_features, n_lists
+    cdef tuple arrays                      # whose memory is used below
+    cdef object list_probabilities, best_candidates
+    cdef double* alphas                    # of features: weights
+    cdef double* deltas                    # of features: BestWt(k)
+    cdef double* values                    # of candidates: F(x)
+    cdef double* probabilities             # of candidates: P(x)
+    cdef const int64_t* list_starts
+    cdef const int64_t* feature_starts
+    cdef const int64_t* best
+    cdef const int32_t* features
     cdef vector[int64_t] place_starts      # by feature: its places
     cdef vector[int32_t] places            # parallel to `features`: the place of a candidate's feature
     cdef vector[int32_t] list_of_place
@@ -40,23 +48,29 @@ cdef class GreedyLogLoss:
     cdef vector[char] is_changed           # by feature
 
     def __init__(self, data, values, best, double smoothing, double tolerance, int max_iterations):
-        cdef Py_ssize_t number, n_features = data.n_features
+        cdef Py_ssize_t number
         self.smoothing, self.tolerance, self.max_iterations = smoothing, tolerance, max_iterations
-        self.list_starts, self.feature_starts, self.features = data.list_starts, data.feature_starts, data.features
-        self.best = best
-        self.weights = np.zeros(n_features)
-        self.alphas, self.deltas = self.weights, np.zeros(n_features)
-        self.values = np.array(values, float)
-        self.probabilities = np.zeros(len(values))
-        self.best_feature = BestFeature(n_features)
-        self.is_changed.resize(n_features, 0)
+        self.n_features, self.n_lists = data.n_features, data.n_lists
+        self.weights, self.best_candidates = np.zeros(self.n_features), best
+        self.best_feature = BestFeature(self.n_features)
+        self.is_changed.resize(self.n_features, 0)
+        self._use_arrays(data, np.array(values, float), np.zeros(self.n_features))
         with nogil:
-            self._find_places(n_features)
-            for number in range(self.list_starts.shape[0] - 1):
+            self._find_places()
+            for number in range(self.n_lists):
                 self._update_probabilities(number)
                 self._update_shares(number)
             self._scale_changed()
         self.n_additions = self.n_scaled = self.n_iterations = 0
+
+    cdef int _use_arrays(self, data, values, deltas) except -1:
+        self.list_probabilities = np.zeros(len(values))
+        self.arrays = data.list_starts, data.feature_starts, data.features, values, deltas
+        self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
+        self.features, self.best = int32s(data.features), int64s(self.best_candidates)
+        self.alphas, self.deltas = writable_doubles(self.weights), writable_doubles(deltas)
+        self.values, self.probabilities = writable_doubles(values), writable_doubles(self.list_probabilities)
+        return 0
 
     def run(self, Py_ssize_t n_rounds):
         """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
@@ -69,7 +83,7 @@ cdef class GreedyLogLoss:
     @property
     def loss(self):
         """LogLoss, equation 1."""
-        return -sum(log(self.probabilities[candidate]) for candidate in self.best)
+        return -np.log(self.list_probabilities[self.best_candidates]).sum()
 
     cdef bint _round(self) noexcept nogil:
         cdef Py_ssize_t place, feature = self.best_feature.best()
@@ -161,27 +175,27 @@ cdef class GreedyLogLoss:
                     self.changed.push_back(feature)
         self.n_additions += end - begin
 
-    cdef void _find_places(self, Py_ssize_t n_features) noexcept nogil:
+    cdef void _find_places(self) noexcept nogil:
         """Number the pairs (feature, list), ordered by feature, then by list."""
-        cdef Py_ssize_t number, at, feature, n_lists = self.list_starts.shape[0] - 1
+        cdef Py_ssize_t number, at, feature
         cdef vector[int32_t] last_list
         cdef vector[int64_t] next_place
-        last_list.resize(n_features, -1)
-        self.place_starts.resize(n_features + 1, 0)
-        for number in range(n_lists):
+        last_list.resize(self.n_features, -1)
+        self.place_starts.resize(self.n_features + 1, 0)
+        for number in range(self.n_lists):
             for at in range(self._first(number), self._first(number + 1)):
                 if last_list[self.features[at]] != number:
                     last_list[self.features[at]] = number
                     self.place_starts[self.features[at] + 1] += 1
-        for feature in range(n_features):
+        for feature in range(self.n_features):
             self.place_starts[feature + 1] += self.place_starts[feature]
         next_place = self.place_starts
-        self.list_of_place.resize(self.place_starts[n_features])
+        self.list_of_place.resize(self.place_starts[self.n_features])
         self.shares.resize(self.list_of_place.size(), 0)
         self.is_on_best.resize(self.list_of_place.size(), 0)
-        self.places.resize(self.features.shape[0])
-        last_list.assign(n_features, -1)
-        for number in range(n_lists):
+        self.places.resize(self._first(self.n_lists))
+        last_list.assign(self.n_features, -1)
+        for number in range(self.n_lists):
             for at in range(self._first(number), self._first(number + 1)):
                 feature = self.features[at]
                 if last_list[feature] != number:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,9 +10,8 @@ import numpy as np
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.best_candidates import best_candidates, is_best
 from spacy_incparse.rerank.list_probabilities import list_probabilities
-from spacy_incparse.rerank.prior_fit import FitSettings, Loss, fit
-from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.prior_fit import FitSettings, Loss, PriorLearner
+from spacy_incparse.rerank.reranking_data import RerankingData
 
 Target = Literal["best", "shared"]
 
@@ -34,29 +32,17 @@ class LogSettings(FitSettings):
             raise ConfigError(f"target is {self.target!r}: choose from {', '.join(get_args(Target))}")
 
 
-class LogLearner:
+class LogLearner(PriorLearner):
     """Maximizes the probability of each list's best candidate, or best candidates, under a Gaussian prior."""
 
     name = "log"
 
     def __init__(self, settings: LogSettings | None = None):
-        self.settings = settings or LogSettings()
+        self.settings: LogSettings = settings or LogSettings()
 
-    @property
-    def rounds(self) -> int:
-        """The greatest number of iterations."""
-        return self.settings.max_iterations
-
-    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
-        """Return the weights of the minimum."""
-        return fit(data, log_loss(data, self.settings.target), self.settings, progress)
-
-    def path(
-        self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
-    ) -> Iterator[tuple[int, RerankerWeights]]:
-        """Yield the weights of the minimum."""
-        check_rounds(rounds)
-        yield rounds[-1], self.learn(data, progress)
+    def loss(self, data: RerankingData) -> Loss:
+        """Return the loss of the settings."""
+        return log_loss(data, self.settings.target)
 
 
 def log_loss(data: RerankingData, target: Target) -> Loss:
@@ -70,14 +56,11 @@ def log_loss(data: RerankingData, target: Target) -> Loss:
 
     def loss(values: np.ndarray) -> tuple[float, np.ndarray]:
         probabilities = list_probabilities(values, data.list_starts)
-        # Within the targets alone, so that their share of the target stays exact where their probability is tiny.
-        among_targets = list_probabilities(np.where(is_target, values, -np.inf), data.list_starts)
-        log_all, log_targets = (
-            _log_sums(values, first, sizes),
-            _log_sums(np.where(is_target, values, -np.inf), first, sizes),
-        )
+        targets = np.where(is_target, values, -np.inf)
+        among_targets = list_probabilities(targets, data.list_starts)
+        total = float((_log_sums(values, first, sizes) - _log_sums(targets, first, sizes)).sum())
         # d(-log P(target)) / dF(x) = P(x) - P(x | target)
-        return float((log_all - log_targets).sum()), probabilities - among_targets
+        return total, probabilities - among_targets
 
     return loss
 

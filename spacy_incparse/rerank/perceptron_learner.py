@@ -25,7 +25,7 @@ class RankPerceptronSettings(Settings):
     """
 
     passes: int = 10
-    base_weight: float = 10.0
+    base_weight: float = 30.0
     seed: int = 0
 
     def __post_init__(self) -> None:

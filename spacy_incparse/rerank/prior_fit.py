@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from spacy_incparse.rerank.lbfgs import Objective, minimize
 from spacy_incparse.rerank.list_probabilities import candidate_values
-from spacy_incparse.rerank.rerank_learner import Progress
+from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 from spacy_incparse.rerank.sparse_rows import column_sums
 from spacy_incparse.settings import Settings, check_number
@@ -27,7 +28,7 @@ class FitSettings(Settings):
     iteration lowers the objective by a smaller share of it.
     """
 
-    sigma: float = 1.0
+    sigma: float = 0.3
     max_iterations: int = 100
     tolerance: float = 1e-5
 
@@ -35,6 +36,32 @@ class FitSettings(Settings):
         check_number("sigma", self.sigma, 1e-6, 1e6, is_whole=False)
         check_number("max_iterations", self.max_iterations, 1, 1_000_000)
         check_number("tolerance", self.tolerance, 0, 1, is_whole=False)
+
+
+class PriorLearner(ABC):
+    """A learner that minimizes a loss under the prior, to convergence."""
+
+    settings: FitSettings
+
+    @property
+    def rounds(self) -> int:
+        """The greatest number of iterations."""
+        return self.settings.max_iterations
+
+    @abstractmethod
+    def loss(self, data: RerankingData) -> Loss:
+        """Return the loss to minimize."""
+
+    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
+        """Return the weights of the minimum."""
+        return fit(data, self.loss(data), self.settings, progress)
+
+    def path(
+        self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
+    ) -> Iterator[tuple[int, RerankerWeights]]:
+        """Yield the weights of the minimum as those of the last number of rounds."""
+        check_rounds(rounds)
+        yield rounds[-1], self.learn(data, progress)
 
 
 def fit(data: RerankingData, loss: Loss, settings: FitSettings, progress: Progress | None = None) -> RerankerWeights:

@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+from spacy_incparse.rerank.array_memory cimport doubles, int32s, int64s, writable_doubles
+
 
 cdef class RankingPerceptron:
     """Weights in training.
@@ -12,24 +14,31 @@ cdef class RankingPerceptron:
     """
     cdef readonly int64_t n_steps      # lists seen
     cdef readonly int64_t n_updates    # lists in which another candidate than the best stood first
-    cdef const int64_t[::1] list_starts, feature_starts, best
-    cdef const int32_t[::1] features
-    cdef const double[::1] base
-    cdef double[::1] table             # weights
-    cdef double[::1] sums              # of step * change, so that average = table - sums / n_steps (Daume 2006)
+    cdef tuple arrays                  # whose memory is used below
+    cdef object weights, weight_sums
+    cdef const int64_t* list_starts
+    cdef const int64_t* feature_starts
+    cdef const int64_t* best
+    cdef const int32_t* features
+    cdef const double* base
+    cdef double* table                 # weights
+    cdef double* sums                  # of step * change, so that average = table - sums / n_steps (Daume 2006)
 
     def __init__(self, data, base, best):
-        self.list_starts, self.feature_starts, self.features = data.list_starts, data.feature_starts, data.features
-        self.base, self.best = base, best
-        self.table, self.sums = np.zeros(data.n_features), np.zeros(data.n_features)
+        self.arrays = data.list_starts, data.feature_starts, data.features, base, best
+        self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
+        self.features, self.base, self.best = int32s(data.features), doubles(base), int64s(best)
+        self.weights, self.weight_sums = np.zeros(data.n_features), np.zeros(data.n_features)
+        self.table, self.sums = writable_doubles(self.weights), writable_doubles(self.weight_sums)
 
-    def learn(self, const int64_t[::1] lists):
+    def learn(self, lists):
         """Learn from lists in this order: w += h(x_{i,1}) - h(x) where another candidate x has the highest F."""
-        cdef Py_ssize_t at, guess, best
+        cdef Py_ssize_t at, guess, best, n = len(lists)
+        cdef const int64_t* order = int64s(lists)
         with nogil:
-            for at in range(lists.shape[0]):
+            for at in range(n):
                 self.n_steps += 1
-                guess, best = self._guess(lists[at]), self.best[lists[at]]
+                guess, best = self._guess(order[at]), self.best[order[at]]
                 if guess != best:
                     self._add(best, 1.0)
                     self._add(guess, -1.0)
@@ -40,7 +49,7 @@ cdef class RankingPerceptron:
 
         A change at step t counts from then on: in n_steps - t + 1 of the n_steps vectors.
         """
-        return np.asarray(self.table) - np.asarray(self.sums) / max(self.n_steps, 1)
+        return self.weights - self.weight_sums / max(self.n_steps, 1)
 
     cdef Py_ssize_t _guess(self, Py_ssize_t number) noexcept nogil:
         """Return the candidate with the highest F, the first of several."""

@@ -27,17 +27,24 @@ class RerankedSearch(NBestSearch):
 
         A parser without a temperature has the temperature 1.
         """
-        parses = self._search.analyses(words, tags, constraints)
+        parses = self._search.analyses(words, tags, constraints, self._reranker.config.n)
         return self._reranker.rerank(parses, self._model_parser.temperature or 1.0)
 
-    def analyses(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Return the analyses with their new scores, the chosen one first, the others by descending score."""
-        return [ranked.parse for ranked in self.ranked(words, tags, constraints)]
+    def analyses(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+    ) -> list[Parse]:
+        """Return up to `n` analyses with their new scores, the chosen one first, the others by descending score.
 
-    def beside(self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
+        There are never more than the reranker looks at.
+        """
+        return [ranked.parse for ranked in self.ranked(words, tags, constraints)][:n]
+
+    def beside(
+        self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+    ) -> list[Parse]:
         """Return an analysis of a sentence, then the others as `analyses` orders them."""
         others = self.analyses(words, tags, constraints)
-        return [best, *(parse for parse in others if parse.tree != best.tree)]
+        return [best, *(parse for parse in others if parse.tree != best.tree)][:n]
 
 
 class RerankingParser:

@@ -103,9 +103,10 @@ class Reranker:
         """Return the first n candidates with their new scores, the chosen one first, the others by descending score.
 
         parses: the list of one sentence, best first, with the base parser's scores. Equal scores keep the order of the
-        list. A list of one candidate, or a flat tree, is returned unchanged.
+        list, and trees that miss other constraints than the first are left out. A list of one candidate, or a flat
+        tree, is returned unchanged.
         """
-        candidates = list(parses[: self.config.n])
+        candidates = [parse for parse in parses[: self.config.n] if parse.unmet == parses[0].unmet]
         if len(candidates) == 1 or candidates[0].source == "flat":
             return [RankedParse(candidates[0], 1.0)]
         scores = self.scores(candidates, base_temperature)

@@ -1,84 +1,102 @@
 """Sparse rows of ones: their products with vectors, and the index from columns to rows.
 
-Row r has a 1 in each of columns[starts[r] : starts[r + 1]], and 0 elsewhere.
+Row r has a 1 in each of columns[starts[r] : starts[r + 1]], and 0 elsewhere. starts: (n_rows + 1,) int64. columns: (n,)
+int32.
 """
 
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
+from spacy_incparse.rerank.array_memory cimport (
+    doubles,
+    int32s,
+    int64s,
+    writable_bytes,
+    writable_doubles,
+    writable_int32s,
+    writable_int64s,
+)
 
-def row_sums(const int64_t[::1] starts, const int32_t[::1] columns, const double[::1] weights):
+
+def row_sums(starts, columns, weights):
     """Return for each row the sum of the weights of its columns, (n_rows,) float64."""
-    cdef Py_ssize_t row, at, n_rows = starts.shape[0] - 1
+    cdef Py_ssize_t row, at, n_rows = len(starts) - 1
     cdef double total
     result = np.zeros(n_rows)
-    cdef double[::1] sums = result
+    cdef const int64_t* begin = int64s(starts)
+    cdef const int32_t* column = int32s(columns)
+    cdef const double* weight = doubles(weights)
+    cdef double* sums = writable_doubles(result)
     with nogil:
         for row in range(n_rows):
             total = 0
-            for at in range(starts[row], starts[row + 1]):
-                total += weights[columns[at]]
+            for at in range(begin[row], begin[row + 1]):
+                total += weight[column[at]]
             sums[row] = total
     return result
 
 
-def column_sums(const int64_t[::1] starts, const int32_t[::1] columns, const double[::1] row_values,
-                Py_ssize_t n_columns):
+def column_sums(starts, columns, row_values, Py_ssize_t n_columns):
     """Return for each column the sum of the values of the rows that have it, (n_columns,) float64."""
-    cdef Py_ssize_t row, at, n_rows = starts.shape[0] - 1
-    cdef double value
+    cdef Py_ssize_t row, at, n_rows = len(starts) - 1
     result = np.zeros(n_columns)
-    cdef double[::1] sums = result
+    cdef const int64_t* begin = int64s(starts)
+    cdef const int32_t* column = int32s(columns)
+    cdef const double* values = doubles(row_values)
+    cdef double* sums = writable_doubles(result)
     with nogil:
         for row in range(n_rows):
-            value = row_values[row]
-            if value == 0:
+            if values[row] == 0:
                 continue
-            for at in range(starts[row], starts[row + 1]):
-                sums[columns[at]] += value
+            for at in range(begin[row], begin[row + 1]):
+                sums[column[at]] += values[row]
     return result
 
 
-def inverted(const int64_t[::1] starts, const int32_t[::1] columns, Py_ssize_t n_columns):
+def inverted(starts, columns, Py_ssize_t n_columns):
     """Return the rows of each column: starts (n_columns + 1,) int64, and rows (n,) int32, ascending within a column."""
-    cdef Py_ssize_t row, at, column, n_rows = starts.shape[0] - 1
-    all_starts, all_rows = np.zeros(n_columns + 1, np.int64), np.empty(columns.shape[0], np.int32)
-    cdef int64_t[::1] ends = all_starts
-    cdef int32_t[::1] rows = all_rows
+    cdef Py_ssize_t row, at, number, n_rows = len(starts) - 1, n = len(columns)
+    all_starts, all_rows = np.zeros(n_columns + 1, np.int64), np.empty(n, np.int32)
+    cdef const int64_t* begin = int64s(starts)
+    cdef const int32_t* column = int32s(columns)
+    cdef int64_t* ends = writable_int64s(all_starts)
+    cdef int32_t* rows = writable_int32s(all_rows)
     with nogil:
-        for at in range(columns.shape[0]):
-            ends[columns[at] + 1] += 1
-        for column in range(n_columns):
-            ends[column + 1] += ends[column]
+        for at in range(n):
+            ends[column[at] + 1] += 1
+        for number in range(n_columns):
+            ends[number + 1] += ends[number]
         # Filled from behind, each column's end moves down to its start.
         for row in range(n_rows - 1, -1, -1):
-            for at in range(starts[row], starts[row + 1]):
-                column = columns[at] + 1
-                ends[column] -= 1
-                rows[ends[column]] = row
+            for at in range(begin[row], begin[row + 1]):
+                number = column[at] + 1
+                ends[number] -= 1
+                rows[ends[number]] = row
     # Now ends[k + 1] is the start of column k.
-    return np.append(all_starts[1:], np.int64(columns.shape[0])), all_rows
+    return np.append(all_starts[1:], np.int64(n)), all_rows
 
 
-def varies_in_list(const int64_t[::1] list_starts, const int64_t[::1] starts, const int32_t[::1] columns,
-                   Py_ssize_t n_columns):
+def varies_in_list(list_starts, starts, columns, Py_ssize_t n_columns):
     """Return for each 1 whether some row of its list has a 0 in this column, (n,) bool.
 
-    list_starts: (n_lists + 1,) where the rows of each list begin.
+    list_starts: (n_lists + 1,) int64, where the rows of each list begin.
     """
-    cdef Py_ssize_t number, at, begin, end, n_rows
-    result = np.zeros(columns.shape[0], bool)
-    cdef char[::1] varies = result.view(np.int8)
-    cdef int32_t[::1] counts = np.zeros(n_columns, np.int32)
+    cdef Py_ssize_t number, at, first, end, n_rows, n_lists = len(list_starts) - 1
+    result, zeros = np.zeros(len(columns), bool), np.zeros(n_columns, np.int32)
+    cdef const int64_t* lists = int64s(list_starts)
+    cdef const int64_t* begin = int64s(starts)
+    cdef const int32_t* column = int32s(columns)
+    cdef char* varies = writable_bytes(result)
+    cdef int32_t* counts = writable_int32s(zeros)
     with nogil:
-        for number in range(list_starts.shape[0] - 1):
-            n_rows = list_starts[number + 1] - list_starts[number]
-            begin, end = starts[list_starts[number]], starts[list_starts[number + 1]]
-            for at in range(begin, end):
-                counts[columns[at]] += 1
-            for at in range(begin, end):
-                varies[at] = counts[columns[at]] < n_rows
-            for at in range(begin, end):
-                counts[columns[at]] = 0
+        for number in range(n_lists):
+            n_rows = lists[number + 1] - lists[number]
+            first, end = begin[lists[number]], begin[lists[number + 1]]
+            for at in range(first, end):
+                counts[column[at]] += 1
+            for at in range(first, end):
+                varies[at] = counts[column[at]] < n_rows
+            for at in range(first, end):
+                counts[column[at]] = 0
     return result

@@ -187,9 +187,9 @@ def held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:
     tags = tags_of(model.tagger, model.parser.tag_request, task.held_out)
     scores, is_right, found = [], [], []
     for tree, row in zip(task.held_out, tags, strict=True):
-        parses = search.analyses(tree.words, row)
+        parses = search.analyses(tree.words, row, n=task.n)
         scores.append([parse.score for parse in parses])
         is_right.append(parses[0].tree.spans() == tree.spans())
-        found.append(parses[: task.n])
+        found.append(parses)
     temperature = best_temperature(scores, is_right)
     return [CandidateList(tuple(p), temperature, tree) for p, tree in zip(found, task.held_out, strict=True)]

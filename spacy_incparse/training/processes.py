@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any, TypeVar, cast
 
 from spacy_incparse.errors import IncparseError
@@ -60,12 +62,21 @@ def _start(function: Callable[[Any], Any], task: Any) -> tuple[Connection, BaseP
 
 def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one ends the others
+    Thread(target=_end_with_parent, daemon=True).start()
     try:
         answer: tuple[Any, Exception | None] = function(task), None
     except Exception as error:
         answer = None, error
     with suppress(BrokenPipeError):
         connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this process if the first one is killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _result(connection: Connection, process: BaseProcess) -> Any:

@@ -45,7 +45,7 @@ def error_of(write):
         ({"heads": {"rules": 3}}, "head table: 'rules' is missing or not an object"),
         ({"lang": []}, "lang is []: it must be a language code, such as 'en'"),
         ({"lang": 3}, "lang is 3: it must be a language code, such as 'en'"),
-        ({"features": "generative", "risk_temperature": None}, "risk_temperature is None: it must be a number from"),
+        ({"features": "generative", "risk_temperature": 0}, "choose_temperature is 0: it must be a number from"),
         ({"conjunctions": [1]}, "conjunctions is [1]: it must be a list of labels"),
         ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
         ({"max_epochs": True}, "max_epochs is True: it must be a whole number"),
@@ -75,7 +75,7 @@ def test_an_unknown_setting_is_told_those_that_there_are(error_of, features):
 
 
 @pytest.mark.parametrize("value", WRONG, ids=repr)
-@pytest.mark.parametrize("name", [*NAMES, *(f"tagger.{name}" for name in SETTINGS), "generative.risk_trees"])
+@pytest.mark.parametrize("name", [*NAMES, *(f"tagger.{name}" for name in SETTINGS), "generative.choose_trees"])
 def test_a_value_of_any_kind_is_good_or_an_error_for_users(write, name, value):
     kind, _, inner = name.rpartition(".")
     settings = {"tagger": {inner: value}} if kind == "tagger" else {inner: value}

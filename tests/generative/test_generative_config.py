@@ -6,7 +6,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 
 
-@pytest.mark.parametrize("name", ["beam_size", "measures_beam_size", "risk_trees", "class_min_count"])
+@pytest.mark.parametrize("name", ["beam_size", "measures_beam_size", "choose_trees", "class_min_count"])
 def test_whole_numbers_fit_into_the_compiled_code(name):
     assert getattr(GenerativeConfig(**{name: 10**9}), name) == 10**9
     with pytest.raises(ConfigError, match=f"{name} is 10000000000: it must be at most 1000000000"):
@@ -17,8 +17,9 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
     ("settings", "message"),
     [
         ({"beam_size": -1}, "beam_size is -1: it must be at least 0"),
-        ({"risk_trees": 2.5}, "risk_trees is 2.5: it must be a whole number"),
-        ({"risk_temperature": None}, "risk_temperature is None: it must be a number from 0.01 to 1000$"),
+        ({"choose_trees": 2.5}, "choose_trees is 2.5: it must be a whole number"),
+        ({"choose_temperature": 0}, "choose_temperature is 0: it must be a number from 0.01 to 1e\\+06, or None"),
+        ({"choose": "risk"}, "choose is 'risk': choose one of score, expected_f"),
         ({"gamma": 2}, "gamma is 2: it must be a number from 0 to 1, or None"),
         ({"sets": []}, r"sets is \[\]: it must be the name of conditioning sets"),
         ({"sets": "rich"}, "there are no generative sets 'rich'"),
@@ -33,3 +34,12 @@ def test_wrong_values_are_named(settings, message):
 def test_filters_may_be_off():
     config = GenerativeConfig(gamma=None, measures_log10_gamma=None)
     assert (config.gamma, config.measures_log10_gamma) == (None, None)
+
+
+def test_former_names_can_be_read():
+    config = GenerativeConfig.from_dict({"risk_trees": 7, "risk_temperature": 2.0})
+    assert config == GenerativeConfig(choose_trees=7, choose_temperature=2.0)
+    assert config.with_search(risk_trees=1).chooses_by_score
+    assert "risk_trees" not in config.to_dict()
+    with pytest.raises(ConfigError, match="risk_trees is the former name of choose_trees: give one of them"):
+        config.with_search(risk_trees=1, choose_trees=2)

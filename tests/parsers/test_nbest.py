@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
 from spacy_incparse.parsers.nbest import NBestSearch, phrase_probabilities, probabilities
@@ -59,11 +60,52 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
         assert shares.index(max(shares)) == (0 if first.tree == most_probable.tree else 1)
         n_beaten += first.tree != most_probable.tree
     assert n_beaten
-    plain = NBestSearch(parser.with_search(risk_trees=1))
+    plain = NBestSearch(parser.with_search(choose="score"))
     assert plain.parser.answers_with_best
     for tree in read_treebank(ASSETS / "sample-dev.mrg")[:5]:
         scores = [parse.score for parse in plain.analyses(tree.words, tree.tags)]
         assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["perceptron", "generative"])
+def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind):
+    trees = read_treebank(ASSETS / "sample-train.mrg")
+    if kind == "perceptron":  # with a grammar that allows many trees, and the highest-scoring one first
+        learner = learner_of(trees, table_bits=16, gamma=None, beam_size=400, seen_min_count=0)
+        for tree in trees:
+            learner.update(tree.words, tree.tags, tree)
+        parser = learner.parser()
+    else:
+        parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+    search = NBestSearch(parser)
+    lengths = []
+    long = [tree for tree in read_treebank(ASSETS / "sample-dev.mrg") if len(tree.words) > 14][:4]
+    for tree in long:
+        tags = tree.tags if kind == "perceptron" else [None] * len(tree.words)
+        most = search.analyses(tree.words, tags, n=250)
+        assert len({parse.tree for parse in most}) == len(most)
+        lengths.append(len(most))
+        scores = [parse.score for parse in most[1:]]
+        assert scores == sorted(scores, reverse=True)
+        for n in (1, 2, 50, 120):
+            found = search.analyses(tree.words, tags, n=n)
+            assert found == most[: len(found)]
+            assert kind == "generative" or len(found) == min(n, len(most))
+        of_one_search = search.analyses(tree.words, tags)
+        assert of_one_search == most[: len(of_one_search)]
+    assert max(lengths) > (120 if kind == "perceptron" else 40)  # more than one search finds
+    with pytest.raises(IncparseError, match="the number of analyses has to be 1 or more, not 0"):
+        search.analyses(long[0].words, long[0].tags, n=0)
+
+
+def test_a_short_sentence_has_all_its_trees(parser):
+    words, tags = ["Owls", "sleep"], ["NNS", "VBP"]
+    everything = {parse.tree for parse in parser.with_search(gamma=None, beam_size=5000).nbest(words, tags, 5000)}
+    found = NBestSearch(parser).analyses(words, tags, n=1000)
+    limit = found[0].score
+    assert {parse.tree for parse in found} <= everything
+    assert len(found) <= 1000
+    assert all(parse.score <= limit for parse in found)
 
 
 def test_a_flat_tree_stands_alone(parser):

@@ -13,8 +13,10 @@ from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_t
     [
         ({"measures_beam_size": -1}, "measures_beam_size is -1: it must be at least 0"),
         ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
-        ({"risk_trees": 0}, "risk_trees is 0: it must be at least 1"),
-        ({"risk_temperature": None}, "risk_temperature is None: it must be a number from 0.01 to 1000"),
+        ({"risk_trees": 0}, "choose_trees is 0: it must be at least 1"),
+        ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
+        ({"choose_temperature": 0}, "choose_temperature is 0: it must be a number from 0.01 to 1e.06, or None"),
+        ({"choose": "best"}, "choose is 'best': choose one of score, expected_f"),
         ({"measures_log10_gamma": 1}, "measures_log10_gamma is 1: it must be a number from -300 to 0, or None"),
         ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
         ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
@@ -34,7 +36,15 @@ def test_wrong_settings_of_the_search(settings, message):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"beam_size": 0}, {"gamma": 1e6}, {"measures_beam_size": 50, "beam_size": 7}, {"generative_weight": 20}],
+    [
+        {},
+        {"choose": "expected_f", "choose_trees": 20},
+        {"risk_trees": 1},
+        {"beam_size": 0},
+        {"gamma": 1e6},
+        {"measures_beam_size": 50, "beam_size": 7},
+        {"generative_weight": 20},
+    ],
 )
 def test_good_settings_of_the_search(settings):
     check_search(settings)

@@ -9,11 +9,12 @@ from spacy.tokens import Doc
 
 import spacy_incparse
 from spacy_incparse.documents.tree_storage import anchored_trees
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.nbest import NBestSearch, probabilities
+from spacy_incparse.pipeline.model_file import pack, unpack
 from spacy_incparse.pipeline.readers import TreebankReader
-from tests.small_pipeline import ASSETS, untrained
-from tests.small_reranker import lists_of, reranking_pipeline
+from tests.small_pipeline import ASSETS, train, untrained
+from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
 
 TEXT = "The rain stopped before noon. Who left the gate open? She grows beans and peas behind the old garage."
 TEXTS = [TEXT, "", "  ", "She grows beans (and peas)."] * 2
@@ -52,7 +53,7 @@ def ranked(nlp, doc):
     parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
     search = NBestSearch(parser.decoder.parser)
     for sentence in parser.sentences_of(doc):
-        parses = search.analyses(sentence.words, parser.tags_for(sentence))[: reranker.config.n]
+        parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
         scores = reranker.scores(parses, parser.decoder.temperature)
         shares = probabilities(scores, reranker.temperature)
         yield sorted(zip(scores, shares, [parse.tree for parse in parses], strict=True), key=lambda item: -item[0])
@@ -198,7 +199,7 @@ def test_lists_of_one_and_flat_trees_are_left_alone(copy, monkeypatch):
     ordinary = base.analyses
     with copy.select_pipes(disable=["incparse_reranker"]):
         before = found(copy(TEXT))
-    monkeypatch.setattr(base, "analyses", lambda *arguments: ordinary(*arguments)[:1])
+    monkeypatch.setattr(base, "analyses", lambda *arguments, **more: ordinary(*arguments, **more)[:1])
     assert found(copy(TEXT)) == before
 
 
@@ -283,3 +284,63 @@ def test_plain_parsers_and_given_tags(nlp, tmp_path):
     own = parser.parse(words)
     assert own == nlp(Doc(nlp.vocab, words=words, sent_starts=[True, False, False, False]))._.trees[0]
     assert parser.parse(words, own.tags) == own
+
+
+def with_reranker(data, function):
+    parts = unpack(data)
+    return pack(parts | {"reranker": function(parts["reranker"])})
+
+
+@pytest.mark.parametrize("load", [spacy.load, spacy_incparse.load])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda data: data[:-1], "its checksum differs"),
+        (lambda data: b"", "truncated"),
+        (lambda data: pickle.dumps(print), "this version reads"),
+        (lambda data: with_reranker(data, lambda part: b"junk"), "not a reranker"),
+        (lambda data: with_reranker(data, lambda part: pickle.dumps(print)), "not a reranker"),
+    ],
+)
+def test_damaged_weights_are_refused(nlp, tmp_path, load, function, message):
+    nlp.to_disk(tmp_path)
+    path = tmp_path / "incparse_reranker" / "model"
+    path.write_bytes(function(path.read_bytes()))
+    with pytest.raises(ModelError, match=rf"incparse_reranker.model: .*{message}"):
+        load(tmp_path)
+
+
+def test_missing_weights_are_told(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    (tmp_path / "incparse_reranker" / "model").unlink()
+    with pytest.raises(ModelError, match="incparse_reranker: the model is incomplete: 'model' is missing"):
+        spacy.load(tmp_path)
+    with pytest.raises(ModelError, match="has no component incparse_reranker"):
+        spacy.blank("en").add_pipe("incparse_reranker", config={"model": "en"})
+
+
+def test_a_component_keeps_its_weights_where_others_are_refused(copy):
+    model = reranker_of(copy).model
+    before = model.to_bytes()
+    with pytest.raises(ModelError):
+        model.from_bytes(with_reranker(before, lambda part: part[:50]))
+    assert model.to_bytes() == before
+
+
+HYBRID = {"table_bits": 16, "train_beam_size": 8, "generative_folds": 2, "train_generative_weight": 5.0}
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("hybrid", HYBRID)])
+def test_parsers_of_another_kind(kind, settings, tmp_path):
+    training = {"kind": kind, "n_folds": 2, "tagger": {"n_epochs": 2}} | settings
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("incparse", config={"training": training})
+    train(nlp, 0 if kind != "hybrid" else 1, limit=60)
+    component = nlp.add_pipe("incparse_reranker", config={"training": SMALL_RERANKING})
+    component.initialize(lambda: [], lists=lists_of(nlp, limit=20))
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert trees(loaded) == trees(nlp)
+    doc = loaded(TEXT)
+    assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)

@@ -1,5 +1,7 @@
 """The reranker itself: scores, order, choice, bytes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import srsly
@@ -36,7 +38,7 @@ def slow_scores(reranker, parses, base_temperature):
     """F of each parse: sums over the keys in plain Python."""
     weights = dict(zip(reranker.columns.keys.tolist(), reranker.weights.features.tolist(), strict=True))
     starts, keys = reranker.extractor.keys([parse.tree for parse in parses])
-    rows = [keys[start:end].tolist() for start, end in zip(starts[:-1], starts[1:], strict=True)]
+    rows = [keys[start:end].tolist() for start, end in pairwise(starts)]
     return [
         0.5 * parse.score / base_temperature + sum(weights[key] for key in row)
         for parse, row in zip(parses, rows, strict=True)

@@ -1,0 +1,109 @@
+"""The choice of a sentence's tree: by score, or by expected F."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+import spacy
+
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.expected_f import max_expected_f
+from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+from tests.reference.engine import learner_of
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+@pytest.fixture(scope="module")
+def parser():
+    trees = read_treebank(ASSETS / "sample-train.mrg")[:80]
+    learner = learner_of(trees, table_bits=16)
+    for tree in trees:
+        learner.update(tree.words, tree.tags, tree)
+    parser = learner.parser()
+    parser.temperature = 10_000.0
+    return parser
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    return [(tree.words, tree.tags) for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]]
+
+
+def test_the_tree_of_the_best_expected_f(parser, sentences):
+    choosing = parser.with_search(choose="expected_f", choose_trees=20)
+    assert (parser.answers_with_best, choosing.answers_with_best) == (True, False)
+    n_different = 0
+    for words, tags in sentences:
+        found = choosing.parse(words, tags)
+        assert found == max_expected_f(NBestSearch(parser).analyses(words, tags, n=20), 5000.0)
+        n_different += found.tree != parser.parse(words, tags).tree
+        first, *others = NBestSearch(choosing).analyses(words, tags)
+        assert first == found
+        scores = [parse.score for parse in others]
+        assert scores == sorted(scores, reverse=True)
+    assert n_different
+
+
+def test_temperature_and_number_of_trees_are_settings(parser, sentences):
+    cold = parser.with_search(choose="expected_f", choose_temperature=0.01)
+    one = parser.with_search(choose="expected_f", choose_trees=1)
+    assert one.answers_with_best
+    for words, tags in sentences:
+        assert cold.parse(words, tags) == one.parse(words, tags) == parser.parse(words, tags)
+
+
+def test_a_model_without_temperature_warns_and_returns_the_best_score(parser, sentences):
+    choosing = parser.with_search(choose="expected_f")
+    choosing.temperature = None
+    assert choosing.answers_with_best
+    with pytest.warns(UserWarning, match="the model has no temperature.*calibrate.*choose_temperature"):
+        assert choosing.parse(*sentences[0]) == parser.parse(*sentences[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        choosing.with_search(choose_temperature=5000.0).parse(*sentences[0])
+
+
+def test_the_choice_is_stored(parser, sentences):
+    choosing = parser.with_search(choose="expected_f", choose_trees=20)
+    again = PerceptronParser.from_bytes(choosing.to_bytes())
+    assert again.config == choosing.config
+    assert [again.parse(*sentence) for sentence in sentences] == [choosing.parse(*sentence) for sentence in sentences]
+
+
+def test_all_trees_to_choose_from_meet_the_constraints(parser, sentences):
+    choosing = parser.with_search(choose="expected_f")
+    for words, tags in sentences[:10]:
+        wanted = [Constraint(0, 2, None, True)]
+        parse = choosing.parse(words, tags, wanted)
+        assert parse.unmet or any(span[1:] == (0, 2) for span in parse.tree.spans())
+        assert parse.unmet == parser.parse(words, tags, wanted).unmet
+
+
+def test_a_generative_parser_chooses_among_its_own_trees():
+    trees = read_treebank(ASSETS / "sample-train.mrg")
+    parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:10]:
+        listed = parser.nbest(tree.words, tree.tags, 50)
+        assert parser.parse(tree.words, tree.tags) == max_expected_f(listed, 3.0)
+        assert parser.with_search(choose="score").parse(tree.words, tree.tags) == listed[0]
+        assert parser.with_search(risk_trees=1).parse(tree.words, tree.tags) == listed[0]
+
+
+def test_the_component_chooses_and_is_saved(tmp_path):
+    text = "The old man saw the boy with the dog in the park. It rained."
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    component = nlp.add_pipe("incparse", config={"model": "en", "search": {"choose": "expected_f", "choose_trees": 30}})
+    doc = nlp(text)
+    lists = [component.nbest_parses(sentence, 30) for sentence in component.sentences_of(doc)]
+    assert [parses[0].tree for parses in lists] == list(doc._.trees)
+    assert not component.decoder.parser.answers_with_best
+    nlp.to_disk(tmp_path)
+    assert list(spacy.load(tmp_path)(text)._.trees) == list(doc._.trees)
+    assert 0 < doc._.trees[0].confidence <= 1
