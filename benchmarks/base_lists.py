@@ -62,10 +62,11 @@ def base_lists(
     seed: int = 0,
     epochs: int | None = None,
     lang: str = "en",
+    n_process: int = 1,
 ) -> BaseLists:
     """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
     made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
-    for report in make_lists(train, made, folder / "train", n_folds=n_folds, n=n):
+    for report in make_lists(train, made, folder / "train", n_folds=n_folds, n=n, n_process=n_process):
         _show(f"fold {report.number}", report)
     paths = [task.path for task in fold_tasks(train, made, folder / "train", n_folds, n)]
     checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})

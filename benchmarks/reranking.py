@@ -198,7 +198,8 @@ def _study(arguments: argparse.Namespace) -> Study:
     train, dev = (_trees(arguments, part) for part in ("train", "dev"))
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "lang": arguments.lang}
     made = {"n": arguments.n[-1], "n_folds": arguments.folds}
-    lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings)
+    made_by = {"n_process": arguments.processes}
+    lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings, **made_by)
     recipe = parser_recipe(arguments.config, **settings).contents()
     checksum = fingerprint([*train, *dev], recipe | made | {"n_train": len(train)})
     parts = Parts(arguments.output / "figures.json", (*PACKAGES, "rerank"))
@@ -219,6 +220,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--epochs", type=int, help="passes of the parsers; default: the recipe's")
     parser.add_argument("--folds", type=int, default=5, help="of the train part; default: 5")
+    parser.add_argument("--processes", type=int, default=1, help="that make lists; default: 1")
     parser.add_argument(
         "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20, 50],
         help="lengths of the lists to choose from; default: 20,50",
