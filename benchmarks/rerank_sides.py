@@ -44,7 +44,7 @@ class Side:
         return " ".join(f"{name}={settings[name]:g}" for name in self.grid)
 
 
-_SMOOTHING = (0.0025, 0.01, 0.03)
+_SMOOTHING = (0.01, 0.03)
 BOOST = Side("boost", "boosting", "boost", {"rounds": 4000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
 BOOST_F = Side(
     "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 4000, "pair_weights": "f"},

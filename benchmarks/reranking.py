@@ -197,7 +197,7 @@ PARTS: dict[str, Callable[[Report], list[str]]] = {
 def _study(arguments: argparse.Namespace) -> Study:
     train, dev = (_trees(arguments, part) for part in ("train", "dev"))
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "lang": arguments.lang}
-    made = {"n": arguments.n[-1], "n_folds": arguments.folds}
+    made = {"n": arguments.candidates, "n_folds": arguments.folds}
     made_by = {"n_process": arguments.processes}
     lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings, **made_by)
     recipe = parser_recipe(arguments.config, **settings).contents()
@@ -221,9 +221,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, help="passes of the parsers; default: the recipe's")
     parser.add_argument("--folds", type=int, default=5, help="of the train part; default: 5")
     parser.add_argument("--processes", type=int, default=1, help="that make lists; default: 1")
+    parser.add_argument("--candidates", type=int, default=50, help="at most, in the lists that are made; default: 50")
     parser.add_argument(
-        "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20, 50],
-        help="lengths of the lists to choose from; default: 20,50",
+        "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20],
+        help="lengths of the lists to choose from; default: 20",
     )  # fmt: skip
     parser.add_argument("--rounds", type=int, default=4000, help="at most; default: 4000")
     parser.add_argument("--cost-rounds", type=int, default=1000, help="of boosting in the cost; default: 1000")
