@@ -33,21 +33,24 @@ from spacy_incparse.trees.tree import Tree
 
 @dataclass(frozen=True)
 class BaseLists:
-    """The lists of both parts in files, which are read anew each time. train, dev: the files. heads: the head rules."""
+    """The lists of both parts in files, which are read anew each time.
 
-    train: Sequence[Path]
-    dev: Path
+    folds, dev: the files, and the trees that their parsers were trained on. heads: the head rules.
+    """
+
+    folds: Sequence[FoldTask]
+    dev: FoldTask
     heads: HeadRules
 
     def train_lists(self) -> Iterator[CandidateList]:
         """Yield the jackknifed lists of the train part."""
-        for path in self.train:
-            yield from read_lists(path)
+        for fold in self.folds:
+            yield from read_lists(fold.path)
 
     def dev_lists(self) -> Iterator[CandidateList]:
         """Yield the lists of the dev part with the folds' median temperature, since their own is fitted on them."""
-        temperature = median(next(read_lists(path)).temperature for path in self.train)
-        for found in read_lists(self.dev):
+        temperature = median(next(read_lists(fold.path)).temperature for fold in self.folds)
+        for found in read_lists(self.dev.path):
             yield replace(found, temperature=temperature)
 
 
@@ -68,12 +71,12 @@ def base_lists(
     made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
     for report in make_lists(train, made, folder / "train", n_folds=n_folds, n=n, n_process=n_process):
         _show(f"fold {report.number}", report)
-    paths = [task.path for task in fold_tasks(train, made, folder / "train", n_folds, n)]
+    folds = list(fold_tasks(train, made, folder / "train", n_folds, n))
     checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
     task = FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum)
     if not is_finished(task):
         _show("dev part", parse_fold(task))
-    return BaseLists(paths, task.path, made.heads)
+    return BaseLists(folds, task, made.heads)
 
 
 def parser_recipe(config: str, *, seed: int = 0, epochs: int | None = None, lang: str = "en") -> ParserRecipe:

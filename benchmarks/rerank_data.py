@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -14,7 +14,7 @@ from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_building import build_data
-from spacy_incparse.rerank.data_selection import first_candidates, starts_of
+from spacy_incparse.rerank.data_selection import first_candidates
 from spacy_incparse.rerank.families import FAMILIES, check_families
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
@@ -49,6 +49,10 @@ class StudyData:
         train = build_data((_shorter(found, n) for found in lists.train_lists()), extractor, columns)
         return cls(train, build_data(dev, extractor, columns), list(_sentences(dev)), columns, extractor)
 
+    def with_score(self, train: Sequence[float], dev: Sequence[float]) -> StudyData:
+        """Return the data with one more score of each candidate."""
+        return replace(self, train=_with_score(self.train, train), dev=_with_score(self.dev, dev))
+
     def shorter(self, n: int) -> StudyData:
         """Return the data of lists that end after n candidates."""
         train, dev = first_candidates(self.train, n), first_candidates(self.dev, n)
@@ -58,7 +62,7 @@ class StudyData:
             for start, size in zip(starts, np.diff(dev.list_starts), strict=True)
             for place in range(size)
         ]
-        return StudyData(train, dev, sentences, self.columns, self.extractor)
+        return replace(self, train=train, dev=dev, sentences=sentences)
 
     def scores(self, chosen: np.ndarray) -> Scores:
         """Return the scores of chosen candidates of the dev part, given by their index among all."""
@@ -81,11 +85,6 @@ def family_groups() -> dict[str, tuple[str, ...]]:
     return {name: check_families([name]) for name in ("collins", "charniak-johnson", "huang")}
 
 
-def own_candidates(data: RerankingData) -> np.ndarray:
-    """Return the parser's own tree of each list, its first candidate, which need not be the most probable one."""
-    return data.list_starts[:-1]
-
-
 def list_places(data: RerankingData, chosen: np.ndarray) -> list[int]:
     """Return the places of chosen candidates in their lists, from 0."""
     return (chosen - data.list_starts[:-1]).tolist()
@@ -96,9 +95,8 @@ def at_places(data: RerankingData, places: Sequence[int]) -> np.ndarray:
     return data.list_starts[:-1] + np.array(places, np.int64)
 
 
-def mean_size(data: RerankingData) -> float:
-    """Return the mean number of candidates."""
-    return float(starts_of(np.diff(data.list_starts))[-1] / data.n_lists)
+def _with_score(data: RerankingData, scores: Sequence[float]) -> RerankingData:
+    return replace(data, scores=np.column_stack([data.scores, scores]))
 
 
 def _extractor(families: Sequence[str], heads: HeadRules, closed_tags: Sequence[str]) -> FeatureExtractor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -24,6 +24,7 @@ class Side:
     """A learner with fixed settings, and values of others to choose from.
 
     name: of the row in RESULTS.md. most_trees: the length of the longest lists that it learns from in a useful time.
+    has_generative: whether the candidates have a second score, that of a generative model.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Side:
     fixed: Mapping[str, Any]
     grid: Mapping[str, Sequence[Any]]
     most_trees: int = 100
+    has_generative: bool = False
 
     def learners(self, most_rounds: int) -> Iterator[RerankLearner]:
         """Yield a learner for each combination of settings; those that go on by rounds stop after `most_rounds`."""
@@ -55,5 +57,10 @@ LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "bes
 LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
 RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (0.1, 0.3, 1.0)})
 PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (10.0, 30.0, 100.0)})
+LOG_GENERATIVE = replace(LOG, name="log+generative", title=f"{LOG.title}; generative score", has_generative=True)
+RISK_GENERATIVE = replace(RISK, name="risk+generative", title=f"{RISK.title}; generative score", has_generative=True)
 
-SIDES = {side.name: side for side in (BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON)}
+SIDES = {
+    side.name: side
+    for side in (BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON, LOG_GENERATIVE, RISK_GENERATIVE)
+}

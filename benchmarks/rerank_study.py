@@ -18,6 +18,7 @@ from base_lists import BaseLists
 from parts import Figures, Parts
 from rerank_data import StudyData, at_places, family_groups, list_places
 from rerank_sides import RISK, RULES, Side
+from second_score import generative_scores
 
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.rerank.best_candidates import best_candidates
@@ -49,15 +50,29 @@ class Study:
     """All measurements; n_best: the lengths of the lists to choose from, the longest one last."""
 
     def __init__(
-        self, lists: BaseLists, parts: Parts, checksum: str, *, n_best: Sequence[int], most_rounds: int = 10_000
+        self,
+        lists: BaseLists,
+        parts: Parts,
+        checksum: str,
+        *,
+        n_best: Sequence[int],
+        most_rounds: int = 10_000,
+        lang: str = "en",
     ):
-        self.lists, self.n_best = lists, n_best
+        self.lists, self.n_best, self.lang = lists, n_best, lang
         self._parts, self._checksum, self._most_rounds = parts, checksum, most_rounds
 
     @cached_property
     def data(self) -> StudyData:
         """The longest lists."""
         return StudyData.read(self.lists, self.n_best[-1])
+
+    @cached_property
+    def data_with_generative(self) -> StudyData:
+        """The longest lists, with a second score."""
+        n = self.n_best[-1]
+        scores = self._part("generative scores", {"n": n}, lambda: generative_scores(self.lists, n, self.lang))
+        return self.data.with_score(scores["train"], scores["dev"])
 
     def base(self) -> dict[str, list[int]]:
         """Return the places chosen without a reranker: own, most probable, best, and of best expected F."""
@@ -95,7 +110,7 @@ class Study:
         """Return the places that are chosen from the dev part's lists after each number of rounds, the chosen last."""
 
         def make() -> Figures:
-            data = self.shorter(choice.n)
+            data = self.shorter(choice.n, side)
             learner = make_learner(side.learner, **choice.settings)
             found = {}
             for rounds, weights in learner.path(data.train, sorted(choice.by_rounds)):
@@ -111,7 +126,7 @@ class Study:
     def weights(self, side: Side, choice: Choice) -> RerankerWeights:
         """Return what a side learns from all lists with the settings chosen."""
         learner = make_learner(side.learner, **choice.settings)
-        *_, (_, weights) = learner.path(self.shorter(choice.n).train, [choice.rounds])
+        *_, (_, weights) = learner.path(self.shorter(choice.n, side).train, [choice.rounds])
         return weights
 
     def scores(self, places: Sequence[int]) -> Scores:
@@ -144,7 +159,7 @@ class Study:
         """Return settings, rounds, rule, scale and gain of all trials of a side."""
 
         def make() -> Figures:
-            train = self.shorter(n).train
+            train = self.shorter(n, side).train
             rules = [rule for rules in RULES.values() for rule in rules]
             found = cross_validate(train, self._learners(side), n_folds=N_FOLDS, rules=rules)
             base = base_f(train)
@@ -160,9 +175,10 @@ class Study:
     def _learners(self, side: Side) -> list[RerankLearner]:
         return list(side.learners(self._most_rounds))
 
-    def shorter(self, n: int) -> StudyData:
-        """Return the data of lists of at most n candidates."""
-        return self.data if n == self.n_best[-1] else self.data.shorter(n)
+    def shorter(self, n: int, side: Side | None = None) -> StudyData:
+        """Return the data of lists of at most n candidates, with the scores that a side uses."""
+        data = self.data_with_generative if side and side.has_generative else self.data
+        return data if n == self.n_best[-1] else data.shorter(n)
 
     def _part(self, name: str, settings: Figures, make: Callable[[], Figures]) -> Figures:
         def shown() -> Figures:

@@ -203,7 +203,7 @@ def _study(arguments: argparse.Namespace) -> Study:
     recipe = parser_recipe(arguments.config, **settings).contents()
     checksum = fingerprint([*train, *dev], recipe | made | {"n_train": len(train)})
     parts = Parts(arguments.output / "figures.json", (*PACKAGES, "rerank"))
-    return Study(lists, parts, checksum, n_best=arguments.n, most_rounds=arguments.rounds)
+    return Study(lists, parts, checksum, n_best=arguments.n, most_rounds=arguments.rounds, lang=arguments.lang)
 
 
 def _trees(arguments: argparse.Namespace, part: str) -> list[Tree]:

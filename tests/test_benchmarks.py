@@ -306,9 +306,9 @@ def reranking(run, load, monkeypatch, tmp_path):
 
 
 def test_reranking(reranking, load, tmp_path):
-    options = ["--n", "5,10", "--learners", "boost,risk", "--greedy-rounds", 2]
+    options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
     rows = reranking(*options)
-    kinds = ("own", "most-probable", "expected-f", "boost", "boost-expected-f", "risk", "risk-expected-f", "oracle")
+    kinds = ("own", "most-probable", "expected-f", "boost", "boost-expected-f", "risk", "risk+generative", "risk-expected-f", "oracle")
     found = {kind: rows[f"rerank-sample-paper-{kind}"] for kind in kinds}
     base, best = (float(found[kind]["F"]) for kind in ("most-probable", "oracle"))
     for kind in kinds:
@@ -340,7 +340,7 @@ def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):
 
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:20]
     lists = load("base_lists").base_lists(trees, trees[:5], tmp_path, "generative", n=5, n_folds=2)
-    folds = [next(read_lists(path)).temperature for path in lists.train]
+    folds = [next(read_lists(path)).temperature for path in (fold.path for fold in lists.folds)]
     assert {found.temperature for found in lists.dev_lists()} == {sum(folds) / 2}
     assert len(list(lists.train_lists())) == 20
 
