@@ -156,7 +156,7 @@ class Report:
         return [SIDES[name] for name in self._arguments.learners]
 
     def _without(self, name: str, scores: dict[str, Scores]) -> Line:
-        gain = None if name in ("own", "most-probable") else compare(scores["most-probable"], scores[name], n=N_SAMPLES)
+        gain = None if name == "most-probable" else compare(scores["most-probable"], scores[name], n=N_SAMPLES)
         base = self.study.base()
         trains = {"expected-f": base["unscaled"], "expected-f-scaled": base["train"]}
         settings = f"scale={base['scale']:g}" if name == "expected-f-scaled" else "-"
