@@ -199,10 +199,15 @@ class PerceptronParser(TreebankParser):
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
-        parses: dict[Tree, Parse] = {}
+        are_chosen = all(isinstance(tag, str) for tag in tags)
+        parses: dict[object, Parse] = {}
         for score, n_closings, leaves in results:
-            tree = Tree(self._writer.write(n_closings, leaves, words, self._chosen_tags(tags, leaves)))
-            parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
+            own_tags = tags if are_chosen else self._chosen_tags(tags, leaves)
+            arrays = self._writer.write(n_closings, leaves, words, own_tags)
+            # A key of trees over the same words, which is faster than the trees.
+            parses.setdefault(
+                (arrays.labels, arrays.sizes), Parse(Tree(arrays), score / self.weights.scale, source, unmet)
+            )
         return list(parses.values())
 
     def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
@@ -240,8 +245,6 @@ class PerceptronParser(TreebankParser):
 
         If that one only replaces a tag that training has not seen, the first given tag is returned.
         """
-        if all(isinstance(tag, str) for tag in tags):
-            return list(tags)  # type: ignore[arg-type]  # mypy does not see what `all` says
         known, moves = self.model.grammar.tags, self._moves.leaves
         chosen = []
         for tag, leaf in zip(tags, leaves, strict=True):
