@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from tests.rerank.random_lists import random_data
 
 from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.training.learner_choice import GRIDS, RULES, SCALES, learn_weights
+from tests.rerank.random_lists import random_data
 
 FIXED = {"sigma": 0.3, "max_iterations": 20}
 
