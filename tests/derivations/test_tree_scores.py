@@ -36,7 +36,7 @@ def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, s
                 assert sum(move.score for move in scored.moves) == pytest.approx(parse.score, abs=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
     treebank=TREEBANKS,
