@@ -87,7 +87,7 @@ def chains_text(table: GrammarTable) -> str:
         key = chain_key(row)
         lines.append([*key, *chain_cells(row), *map(str, PAPER_CHAINS[key])])
     title = "Table 1: types of left-child chains longer than two, root and tag counted; dev words with an unseen chain"
-    return _table(title, lines, n_names=2)
+    return table_text(title, lines, n_names=2)
 
 
 def scores_text(title: str, results: Sequence[Result]) -> str:
@@ -105,8 +105,8 @@ def scores_text(title: str, results: Sequence[Result]) -> str:
     seeds = "one seed" if n_seeds == 1 else f"means of {n_seeds} seeds"
     return "\n\n".join(
         [
-            _table(f"{title}: dev part, all sentences, {seeds}", lines, n_names=2),
-            _table("chosen on a tenth of the train part, without the dev part", chosen, n_names=2),
+            table_text(f"{title}: dev part, all sentences, {seeds}", lines, n_names=2),
+            table_text("chosen on a tenth of the train part, without the dev part", chosen, n_names=2),
         ]
     )
 
@@ -115,7 +115,7 @@ def gains_text(gains: Sequence[Gain]) -> str:
     """Return the differences in F between two sides, next to the paper's."""
     lines = [["difference in F", "tags", "here", "range", "paper"]]
     lines += [[gain.title, gain.result.kind, *gain.figures, gain.paper] for gain in gains]
-    return _table("What a part of the method gives", lines, n_names=2)
+    return table_text("What a part of the method gives", lines, n_names=2)
 
 
 def curves_text(results: Sequence[Result]) -> str:
@@ -125,7 +125,7 @@ def curves_text(results: Sequence[Result]) -> str:
         stars = ["*" if result.choice.n_passes == number else " " for result in results]
         lines.append([str(number), *(percent(f) + star for f, star in zip(figures, stars, strict=True))])
     title = "Figure 5: F on the dev part after each pass, gold tags (*: the pass chosen on held-out trees)"
-    return _table(title, lines, n_names=1)
+    return table_text(title, lines, n_names=1)
 
 
 def curves_svg(results: Sequence[Result]) -> str:
@@ -170,7 +170,7 @@ def weight_text(config: Config) -> str:
     return "-"
 
 
-def _table(title: str, lines: Sequence[Sequence[str]], *, n_names: int) -> str:
+def table_text(title: str, lines: Sequence[Sequence[str]], *, n_names: int) -> str:
     """Return cells in columns under a title: the first ones left-aligned, figures right-aligned."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ PACKAGES = (
 
 
 class Parts:
-    """Figures by part name, each with a checksum of everything that it depends on except the package."""
+    """Figures by part name, each with a checksum of everything that it depends on except these packages."""
 
-    def __init__(self, path: Path):
-        self._path, self._package = path, package_checksum()
+    def __init__(self, path: Path, packages: Sequence[str] = PACKAGES):
+        self._path, self._package = path, package_checksum(packages)
         self._kept: dict[str, Figures] = _read(path, self._package) if path.exists() else {}
 
     def get(self, name: str, checksum: str, measure: Callable[[], Figures]) -> Figures:
@@ -43,10 +43,10 @@ class Parts:
         unfinished.replace(self._path)
 
 
-def package_checksum() -> str:
-    """Return a checksum of the modules of `PACKAGES`, including compiled ones."""
+def package_checksum(packages: Sequence[str] = PACKAGES) -> str:
+    """Return a checksum of the modules of packages, including compiled ones."""
     digest = hashlib.sha256()
-    for name in PACKAGES:
+    for name in packages:
         folder = Path(spacy_incparse.__file__).parent / name
         for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".so", ".pyd")):
             digest.update(path.name.encode() + path.read_bytes())

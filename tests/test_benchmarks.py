@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
-    "paper_tables",
+    "paper_tables", "reranking",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
@@ -280,6 +280,69 @@ def test_the_paper_s_table_1_has_both_kinds_of_tags(run, tmp_path):
     assert int(gold["seen 2+"]) < int(gold["types"]) < int(rows["paper-sample-chains-none-gold"]["types"])
     assert gold["types"] != predicted["types"]
     assert "1214    0.1%" in (tmp_path / "table1.txt").read_text(encoding="utf8")
+
+
+@pytest.fixture
+def reranking(run, load, monkeypatch, tmp_path):
+    """Run the measurements of reranking with small settings."""
+    sides = load("rerank_sides")
+    for name in ("BOOST", "RISK"):  # one setting of each
+        side = getattr(sides, name)
+        small = replace(side, grid={key: values[:1] for key, values in side.grid.items()})
+        monkeypatch.setitem(sides.SIDES, side.name, small)
+    read = load("base_lists").read_recipe
+
+    def read_small(*arguments, **options):
+        recipe = read(*arguments, **options)
+        return recipe if recipe.kind.trains_in_one_pass else replace(recipe, training=recipe.training | SMALL)
+
+    monkeypatch.setattr(load("base_lists"), "read_recipe", read_small)
+
+    def _reranking(*arguments):
+        small = ["--config", "paper", "--epochs", 1, "--limit", 30, "--folds", 2, "--rounds", 8, "--cost-rounds", 8]
+        return run("reranking", "sample", *small, "--output", tmp_path / "reranking", *arguments)
+
+    return _reranking
+
+
+def test_reranking(reranking, load, tmp_path):
+    options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
+    rows = reranking(*options)
+    kinds = ("own", "most-probable", "expected-f", "boost", "boost-expected-f", "risk", "risk+generative", "risk-expected-f", "oracle")
+    found = {kind: rows[f"rerank-sample-paper-{kind}"] for kind in kinds}
+    base, best = (float(found[kind]["F"]) for kind in ("most-probable", "oracle"))
+    for kind in kinds:
+        assert float(found[kind]["F"]) <= best
+    for kind in kinds[3:]:
+        assert float(found[kind]["gain"]) == pytest.approx(float(found[kind]["F"]) - base, abs=0.011)
+    assert found["boost"]["settings"].startswith("smoothing=0.01 rounds=")
+    efficient, naive = (rows[f"rerank-sample-paper-cost-{name}"] for name in ("efficient", "naive"))
+    assert int(efficient["additions a round"]) < int(naive["additions a round"])
+    assert rows["rerank-sample-paper-family-all"]["features"] == efficient["features"]
+    assert float(rows["rerank-sample-paper-speed"]["sentences a second"]) > 0
+    assert "paper: boosting" in (tmp_path / "reranking" / "table3.txt").read_text(encoding="utf8")
+    assert "<circle" in (tmp_path / "reranking" / "rounds.svg").read_text(encoding="utf8")
+
+    # What is finished is not made again, and the rows are the same.
+    never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
+    with never, patch("spacy_incparse.training.parser_folds.train_parser", side_effect=AssertionError):
+        again = reranking(*options, "--only", "table3,rounds,families")
+        assert {name: row["F"] for name, row in again.items() if "F" in row} == {
+            name: row["F"] for name, row in rows.items() if "F" in row
+        }
+        with pytest.raises(AssertionError):
+            reranking("--n", "5,10", "--learners", "log", "--only", "table3")
+
+
+def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):
+    from spacy_incparse.rerank.list_files import read_lists
+    from spacy_incparse.treebanks.penn_reader import read_treebank
+
+    trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:20]
+    lists = load("base_lists").base_lists(trees, trees[:5], tmp_path, "generative", n=5, n_folds=2)
+    folds = [next(read_lists(path)).temperature for path in (fold.path for fold in lists.folds)]
+    assert {found.temperature for found in lists.dev_lists()} == {sum(folds) / 2}
+    assert len(list(lists.train_lists())) == 20
 
 
 def test_settings_are_chosen_on_stretches_of_the_train_part(load):

@@ -1,0 +1,101 @@
+"""N-best lists for `reranking.py`: jackknifed lists of a train part, and lists of the dev part. Finished ones are kept.
+
+A parser is trained for each fold of the train part and one on all of it, in the same way and with a fixed number of
+passes, so that nothing is chosen on the dev part.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import common  # noqa: F401  before numpy
+
+from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.training.parser_folds import (
+    FoldReport,
+    FoldTask,
+    ParserRecipe,
+    fold_tasks,
+    is_finished,
+    make_lists,
+    parse_fold,
+)
+from spacy_incparse.training.training_state import fingerprint
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class BaseLists:
+    """The lists of both parts in files, which are read anew each time.
+
+    folds, dev: the files, and the trees that their parsers were trained on. heads: the head rules.
+    """
+
+    folds: Sequence[FoldTask]
+    dev: FoldTask
+    heads: HeadRules
+
+    def train_lists(self) -> Iterator[CandidateList]:
+        """Yield the jackknifed lists of the train part."""
+        for fold in self.folds:
+            yield from read_lists(fold.path)
+
+    def dev_lists(self) -> Iterator[CandidateList]:
+        """Yield the lists of the dev part with the folds' median temperature, since their own is fitted on them."""
+        temperature = median(next(read_lists(fold.path)).temperature for fold in self.folds)
+        for found in read_lists(self.dev.path):
+            yield replace(found, temperature=temperature)
+
+
+def base_lists(
+    train: Sequence[Tree],
+    dev: Sequence[Tree],
+    folder: Path,
+    config: str,
+    *,
+    n: int,
+    n_folds: int,
+    seed: int = 0,
+    epochs: int | None = None,
+    lang: str = "en",
+    n_process: int = 1,
+) -> BaseLists:
+    """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
+    made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
+    for report in make_lists(train, made, folder / "train", n_folds=n_folds, n=n, n_process=n_process):
+        _show(f"fold {report.number}", report)
+    folds = list(fold_tasks(train, made, folder / "train", n_folds, n))
+    checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
+    task = FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum)
+    if not is_finished(task):
+        _show("dev part", parse_fold(task))
+    return BaseLists(folds, task, made.heads)
+
+
+def parser_recipe(config: str, *, seed: int = 0, epochs: int | None = None, lang: str = "en") -> ParserRecipe:
+    """Return how the parsers are trained. epochs: None uses the configuration's."""
+    found = read_recipe(config, lang=lang, max_epochs=epochs, seed=seed)
+    return ParserRecipe(
+        kind=found.kind.name,
+        config=found.parser_config,
+        heads=found.heads,
+        n_tag_folds=found.training["n_folds"],
+        tagger_settings=found.training["tagger"],
+        seed=found.training["seed"],
+        n_passes=found.max_epochs,
+    )
+
+
+def _show(name: str, report: FoldReport) -> None:
+    if report.seconds:
+        figures = f"F {100 * report.f:.2f}, best trees {100 * report.oracle_f:.2f}, {report.mean_length:.1f} trees each"
+        print(
+            f"{name}: {report.n_sentences:,} sentences, {figures}, {report.seconds:.0f} s", file=sys.stderr, flush=True
+        )

@@ -1,0 +1,117 @@
+"""Features and counts of n-best lists for `reranking.py`, and the scores of what is chosen from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+from base_lists import BaseLists
+
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.params import COLLINS
+from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
+from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.data_building import build_data
+from spacy_incparse.rerank.data_selection import first_candidates
+from spacy_incparse.rerank.families import FAMILIES, check_families
+from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.rerank.label_classes import closed_class_tags
+from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.trees.heads import HeadRules
+
+MIN_LISTS = 5  # Collins (2000), section 3
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """Both parts' lists as arrays, with the features that vary in the train part.
+
+    sentences: the scores of the dev part's candidates, each as if it were chosen. extractor: of all families.
+    """
+
+    train: RerankingData
+    dev: RerankingData
+    sentences: Sequence[SentenceScore]
+    columns: FeatureColumns
+    extractor: FeatureExtractor
+
+    @classmethod
+    def read(cls, lists: BaseLists, n: int) -> StudyData:
+        """Read lists of at most n candidates."""
+        closed_tags = closed_class_tags(found.gold for found in lists.train_lists() if found.gold)
+        extractor = _extractor(("all",), lists.heads, closed_tags)
+        keys = (extractor.keys(_trees(found, n)) for found in lists.train_lists())
+        columns = FeatureColumns.select(keys, MIN_LISTS)
+        dev = [_shorter(found, n) for found in lists.dev_lists()]
+        train = build_data((_shorter(found, n) for found in lists.train_lists()), extractor, columns)
+        return cls(train, build_data(dev, extractor, columns), list(_sentences(dev)), columns, extractor)
+
+    def with_score(self, train: Sequence[float], dev: Sequence[float]) -> StudyData:
+        """Return the data with one more score of each candidate."""
+        return replace(self, train=_with_score(self.train, train), dev=_with_score(self.dev, dev))
+
+    def shorter(self, n: int) -> StudyData:
+        """Return the data of lists that end after n candidates."""
+        train, dev = first_candidates(self.train, n), first_candidates(self.dev, n)
+        starts = self.dev.list_starts[:-1]
+        sentences = [
+            self.sentences[start + place]
+            for start, size in zip(starts, np.diff(dev.list_starts), strict=True)
+            for place in range(size)
+        ]
+        return replace(self, train=train, dev=dev, sentences=sentences)
+
+    def scores(self, chosen: np.ndarray) -> Scores:
+        """Return the scores of chosen candidates of the dev part, given by their index among all."""
+        return Scores.of([self.sentences[index] for index in chosen], LabelCounts(), COLLINS)
+
+    def families(self, lists: BaseLists) -> dict[str, np.ndarray]:
+        """Return the columns of each family, (n_features,) bool."""
+        alone = {name: _extractor((name,), lists.heads, self.extractor.closed_tags) for name in FAMILIES}
+        found = {name: np.zeros(len(self.columns), bool) for name in FAMILIES}
+        n = int(np.diff(self.train.list_starts).max())
+        for candidates in lists.train_lists():
+            trees = _trees(candidates, n)
+            for name, extractor in alone.items():
+                found[name][extractor.columns(trees, self.columns)[1]] = True
+        return found
+
+
+def family_groups() -> dict[str, tuple[str, ...]]:
+    """Return the families of Collins (2000), Charniak & Johnson (2005) and Huang (2008)."""
+    return {name: check_families([name]) for name in ("collins", "charniak-johnson", "huang")}
+
+
+def list_places(data: RerankingData, chosen: np.ndarray) -> list[int]:
+    """Return the places of chosen candidates in their lists, from 0."""
+    return (chosen - data.list_starts[:-1]).tolist()
+
+
+def at_places(data: RerankingData, places: Sequence[int]) -> np.ndarray:
+    """Return the candidates at these places of the lists."""
+    return data.list_starts[:-1] + np.array(places, np.int64)
+
+
+def _with_score(data: RerankingData, scores: Sequence[float]) -> RerankingData:
+    return replace(data, scores=np.column_stack([data.scores, scores]))
+
+
+def _extractor(families: Sequence[str], heads: HeadRules, closed_tags: Sequence[str]) -> FeatureExtractor:
+    return FeatureExtractor(check_families(families), heads, closed_tags=closed_tags)
+
+
+def _shorter(found: CandidateList, n: int) -> CandidateList:
+    return CandidateList(tuple(found.parses[:n]), found.temperature, found.gold)
+
+
+def _trees(found: CandidateList, n: int) -> list:
+    return [parse.tree for parse in islice(found.parses, n)]
+
+
+def _sentences(lists: Sequence[CandidateList]) -> Iterator[SentenceScore]:
+    for found in lists:
+        trees = [parse.tree for parse in found.parses]
+        yield from score_trees([found.gold] * len(trees), trees).per_sentence

@@ -1,0 +1,66 @@
+"""The learners that `reranking.py` compares, with the settings to choose from, and what they reach in the papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from spacy_incparse.rerank.choice import ChoiceRule, How
+from spacy_incparse.rerank.learners import make_learner
+from spacy_incparse.rerank.rerank_learner import RerankLearner
+
+SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F
+SIGMAS = (0.05, 0.1, 0.2)
+RULES: dict[How, tuple[ChoiceRule, ...]] = {
+    "score": (ChoiceRule(),),
+    "expected_f": tuple(ChoiceRule("expected_f", scale) for scale in SCALES),
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """A learner with fixed settings, and values of others to choose from.
+
+    name: of the row in RESULTS.md. most_trees: the length of the longest lists that it learns from in a useful time.
+    has_generative: whether the candidates have a second score, that of a generative model.
+    """
+
+    name: str
+    title: str
+    learner: str
+    fixed: Mapping[str, Any]
+    grid: Mapping[str, Sequence[Any]]
+    most_trees: int = 100
+    has_generative: bool = False
+
+    def learners(self, most_rounds: int) -> Iterator[RerankLearner]:
+        """Yield a learner for each combination of settings; those that go on by rounds stop after `most_rounds`."""
+        limit = {"rounds": min(self.fixed["rounds"], most_rounds)} if "rounds" in self.fixed else {}
+        for values in product(*self.grid.values()):
+            yield make_learner(self.learner, **{**self.fixed, **limit, **dict(zip(self.grid, values, strict=True))})
+
+    def shown(self, settings: Mapping[str, Any]) -> str:
+        """Return the chosen settings as text."""
+        return " ".join(f"{name}={settings[name]:g}" for name in self.grid)
+
+
+_SMOOTHING = (0.01, 0.03)
+BOOST = Side("boost", "boosting", "boost", {"rounds": 4000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
+BOOST_F = Side(
+    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 4000, "pair_weights": "f"},
+    {"smoothing": _SMOOTHING},
+)  # fmt: skip
+LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, {"smoothing": (1.0,)}, most_trees=20)
+LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "best"}, {"sigma": SIGMAS})
+LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
+RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (0.1, 0.3, 1.0)})
+PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (10.0, 30.0, 100.0)})
+LOG_GENERATIVE = replace(LOG, name="log+generative", title=f"{LOG.title}; generative score", has_generative=True)
+RISK_GENERATIVE = replace(RISK, name="risk+generative", title=f"{RISK.title}; generative score", has_generative=True)
+
+SIDES = {
+    side.name: side
+    for side in (BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON, LOG_GENERATIVE, RISK_GENERATIVE)
+}
