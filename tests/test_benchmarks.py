@@ -308,7 +308,17 @@ def reranking(run, load, monkeypatch, tmp_path):
 def test_reranking(reranking, load, tmp_path):
     options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
     rows = reranking(*options)
-    kinds = ("own", "most-probable", "expected-f", "boost", "boost-expected-f", "risk", "risk+generative", "risk-expected-f", "oracle")
+    kinds = (
+        "own",
+        "most-probable",
+        "expected-f",
+        "boost",
+        "boost-expected-f",
+        "risk",
+        "risk+generative",
+        "risk-expected-f",
+        "oracle",
+    )
     found = {kind: rows[f"rerank-sample-paper-{kind}"] for kind in kinds}
     base, best = (float(found[kind]["F"]) for kind in ("most-probable", "oracle"))
     for kind in kinds:
