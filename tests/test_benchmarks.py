@@ -404,7 +404,7 @@ def test_finished_parts_of_a_changed_package_are_forgotten(load, tmp_path):
     exact = {"f": 0.1 + 0.2, "by_pass": [2 / 3, 1e-17]}
     assert parts.Parts(path).get("b", "1", lambda: exact) == parts.Parts(path).get("b", "1", dict) == exact
     assert parts.Parts(path).get("a", "2", dict) == {}
-    with patch.object(parts, "package_checksum", lambda: "other"):
+    with patch.object(parts, "package_checksum", lambda packages: "other"):
         assert parts.Parts(path).get("a", "2", lambda: {"f": 0.7}) == {"f": 0.7}
     path.write_text("{}", encoding="utf8")
     with pytest.raises(ValueError, match=r"figures\.json is damaged \(KeyError\('parts'\)\): delete it"):
