@@ -28,8 +28,8 @@ TABLE = Table(
     ("words/s", "words/s range", "F", "flat", "relaxed", "spaCy words/s", "ratio to spaCy", "search", "passes"),
 )
 
-_NARROW = {"gamma": 1e5, "seen_min_share": 0.002}
-_FAST = {"gamma": 3e4, "seen_min_share": 0.01}
+_NARROW = {"gamma": 1e5, "outcome_filter_min_share": 0.002}
+_FAST = {"gamma": 3e4, "outcome_filter_min_share": 0.01}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -97,7 +97,7 @@ def _cells(
     speeds: list[float], spacy_speeds: list[float], scores: dict[str, Any], parser: PerceptronParser, n_passes: int
 ) -> list[str]:
     config = parser.config
-    search = ("beam_size", "gamma", "seen_min_count", "seen_min_share")
+    search = ("beam_size", "gamma", "outcome_filter_min_count", "outcome_filter_min_share")
     ratios = [ours / theirs for ours, theirs in zip(speeds, spacy_speeds, strict=True)]
     return [
         f"{median(speeds):,.0f}",

@@ -30,8 +30,8 @@ SEED = 0
 MAX_EPOCHS = 10
 # The first recipe is three times as fast as the defaults.
 SEARCHES: dict[str, dict[str, float]] = {
-    "rich": {"gamma": 1e5, "seen_min_share": 0.01},
-    "accurate": {"gamma": 2.5e5, "seen_min_share": 0.01},
+    "rich": {"gamma": 1e5, "outcome_filter_min_share": 0.01},
+    "accurate": {"gamma": 2.5e5, "outcome_filter_min_share": 0.01},
 }
 SILVER = "GUM's trees are another parser's output on gold tags."
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"

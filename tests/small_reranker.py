@@ -8,7 +8,7 @@ from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from tests.small_pipeline import ASSETS, untrained
 
-SMALL_RERANKING = {"min_lists": 2, "n": 10, "learner": {"sigma": 1.0, "max_iterations": 10}}
+SMALL_RERANKING = {"choose": "score", "min_lists": 2, "n": 10, "learner": {"sigma": 1.0, "max_iterations": 10}}
 
 
 def lists_of(nlp: Language, limit: int = 60, n: int = 10) -> list[CandidateList]:

@@ -308,7 +308,17 @@ def reranking(run, load, monkeypatch, tmp_path):
 def test_reranking(reranking, load, tmp_path):
     options = ["--n", "5,10", "--learners", "boost,risk,risk+generative", "--greedy-rounds", 2]
     rows = reranking(*options)
-    kinds = ("own", "most-probable", "expected-f", "boost", "boost-expected-f", "risk", "risk+generative", "risk-expected-f", "oracle")
+    kinds = (
+        "own",
+        "most-probable",
+        "expected-f",
+        "boost",
+        "boost-expected-f",
+        "risk",
+        "risk+generative",
+        "risk-expected-f",
+        "oracle",
+    )
     found = {kind: rows[f"rerank-sample-paper-{kind}"] for kind in kinds}
     base, best = (float(found[kind]["F"]) for kind in ("most-probable", "oracle"))
     for kind in kinds:
@@ -394,7 +404,7 @@ def test_finished_parts_of_a_changed_package_are_forgotten(load, tmp_path):
     exact = {"f": 0.1 + 0.2, "by_pass": [2 / 3, 1e-17]}
     assert parts.Parts(path).get("b", "1", lambda: exact) == parts.Parts(path).get("b", "1", dict) == exact
     assert parts.Parts(path).get("a", "2", dict) == {}
-    with patch.object(parts, "package_checksum", lambda: "other"):
+    with patch.object(parts, "package_checksum", lambda packages: "other"):
         assert parts.Parts(path).get("a", "2", lambda: {"f": 0.7}) == {"f": 0.7}
     path.write_text("{}", encoding="utf8")
     with pytest.raises(ValueError, match=r"figures\.json is damaged \(KeyError\('parts'\)\): delete it"):

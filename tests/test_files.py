@@ -100,13 +100,13 @@ CLAIMS = {
     "a treebank": """
 import gzip
 from spacy_incparse.treebanks.treebank_files import read_text
-path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 2000))
+path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 1200))
 read_text(path)""",
     "weights": """
 from zlib import compressobj
 from spacy_incparse.learning.weights import Weights
-stream = compressobj()
-data = b"".join(stream.compress(bytes(2**20)) for _ in range(2000)) + stream.flush()
+stream = compressobj(1)
+data = b"".join(stream.compress(bytes(2**20)) for _ in range(1200)) + stream.flush()
 Weights(12, 1).load_bytes(data)""",
 }
 

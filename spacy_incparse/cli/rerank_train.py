@@ -54,8 +54,10 @@ def rerank_train_command(
     families: Annotated[
         str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
     ] = None,
-    choose: Annotated[Choice, typer.Option("--choose", help="The most probable tree, or that of best expected F.")]
-    = Choice.score,
+    choose: Annotated[
+        Choice | None,
+        typer.Option("--choose", help="The most probable tree, or that of best expected F. Default: what is better."),
+    ] = None,
     passes: Annotated[
         int | None, typer.Option("--passes", min=1, help="Passes of the parsers. Default: those of PIPELINE.")
     ] = None,
@@ -88,7 +90,7 @@ def rerank_train_command(
     if out.exists() and any(out.iterdir()) and not force:
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
     work = work or out.with_name(f"{out.name}.lists")
-    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose.value}
+    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose and choose.value}
     settings |= {} if families is None else {"families": [name for name in families.split(",") if name]}
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)

@@ -4,7 +4,7 @@
 # the lowest one. After the last word all that is open ends instead.
 #
 # Validity: a constituent may end, or get a child of some label, where the grammar allows that after its last child
-#   (Moves.triple_set, Moves.seen_set). Only constituents with a child may end, the root only after the last word, and
+#   (Moves.triple_set, Moves.outcome_filter). Only constituents with a child may end, the root only after the last word,
 #   at most MAX_CLOSINGS between two words. Constraints on brackets may rule out more (bracket_constraints.pxd).
 # Effect: the functions below.
 # Cost: each tree has one derivation (oracle.py), so any move but the gold one loses the gold tree. Time is linear in

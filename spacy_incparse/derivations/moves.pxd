@@ -35,7 +35,7 @@ cdef class Moves:
     cdef vector[int32_t] slash_of        # from a nonterminal to its slash label's symbol; NONE where there is none
     cdef vector[uint64_t] sets           # sets of symbols, n_words each
     cdef vector[int32_t] triples         # [parent * n_symbols + left sibling] -> set, -1 where none is allowed
-    cdef HashMapC seen                    # (parent, left sibling, tag) -> set
+    cdef HashMapC outcome_filters         # (parent, left sibling, tag) -> set
     cdef vector[TrieNodeC] trie
     cdef vector[int32_t] strict_roots, relaxed_roots   # by tag
     cdef vector[TaggedChainC] tagged_chains
@@ -47,7 +47,7 @@ cdef class Moves:
             return NULL
         return &self.sets[k * self.n_words]
 
-    cdef const uint64_t* seen_set(self, int parent, int sibling, int tag) noexcept nogil
+    cdef const uint64_t* outcome_filter(self, int parent, int sibling, int tag) noexcept nogil
 
 
 cdef inline bint contains(const uint64_t* symbols, int symbol) noexcept nogil:

@@ -15,26 +15,26 @@ from spacy_incparse.derivations.state cimport FIRST_NONTERMINAL, NONE, NO_RANK, 
 WORST_RANK = NO_RANK // 2 - 1
 
 
-cdef uint64_t seen_key(int parent, int sibling, int tag) noexcept nogil:
+cdef uint64_t outcome_filter_key(int parent, int sibling, int tag) noexcept nogil:
     return mix64(<uint64_t>parent << 40 | <uint64_t>sibling << 20 | <uint64_t>tag)
 
 
 cdef class Moves:
     """All moves, made from a `Grammar` and head rules.
 
-    seen_min_count: contexts (parent, left sibling, look-ahead tag) seen at least so often allow only the outcomes
-    that they were seen with; 0 switches these lists off. seen_min_share: the share of a context's outcomes below which
-    one counts as unseen. punctuation: ids of the tags of punctuation. conjunctions: symbols that link conjuncts.
+    min_count: contexts (parent, left sibling, look-ahead tag) seen at least so often allow only the outcomes that they
+    were seen with; 0 switches these lists off. min_share: the share of a context's outcomes below which one counts as
+    unseen. punctuation: ids of the tags of punctuation. conjunctions: symbols that link conjuncts.
     """
 
-    def __init__(self, grammar, heads, punctuation, conjunctions, int seen_min_count, double seen_min_share):
+    def __init__(self, grammar, heads, punctuation, conjunctions, int min_count, double min_share):
         self.symbols.n_nonterminals, self.symbols.n_tags = grammar.labels.first_tag, len(grammar.tags)
         self.symbols.n_symbols = FIRST_NONTERMINAL + grammar.labels.n_symbols
         self.n_words = (self.symbols.n_symbols + 63) // 64
         self._read_symbols(grammar, heads, punctuation, conjunctions)
         self._read_slashes(grammar)
         self._read_triples(grammar)
-        self._read_seen(grammar, seen_min_count, seen_min_share)
+        self._read_outcome_filters(grammar, min_count, min_share)
         self._read_chains(grammar)
 
     def _read_symbols(self, grammar, heads, punctuation, conjunctions):
@@ -77,19 +77,19 @@ cdef class Moves:
                 self.triples[k] = self._new_set()
             self._insert(self.triples[k], STOP if symbol == GRAMMAR_STOP else _symbol(symbol))
 
-    def _read_seen(self, grammar, int min_count, double min_share):
-        map_init(&self.seen)
+    def _read_outcome_filters(self, grammar, int min_count, double min_share):
+        map_init(&self.outcome_filters)
         for (parent, sibling, tag), outcomes in grammar.contexts.items():
             total = sum(outcomes.values())
             if not min_count or total < min_count:
                 continue
-            key = seen_key(
+            key = outcome_filter_key(
                 _symbol(parent),
                 NONE if sibling == GRAMMAR_NO_SIBLING else _symbol(sibling),
                 grammar.labels.end_tag if tag == GRAMMAR_END else tag,
             )
             outcome_set = self._new_set()
-            map_insert(&self.seen, key, outcome_set)
+            map_insert(&self.outcome_filters, key, outcome_set)
             for outcome, count in outcomes.items():
                 if count >= min_share * total:
                     self._insert(outcome_set, _outcome(outcome))
@@ -134,8 +134,8 @@ cdef class Moves:
                 depth = len(prefix)
                 parent = _symbol(prefix[depth - 1]) if prefix else NONE
                 steps = sorted({chain[depth] for chain in chains if len(chain) > depth})
-                steps = [step for step in steps if not strict or self._seen_inside(parent, tag, _symbol(step))]
-                if prefix in numbers and (not strict or self._seen_inside(parent, tag, SHIFT)):
+                steps = [step for step in steps if not strict or self._allows_inside(parent, tag, _symbol(step))]
+                if prefix in numbers and (not strict or self._allows_inside(parent, tag, SHIFT)):
                     self.trie[<int32_t>number].chain_id = numbers[prefix]
                 self.trie[<int32_t>number].first_child = self.trie.size()
                 self.trie[<int32_t>number].n_children = len(steps)
@@ -157,11 +157,11 @@ cdef class Moves:
             for child in range(node.first_child, node.first_child + node.n_children):
                 node.n_chains += self.trie[child].n_chains
 
-    def _seen_inside(self, int parent, int tag, int outcome):
+    def _allows_inside(self, int parent, int tag, int outcome):
         """Whether an outcome may come first inside a constituent of a chain; at the trie's root the site decides."""
         cdef const uint64_t* seen = NULL
         if parent != NONE:
-            seen = self.seen_set(parent, NONE, tag)
+            seen = self.outcome_filter(parent, NONE, tag)
         return seen == NULL or contains(seen, outcome)
 
     def _new_set(self):
@@ -172,9 +172,9 @@ cdef class Moves:
     def _insert(self, int32_t set_number, int symbol):
         self.sets[set_number * self.n_words + (symbol >> 6)] |= <uint64_t>1 << (symbol & 63)
 
-    cdef const uint64_t* seen_set(self, int parent, int sibling, int tag) noexcept nogil:
+    cdef const uint64_t* outcome_filter(self, int parent, int sibling, int tag) noexcept nogil:
         """Return the outcomes seen in a context; NULL where it is too rare to exclude any."""
-        cdef int32_t found = map_find(&self.seen, seen_key(parent, sibling, tag))
+        cdef int32_t found = map_find(&self.outcome_filters, outcome_filter_key(parent, sibling, tag))
         return &self.sets[<size_t>found * self.n_words] if found >= 0 else NULL
 
 

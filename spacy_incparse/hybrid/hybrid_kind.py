@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained o
 
 _ACCURATE: dict[str, Any] = {
     "training": {"features": "accurate", "n_models": 2, "n_tags": 3, "train_generative_weight": 5.0},
-    "search": {"generative_weight": 24.0, "seen_min_share": 0.002},
+    "search": {"generative_weight": 24.0, "outcome_filter_min_share": 0.002},
     "max_epochs": 6,
 }
 # Scores that include a log probability are further apart, and the best tree often scores far below others for a while.

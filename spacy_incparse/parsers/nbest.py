@@ -16,6 +16,7 @@ from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
+N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
 
 Phrase = tuple[str, int, int]  # label, first word, one past the last
 
@@ -54,25 +55,42 @@ class NBestSearch:
             check_n_analyses(n)
         if best.source == "flat" or n == 1:
             return [best]
+        sentence = words, tags, constraints
+        if n is None:
+            return [best, *self._not_above(best, self._found(sentence, N_ANALYSES))][:N_ANALYSES]
+        # As a rule, a few more trees than asked for are enough: writing trees takes time.
+        others = self._not_above(best, self._found(sentence, N_ANALYSES, n + N_SPARE))
+        if len(others) + 1 < n:
+            others = self._widened(best, sentence, n)
+        return [best, *others][:n]
+
+    def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
+        """Return the analyses other than the parser's own, without those that would replace it as the best."""
         limit = best.score if self.parser.answers_with_best else inf
-        found = self._others(N_ANALYSES, words, tags, constraints)
-        others = [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
+        return [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
+
+    def _widened(self, best: Parse, sentence: tuple, n: int) -> list[Parse]:
+        """Return the other analyses of a search, with those that wider searches add below them."""
+        found = self._found(sentence, N_ANALYSES)
+        others = self._not_above(best, found)
+        limit = best.score if self.parser.answers_with_best else inf
         beam_size = N_ANALYSES
-        while n is not None and len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
+        while len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
             beam_size, n_before = 2 * beam_size, len(found)
-            found = self._others(beam_size, words, tags, constraints)
+            found = self._found(sentence, beam_size)
             if len(found) <= n_before:
                 break
             limit = others[-1].score if others else limit
             known = {best.tree, *(parse.tree for parse in others)}
             others += [parse for parse in found if parse.score <= limit and parse.tree not in known]
-        return [best, *others][: n or N_ANALYSES]
+        return others
 
-    def _others(self, n: int, words: Sequence[str], tags: Tags, constraints: Constraints) -> list[Parse]:
-        """Return the analyses of a search that keeps n hypotheses."""
-        if n not in self._searches:
-            self._searches[n] = self.parser.with_wide_search(n)
-        found = self._searches[n].nbest(words, tags, n, constraints)
+    def _found(self, sentence: tuple, beam_size: int, n_trees: int | None = None) -> list[Parse]:
+        """Return the analyses of a search that keeps so many hypotheses, or the first `n_trees` of them."""
+        if beam_size not in self._searches:
+            self._searches[beam_size] = self.parser.with_wide_search(beam_size)
+        words, tags, constraints = sentence
+        found = self._searches[beam_size].nbest(words, tags, min(n_trees or beam_size, beam_size), constraints)
         return [parse for parse in found if parse.source != "flat"]
 
 

@@ -82,8 +82,8 @@ class ParserLearner:
     def _set_model(self, model: PerceptronModel) -> None:
         config, self.model = self.config, model
         # With all outcomes of its contexts, even the rare ones: the model has to learn against them.
-        self._moves = model.moves(config, config.train_seen_min_count)
-        self._decoding_moves = model.moves(config, config.seen_min_count, config.seen_min_share)
+        self._moves = model.moves(config, config.train_outcome_filter_min_count)
+        self._decoding_moves = model.moves(config, *config.outcome_filter)
         self._parser: PerceptronParser | None = None
 
     def _first_weights(self, start: Weights | None) -> AveragedWeights:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import Template, resolve
@@ -30,11 +30,11 @@ class ParserConfig(ChoiceSettings):
     table_bits: the table of hashed weights has 2**bits rows.
     beam_size: maximum number of hypotheses to keep after a word.
     gamma: the filter of equation 3, in averaged weights; higher values keep more hypotheses; None: only beam_size.
-    seen_min_count: contexts seen at least this often in training allow only outcomes seen there; 0: off.
-    seen_min_share: such contexts also exclude outcomes with a smaller share.
+    outcome_filter_min_count: contexts seen at least this often in training allow only outcomes seen there; 0: off.
+    outcome_filter_min_share: such contexts also exclude outcomes with a smaller share.
     train_beam_size: beam_size in training.
     train_gamma: gamma in training, in raw weights.
-    train_seen_min_count: seen_min_count in training.
+    train_outcome_filter_min_count: outcome_filter_min_count in training.
     update: where to compare a wrong analysis with the gold tree: "early" (where the gold tree leaves the beam),
         "max_violation" (where its score is lowest in comparison) or "full" (at the end).
     margin: the lead (in weights) that a gold parse needs, or else the weights are updated.
@@ -60,7 +60,15 @@ class ParserConfig(ChoiceSettings):
     cache_t2: maximum number of times that a sentence may change the weights.
     """
 
-    SEARCH = ("beam_size", "gamma", "seen_min_count", "seen_min_share", "generative_weight", *CHOICE_SETTINGS)
+    SEARCH = (
+        "beam_size", "gamma", "outcome_filter_min_count", "outcome_filter_min_share", "generative_weight",
+        *CHOICE_SETTINGS,
+    )  # fmt: skip
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        "seen_min_count": "outcome_filter_min_count",
+        "seen_min_share": "outcome_filter_min_share",
+        "train_seen_min_count": "train_outcome_filter_min_count",
+    }
 
     features: str | dict[str, Sequence[str]] = "rich"
     conjunctions: Sequence[str] = CONJUNCTIONS
@@ -71,11 +79,11 @@ class ParserConfig(ChoiceSettings):
     table_bits: int = 22
     beam_size: int = 100
     gamma: float | None = 3e5
-    seen_min_count: int = 10
-    seen_min_share: float = 0.0
+    outcome_filter_min_count: int = 10
+    outcome_filter_min_share: float = 0.0
     train_beam_size: int = 64
     train_gamma: float | None = 1e6
-    train_seen_min_count: int = 30
+    train_outcome_filter_min_count: int = 30
     update: str = "early"
     margin: float = 100.0
     step_decay: float = 0.1
@@ -110,6 +118,11 @@ class ParserConfig(ChoiceSettings):
                 f"train_generative_weight is above 0"
             )
 
+    @property
+    def outcome_filter(self) -> tuple[int, float]:
+        """The least count of a context that limits its outcomes, and the least share of an outcome."""
+        return self.outcome_filter_min_count, self.outcome_filter_min_share
+
     def _check_setting(self, name: str, least: int) -> None:
         value = getattr(self, name)
         if name in _MAY_BE_NONE and value is None:
@@ -139,20 +152,20 @@ def _check_features(features: Any) -> None:
 
 _MAY_BE_NONE = ("gamma", "train_gamma")
 _MAY_BE_FRACTIONS = (
-    "gamma", "train_gamma", "seen_min_share", "margin", "step_decay", "tag_margin", "generative_weight",
+    "gamma", "train_gamma", "outcome_filter_min_share", "margin", "step_decay", "tag_margin", "generative_weight",
     "train_generative_weight",
 )  # fmt: skip
 _MOST_FRACTION = 1e300
 _MOST_WEIGHT = 10_000  # of a log probability: scores have to fit into 32 bits in the compiled code
 _MOST = {  # if it differs from the usual bound
-    "table_bits": 28, "seen_min_share": 1, "margin": MOST, "tag_margin": MOST,
+    "table_bits": 28, "outcome_filter_min_share": 1, "margin": MOST, "tag_margin": MOST,
     "generative_weight": _MOST_WEIGHT, "train_generative_weight": _MOST_WEIGHT,
 }  # fmt: skip
 _LEAST = {
     "chain_min_count": 1, "triple_min_count": 1, "known_min_count": 1, "common_min_count": 1, "table_bits": 8,
-    "beam_size": 1, "gamma": 0, "seen_min_count": 0, "seen_min_share": 0,
+    "beam_size": 1, "gamma": 0, "outcome_filter_min_count": 0, "outcome_filter_min_share": 0,
     "train_beam_size": 1, "train_gamma": 0,
-    "train_seen_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1,
+    "train_outcome_filter_min_count": 0, "margin": 0, "step_decay": 0, "n_tags": 1, "tag_margin": 0, "n_models": 1,
     "gold_tag_interval": 0, "cluster_words": 1, "generative_weight": 0, "train_generative_weight": 0,
     "generative_folds": 0,
     "cache_size": 0, "cache_candidates": 1, "cache_interval": 1, "cache_t1": 1, "cache_t2": 1,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained o
 # no margin, and all its steps have the same size.
 PAPER: dict[str, Any] = {
     "training": {"margin": 0.0, "step_decay": 0.0},
-    "search": {"gamma": 1e6, "seen_min_share": 0.0},
+    "search": {"gamma": 1e6, "outcome_filter_min_share": 0.0},
     "max_epochs": 12,
 }
 

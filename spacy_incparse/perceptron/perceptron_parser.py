@@ -49,10 +49,10 @@ class PerceptronModel:
     heads: HeadRules
     punctuation: tuple[int, ...]  # ids of the tags of punctuation
 
-    def moves(self, config: ParserConfig, seen_min_count: int, seen_min_share: float = 0.0) -> Moves:
+    def moves(self, config: ParserConfig, min_count: int, min_share: float = 0.0) -> Moves:
         """Compile the grammar for the search."""
         conjunctions = frozenset(config.conjunctions)
-        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, seen_min_count, seen_min_share)
+        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, min_count, min_share)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Return a scorer of moves under these weights."""
@@ -128,7 +128,7 @@ class PerceptronParser(TreebankParser):
     ):
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # turns scores into probabilities (parsers/nbest.py); None: never fitted
-        self._moves = moves = moves or model.moves(config, config.seen_min_count, config.seen_min_share)
+        self._moves = moves = moves or model.moves(config, *config.outcome_filter)
         if weights.n_columns < moves.n_columns:
             raise ModelError(
                 f"the weights have {weights.n_columns} columns, but the grammar needs {moves.n_columns}: the model is "
@@ -199,10 +199,15 @@ class PerceptronParser(TreebankParser):
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
-        parses: dict[Tree, Parse] = {}
+        are_chosen = all(isinstance(tag, str) for tag in tags)
+        parses: dict[object, Parse] = {}
         for score, n_closings, leaves in results:
-            tree = Tree(self._writer.write(n_closings, leaves, words, self._chosen_tags(tags, leaves)))
-            parses.setdefault(tree, Parse(tree, score / self.weights.scale, source, unmet))
+            own_tags = tags if are_chosen else self._chosen_tags(tags, leaves)
+            arrays = self._writer.write(n_closings, leaves, words, own_tags)
+            # A key of trees over the same words, which is faster than the trees.
+            parses.setdefault(
+                (arrays.labels, arrays.sizes), Parse(Tree(arrays), score / self.weights.scale, source, unmet)
+            )
         return list(parses.values())
 
     def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
@@ -233,15 +238,13 @@ class PerceptronParser(TreebankParser):
     @cached_property
     def _seen(self) -> dict[Context, frozenset[int]]:
         """The outcomes that contexts allow."""
-        return seen_outcomes(self.model.grammar, self.config.seen_min_count, self.config.seen_min_share)
+        return seen_outcomes(self.model.grammar, *self.config.outcome_filter)
 
     def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
         """Return the tags as given; where several were given, the one in a derivation.
 
         If that one only replaces a tag that training has not seen, the first given tag is returned.
         """
-        if all(isinstance(tag, str) for tag in tags):
-            return list(tags)  # type: ignore[arg-type]  # mypy does not see what `all` says
         known, moves = self.model.grammar.tags, self._moves.leaves
         chosen = []
         for tag, leaf in zip(tags, leaves, strict=True):
@@ -256,7 +259,7 @@ class PerceptronParser(TreebankParser):
         return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
 
     def with_search(self, **settings: object) -> PerceptronParser:
-        """Return a parser with the same weights and other search settings (beam_size, gamma, seen_min_count ...)."""
+        """Return a parser with the same weights and other search settings (beam_size, gamma ...)."""
         return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:

@@ -164,7 +164,7 @@ cdef class Scorer:
         cdef bint at_end = self.position == self.sentence.n
         cdef int tag = self.tag
         cdef const uint64_t* triples = self.moves.triple_set(context.parent.label, context.parent.child1)
-        cdef const uint64_t* seen = self.moves.seen_set(context.parent.label, context.parent.child1, tag)
+        cdef const uint64_t* seen = self.moves.outcome_filter(context.parent.label, context.parent.child1, tag)
         site.first, site.n, site.stop_score = self.chains.size(), 0, 0
         site.can_stop = context.parent.n_children > 0
         if not self.relaxed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,23 +12,25 @@ from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "risk": {"sigma": (0.1, 0.3, 1.0)},
-    "log": {"sigma": (0.1, 0.3, 1.0)},
-    "boost": {"smoothing": (0.0025, 0.01), "pair_weights": ("none", "f")},
+    "risk": {"sigma": (0.05, 0.1, 0.3)},
+    "log": {"sigma": (0.05, 0.1, 0.3)},
+    "boost": {"smoothing": (0.01, 0.03), "pair_weights": ("none", "f")},
 }
 """The settings of each learner that are tried, in all combinations; those of other learners are their defaults."""
 ROUNDS = ("rounds", "passes", "max_iterations")  # settings that say how long a learner goes on
-SCALES = (0.03, 0.1, 0.3, 1.0)  # of values as log probabilities, for the choice by expected F
+SCALES = (0.03, 0.1, 0.2, 0.3, 0.5, 1.0)  # of values as log probabilities, for the choice by expected F
+RULES = (ChoiceRule("score"), *(ChoiceRule("expected_f", scale) for scale in SCALES))
 
 Report = Callable[[str], object]
 """Called with a line of text after each step."""
 
 
 class Learned(NamedTuple):
-    """The weights of all lists, and how a tree is chosen by them."""
+    """The weights of all lists, how a tree is chosen by them, and the scale for the choice by expected F."""
 
     weights: RerankerWeights
-    rule: ChoiceRule
+    how: How
+    scale: float = 1.0
 
 
 def learn_weights(
@@ -36,27 +38,41 @@ def learn_weights(
     name: str,
     given: Mapping[str, Any],
     *,
-    how: How = "score",
+    how: How | None = None,
     n_folds: int = 5,
     report: Report = lambda _: None,
 ) -> Learned:
-    """Learn with the settings, the number of rounds and the scale of the highest F on held-out lists; ties: the first.
+    """Learn with the settings, the number of rounds and the choice of the highest F on held-out lists; ties: the first.
 
-    given: settings of the learner that are not chosen. how: how a tree is chosen. Data of one list are learned with the
-    first settings. Raises ConfigError for an unknown learner or setting.
+    given: settings of the learner that are not chosen. how: how a tree is chosen; None: the better way. Data of one
+    list are learned with the first settings. Raises ConfigError for an unknown learner or setting.
     """
     learners = [make_learner(name, **settings) for settings in _combinations(name, given)]
-    rules = [ChoiceRule(how)] if how == "score" else [ChoiceRule(how, scale) for scale in SCALES]
+    if data.n_lists < 2:
+        return Learned(learners[0].learn(data), how or "score")
     has_rounds = not set(ROUNDS).isdisjoint(given)
-    if data.n_lists < 2 or (len(learners) == len(rules) == 1 and has_rounds):
-        return Learned(learners[0].learn(data), rules[-1])
-    trials = cross_validate(data, learners, n_folds=min(n_folds, data.n_lists), rules=rules)
+    trials = cross_validate(data, learners, n_folds=min(n_folds, data.n_lists), rules=RULES)
     trials = [trial for trial in trials if not has_rounds or trial.rounds == trial.learner.rounds]
-    best, base = best_trial(trials), base_f(data)
-    for trial in trials:
-        report(f"  {_shown(trial, name)}: {100 * (trial.f - base):+.2f} F{'  *' if trial is best else ''}")
+    best = best_trial([trial for trial in trials if how in (None, trial.rule.how)])
+    _report(trials, best, base_f(data), name, report)
     *_, (_, weights) = best.learner.path(data, [best.rounds])
-    return Learned(weights, best.rule)
+    by_f = [trial for trial in _alike(trials, best) if trial.rule.how == "expected_f"]
+    return Learned(weights, best.rule.how, best_trial(by_f).rule.scale)
+
+
+def _alike(trials: Sequence[Trial], one: Trial) -> list[Trial]:
+    """Return the trials of the same weights."""
+    return [trial for trial in trials if trial.learner is one.learner and trial.rounds == one.rounds]
+
+
+def _report(trials: Sequence[Trial], best: Trial, base: float, name: str, report: Report) -> None:
+    """Report the gains of each learner and number of rounds, with the better scale."""
+    for first in trials[:: len(RULES)]:
+        alike = _alike(trials, first)
+        by_score, *by_f = alike
+        better = best_trial(by_f)
+        gains = f"{100 * (by_score.f - base):+.2f} F by score, {100 * (better.f - base):+.2f} by expected F"
+        report(f"  {_shown(first, name)}: {gains} (scale {better.rule.scale:g}){'  *' if best in alike else ''}")
 
 
 def _combinations(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -67,6 +83,4 @@ def _combinations(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any
 
 def _shown(trial: Trial, name: str) -> str:
     settings = trial.learner.settings.to_dict()
-    shown = [f"{key} {settings[key]}" for key in GRIDS.get(name, {})]
-    scale = [] if trial.rule.how == "score" else [f"scale {trial.rule.scale}"]
-    return ", ".join([f"{name}: {trial.rounds} rounds", *shown, *scale])
+    return ", ".join([f"{name}: {trial.rounds} rounds", *(f"{key} {settings[key]}" for key in GRIDS.get(name, {}))])

@@ -19,7 +19,7 @@ RERANK_DEFAULTS: dict[str, Any] = {
     "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
     "min_lists": 5,  # features of fewer lists are left out
     "n": 20,  # how many analyses of each sentence are looked at
-    "choose": "score",  # "score": the most probable tree; "expected_f": the tree with the highest expected F
+    "choose": None,  # "score": the most probable tree; "expected_f": that of the best expected F; None: the better way
     "n_folds": 5,  # of the cross-validation over the lists
 }
 """The settings of training with their defaults."""
@@ -36,7 +36,8 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
             raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
     settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
     _check_name("loss", settings["loss"], LOSSES)
-    _check_name("choose", settings["choose"], CHOICES)
+    if settings["choose"] is not None:
+        _check_name("choose", settings["choose"], CHOICES)
     check_number("max_count", settings["max_count"], 1, 100)
     check_number("min_lists", settings["min_lists"], 1, MOST)
     check_number("n", settings["n"], 1, 100)

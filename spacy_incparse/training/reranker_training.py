@@ -32,15 +32,16 @@ def learn_reranker(
     config = reranker_config(settings, closed_class_tags(found.gold for found in lists if found.gold is not None))
     columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"])
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
-    weights, rule = learn_weights(
-        data, settings["loss"], settings["learner"], how=config.choose, n_folds=settings["n_folds"], report=report
+    learned = learn_weights(
+        data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
-    return Reranker(replace(config, scale=rule.scale), heads, columns, weights).without_zeros()
+    config = replace(config, choose=learned.how, scale=learned.scale)
+    return Reranker(config, heads, columns, learned.weights).without_zeros()
 
 
 def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> RerankerConfig:
     """Return the part of the settings of training that belongs to the model."""
-    names = ("max_count", "n", "choose", *(["families"] if settings["families"] is not None else []))
+    names = ("max_count", "n", *(["families"] if settings["families"] is not None else []))
     return RerankerConfig(**{name: settings[name] for name in names}, closed_tags=closed_tags)
 
 

@@ -21,7 +21,7 @@ TREEBANKS = st.lists(
 
 def random_parser(trees, seed, beam_size=ALL, gamma=None, **grammar):
     learner = learner_of(trees, features="paper", beam_size=beam_size, gamma=gamma, **grammar)
-    moves = learner.model.moves(learner.config, learner.config.seen_min_count)
+    moves = learner.model.moves(learner.config, learner.config.outcome_filter_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
     return PerceptronParser(learner.model, weights, learner.config)
 
@@ -46,9 +46,9 @@ def satisfies_all(tree, wanted):
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), seen_min_count=st.sampled_from((0, 2)))
-def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, seen_min_count):
-    parser = random_parser(treebank, seed, seen_min_count=seen_min_count)
+@given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
+def test_the_best_of_all_analyses_that_satisfy_them(data, treebank, seed, outcome_filter_min_count):
+    parser = random_parser(treebank, seed, outcome_filter_min_count=outcome_filter_min_count)
     words, tags = data.draw(st.sampled_from([(tree.words, tree.tags) for tree in treebank]))
     everything = parser.nbest(words, tags, ALL)
     wanted = data.draw(constraints(words, [span for parse in everything[:5] for span in parse.tree.spans()]))

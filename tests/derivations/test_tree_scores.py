@@ -16,16 +16,16 @@ TREEBANKS = st.lists(normalised_trees(max_words=6, **FEW), min_size=2, max_size=
 
 def random_parser(trees, seed, features="paper", **settings):
     learner = learner_of(trees, features=features, gamma=None, beam_size=ALL, **settings)
-    moves = learner.model.moves(learner.config, learner.config.seen_min_count)
+    moves = learner.model.moves(learner.config, learner.config.outcome_filter_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
     return PerceptronParser(learner.model, weights, learner.config)
 
 
 @pytest.mark.parametrize("features", ["paper", "every field", "accurate"])
 @settings(max_examples=40, deadline=None)
-@given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), seen_min_count=st.sampled_from((0, 2)))
-def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, seed, seen_min_count):
-    parser = random_parser(treebank, seed, FEATURE_SETS[features], seen_min_count=seen_min_count)
+@given(data=st.data(), treebank=TREEBANKS, seed=st.integers(0, 1000), outcome_filter_min_count=st.sampled_from((0, 2)))
+def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, seed, outcome_filter_min_count):
+    parser = random_parser(treebank, seed, FEATURE_SETS[features], outcome_filter_min_count=outcome_filter_min_count)
     tree = data.draw(st.sampled_from(treebank))
     tags = [[(tag, 0.0), *((other, 2.0) for other in parser.tags if other != tag)][:2] for tag in tree.tags]
     for given_tags in (tree.tags, tags):
@@ -36,12 +36,12 @@ def test_trees_have_the_scores_that_the_search_gives(features, data, treebank, s
                 assert sum(move.score for move in scored.moves) == pytest.approx(parse.score, abs=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
     treebank=TREEBANKS,
-    seen_min_count=st.sampled_from((0, 1, 2, 3)),
-    seen_min_share=st.sampled_from((0.0, 0.3)),
+    outcome_filter_min_count=st.sampled_from((0, 1, 2, 3)),
+    outcome_filter_min_share=st.sampled_from((0.0, 0.3)),
     chain_min_count=st.integers(1, 2),
     triple_min_count=st.integers(1, 2),
 )
@@ -91,7 +91,7 @@ def parser():
         (TOP (S (NP (NNS cats)) (PP (IN in) (NP (DT a) (NN box))) (VP (VBD slept)) (. .)))
         (TOP (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))) (. .)))""")
     )
-    learner = learner_of(trees, features="paper", seen_min_count=1, known_min_count=1)
+    learner = learner_of(trees, features="paper", outcome_filter_min_count=1, known_min_count=1)
     for _ in range(3):
         for tree in trees:
             learner.update(tree.words, tree.tags, tree)

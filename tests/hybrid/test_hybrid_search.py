@@ -50,7 +50,7 @@ def test_given_trees_and_constraints(data, trees, seed):
 
 def slow_scores(model, config, trees, values, scale, words, tags):
     """All derivations with the sum of both scores: {(moves, tags): score in units of the table}, by the slow twins."""
-    beam = SlowBeam(model, config, values, bits=BITS, beam_size=ALL, gamma=None, seen_min_count=0)
+    beam = SlowBeam(model, config, values, bits=BITS, beam_size=ALL, gamma=None, outcome_filter_min_count=0)
     tag_ids = model.grammar.labels.tag_ids
     ranked = [tag if isinstance(tag, str) else _ranked(tag, tag_ids) for tag in tags]
     perceptron, n_relaxed = beam.parse(beam.sentence(words, ranked), ALL, with_tags=True)

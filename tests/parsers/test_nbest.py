@@ -71,7 +71,7 @@ def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay(
 def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind):
     trees = read_treebank(ASSETS / "sample-train.mrg")
     if kind == "perceptron":  # with a grammar that allows many trees, and the highest-scoring one first
-        learner = learner_of(trees, table_bits=16, gamma=None, beam_size=400, seen_min_count=0)
+        learner = learner_of(trees, table_bits=16, gamma=None, beam_size=400, outcome_filter_min_count=0)
         for tree in trees:
             learner.update(tree.words, tree.tags, tree)
         parser = learner.parser()

@@ -25,8 +25,8 @@ def searches(draw):
     return {
         "beam_size": draw(st.integers(1, 6)),
         "gamma": draw(st.one_of(st.none(), st.floats(0, 60))),
-        "seen_min_count": draw(st.sampled_from((0, 0, 1, 2, 3))),
-        "seen_min_share": draw(st.sampled_from((0.0, 0.25, 0.5))),
+        "outcome_filter_min_count": draw(st.sampled_from((0, 0, 1, 2, 3))),
+        "outcome_filter_min_share": draw(st.sampled_from((0.0, 0.25, 0.5))),
         "chain_min_count": draw(st.integers(1, 2)),
         "triple_min_count": draw(st.sampled_from((1, 1, 2))),
         "largest": draw(st.sampled_from((0, 1, 3, 100))),  # 0: all is tied
@@ -71,10 +71,16 @@ DENSE = st.lists(
 
 @pytest.mark.parametrize("features", ["every field", "rich"])
 @settings(max_examples=15, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-@given(data=st.data(), treebank=DENSE, seen_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
-def test_same_parses_where_much_is_ambiguous(features, data, treebank, seen_min_count, seed):
+@given(data=st.data(), treebank=DENSE, outcome_filter_min_count=st.sampled_from((0, 0, 4)), seed=st.integers(0, 1000))
+def test_same_parses_where_much_is_ambiguous(features, data, treebank, outcome_filter_min_count, seed):
     """What hypotheses have in common is computed once: a context's key has to hold all that any feature reads."""
-    engines = Engines(treebank, features=FEATURE_SETS[features], beam_size=16, seen_min_count=seen_min_count, seed=seed)
+    engines = Engines(
+        treebank,
+        features=FEATURE_SETS[features],
+        beam_size=16,
+        outcome_filter_min_count=outcome_filter_min_count,
+        seed=seed,
+    )
     known = sorted({tag for tree in treebank for tag in tree.tags})
     tags = data.draw(st.lists(st.sampled_from(known), min_size=6, max_size=8))
     words = data.draw(st.permutations(["otter", "and", ",", "the", "the", "cat", "dog", "?"]))[: len(tags)]
@@ -173,7 +179,9 @@ def test_seen_lists_exclude_what_training_does_not_have():
     text = AMBIGUOUS + "(TOP (S (NP (NN Ann)) (NP (JJ last) (NN week)) (VP (VBD ran))))"
     n_analyses = {}
     for min_count in (0, 1, 2, 3):
-        engines = Engines(list(parse_bracketed(text)), features="paper", beam_size=99, seen_min_count=min_count)
+        engines = Engines(
+            list(parse_bracketed(text)), features="paper", beam_size=99, outcome_filter_min_count=min_count
+        )
         found, n_relaxed = engines.fast_parse(["Ann", "Lee", "ran"], ["NN", "NN", "VBD"], 99)
         assert n_relaxed == 0
         n_analyses[min_count] = len(found)
@@ -186,7 +194,11 @@ def test_a_small_share_counts_as_unseen(share, n_analyses, is_relaxed):
     """S was three times NP first, and once X: at a quarter X is still seen."""
     text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))"
     engines = Engines(
-        list(parse_bracketed(text)), features="paper", beam_size=99, seen_min_count=4, seen_min_share=share
+        list(parse_bracketed(text)),
+        features="paper",
+        beam_size=99,
+        outcome_filter_min_count=4,
+        outcome_filter_min_share=share,
     )
     for parse in (engines.fast_parse, engines.slow_parse):
         found, n_relaxed = parse(["Bo", "ran"], ["NN", "VBD"], 99)
@@ -196,7 +208,13 @@ def test_a_small_share_counts_as_unseen(share, n_analyses, is_relaxed):
 def test_relaxed_words_take_no_notice_of_seen_lists():
     """Nothing ever followed IN, so the second word is done again: then with the rare X inside a chain as well."""
     text = "(TOP (S (NP (NN Bo)) (VBD ran)))" * 3 + "(TOP (S (X (NN Bo)) (VBD ran)))" + "(TOP (IN in))"
-    engines = Engines(list(parse_bracketed(text)), features="paper", beam_size=99, seen_min_count=4, seen_min_share=0.5)
+    engines = Engines(
+        list(parse_bracketed(text)),
+        features="paper",
+        beam_size=99,
+        outcome_filter_min_count=4,
+        outcome_filter_min_share=0.5,
+    )
     found, n_relaxed = engines.fast_parse(["in", "Bo"], ["IN", "NN"], 99)
     names = engines.model.grammar.nonterminals
     assert n_relaxed >= 1

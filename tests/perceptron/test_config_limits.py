@@ -8,7 +8,14 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.settings import MOST
 
-COUNTS = ("beam_size", "seen_min_count", "n_tags", "train_beam_size", "train_seen_min_count", "cache_size")
+COUNTS = (
+    "beam_size",
+    "outcome_filter_min_count",
+    "n_tags",
+    "train_beam_size",
+    "train_outcome_filter_min_count",
+    "cache_size",
+)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -21,7 +28,7 @@ def test_whole_numbers_fit_into_the_compiled_code(name):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"seen_min_share": 1.5}, "seen_min_share is 1.5: it must be at most 1"),
+        ({"outcome_filter_min_share": 1.5}, "outcome_filter_min_share is 1.5: it must be at most 1"),
         ({"tag_margin": 1e300}, r"tag_margin is 1e\+300: it must be at most 1000000000"),
         ({"tag_margin": inf}, "tag_margin is inf: it must be at most 1000000000"),
         ({"gamma": inf}, r"gamma is inf: it must be a finite number, or None \(in files null\) for no filter"),
@@ -43,5 +50,5 @@ def test_wrong_values_are_named(settings, message):
 
 
 def test_the_filter_may_be_off_and_a_share_whole():
-    config = ParserConfig(gamma=None, train_gamma=None, seen_min_share=1)
-    assert (config.gamma, config.train_gamma, config.seen_min_share) == (None, None, 1)
+    config = ParserConfig(gamma=None, train_gamma=None, outcome_filter_min_share=1)
+    assert (config.gamma, config.train_gamma, config.outcome_filter_min_share) == (None, None, 1)

@@ -21,7 +21,7 @@ from spacy_incparse.perceptron.perceptron_config import UPDATES, ParserConfig
         ({"table_bits": "20"}, "table_bits is '20': it must be a whole number"),
         ({"gamma": "12"}, "gamma is '12': it must be a number"),
         ({"gamma": False}, "gamma is False: it must be a number"),
-        ({"seen_min_share": None}, "seen_min_share is None: it must be a number"),
+        ({"outcome_filter_min_share": None}, "outcome_filter_min_share is None: it must be a number"),
         ({"conjunctions": "CC"}, "conjunctions is 'CC': it must be a list of labels"),
         ({"features": "bad"}, "unknown feature set 'bad'"),
         ({"features": None}, "features is None: it must be a named set, or lists of templates by their kinds"),
@@ -30,7 +30,7 @@ from spacy_incparse.perceptron.perceptron_config import UPDATES, ParserConfig
         ({"table_bits": 7}, "table_bits is 7: it must be at least 8"),
         ({"table_bits": 29}, "table_bits is 29: it must be at most 28"),
         ({"chain_min_count": 0}, "chain_min_count is 0: it must be at least 1"),
-        ({"seen_min_share": -0.1}, "seen_min_share is -0.1: it must be at least 0"),
+        ({"outcome_filter_min_share": -0.1}, "outcome_filter_min_share is -0.1: it must be at least 0"),
         ({"cache_interval": 0}, "cache_interval is 0: it must be at least 1"),
         ({"cache_t1": 0}, "cache_t1 is 0: it must be at least 1"),
     ],
@@ -67,3 +67,11 @@ def test_json_and_back():
     assert again == config
     assert ParserConfig.from_dict({}) == ParserConfig()
     assert set(ParserConfig.SEARCH) <= set(config.to_dict())
+
+
+def test_the_former_names_of_settings_can_still_be_used():
+    former = {"seen_min_count": 7, "seen_min_share": 0.1, "train_seen_min_count": 9}
+    config = ParserConfig.from_dict(former)
+    assert (*config.outcome_filter, config.train_outcome_filter_min_count) == tuple(former.values())
+    assert config.with_search(seen_min_count=8).outcome_filter == (8, 0.1)
+    assert not set(former) & set(config.to_dict())

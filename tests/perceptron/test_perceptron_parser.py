@@ -57,7 +57,7 @@ def slow_nbest(parser, words, tags, k):
         bits=config.table_bits,
         beam_size=config.beam_size,
         gamma=None if config.gamma is None else config.gamma * weights.scale,
-        seen_min_count=config.seen_min_count,
+        outcome_filter_min_count=config.outcome_filter_min_count,
     )
     analyses, n_relaxed = beam.parse(beam.sentence(words, tags), k)
     names = parser.model.grammar.nonterminals
@@ -69,7 +69,7 @@ def slow_nbest(parser, words, tags, k):
 
 
 @pytest.mark.parametrize("features", ["paper", "paper+punct", "rich"])
-@pytest.mark.parametrize("search", [{"gamma": 2.0, "seen_min_count": 4}, {"gamma": None, "beam_size": 3}])
+@pytest.mark.parametrize("search", [{"gamma": 2.0, "outcome_filter_min_count": 4}, {"gamma": None, "beam_size": 3}])
 def test_nbest_as_the_slow_twin(features, search, trees, held_out):
     parser = train(trees[:25], 2, features=features, table_bits=BITS).with_search(**{"beam_size": 4} | search)
     for tree in sorted(held_out, key=lambda tree: len(tree.words))[3:18]:

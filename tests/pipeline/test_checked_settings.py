@@ -20,12 +20,12 @@ from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_t
         ({"measures_log10_gamma": 1}, "measures_log10_gamma is 1: it must be a number from -300 to 0, or None"),
         ({"beam_size": -1}, "beam_size is -1: it must be at least 1"),
         ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
-        ({"seen_min_share": 1.5}, "seen_min_share is 1.5: it must be at most 1"),
-        ({"seen_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
-        ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, seen_min_count"),
+        ({"outcome_filter_min_share": 1.5}, "outcome_filter_min_share is 1.5: it must be at most 1"),
+        ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
+        ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),
         (
-            {"risk_trees": 5, "seen_min_count": 5},
-            "'risk_trees' belongs to generative parsers, 'seen_min_count' to perceptron and hybrid parsers",
+            {"risk_trees": 5, "outcome_filter_min_count": 5},
+            "'outcome_filter_min_count' belongs to perceptron and hybrid parsers, 'risk_trees' to generative parsers",
         ),
     ],
 )

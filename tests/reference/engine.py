@@ -67,18 +67,24 @@ def random_weights(n_columns, seed, largest, bits=BITS):
 class Engines:
     """Search with random weights, once compiled and once slow."""
 
-    def __init__(self, trees, *, beam_size=4, gamma=None, seen_min_count=0, seed=0, largest=3, **settings):
+    def __init__(self, trees, *, beam_size=4, gamma=None, outcome_filter_min_count=0, seed=0, largest=3, **settings):
         self.learner = learner_of(trees, **settings)
         self.model, self.config = self.learner.model, self.learner.config
-        self.moves = self.model.moves(self.config, seen_min_count, self.config.seen_min_share)
+        self.moves = self.model.moves(self.config, outcome_filter_min_count, self.config.outcome_filter_min_share)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
         scorer = self.model.scorer(self.moves, weights, self.config)
         self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)
-        self.slow = self._slow(values, beam_size, gamma, seen_min_count)
+        self.slow = self._slow(values, beam_size, gamma, outcome_filter_min_count)
 
-    def _slow(self, values, beam_size, gamma, seen_min_count):
+    def _slow(self, values, beam_size, gamma, outcome_filter_min_count):
         return SlowBeam(
-            self.model, self.config, values, bits=BITS, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count
+            self.model,
+            self.config,
+            values,
+            bits=BITS,
+            beam_size=beam_size,
+            gamma=gamma,
+            outcome_filter_min_count=outcome_filter_min_count,
         )
 
     def chain(self, leaf):
@@ -137,15 +143,26 @@ class Learners(Engines):
     """Two perceptrons that start from 0 and see the same sentences."""
 
     def __init__(
-        self, trees, *, update="early", beam_size=4, gamma=None, seen_min_count=0, margin=0, step_decay=0, **settings
+        self,
+        trees,
+        *,
+        update="early",
+        beam_size=4,
+        gamma=None,
+        outcome_filter_min_count=0,
+        margin=0,
+        step_decay=0,
+        **settings,
     ):
-        super().__init__(trees, beam_size=beam_size, gamma=gamma, seen_min_count=seen_min_count, **settings)
+        super().__init__(
+            trees, beam_size=beam_size, gamma=gamma, outcome_filter_min_count=outcome_filter_min_count, **settings
+        )
         self.weights = AveragedWeights(BITS, self.moves.n_columns, step_decay)
         scorer = self.model.scorer(self.moves, self.weights, self.config)
         beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)
         self.perceptron = Perceptron(beam, self.weights, update, margin)
         units = None if gamma is None else gamma * self.weights.scale
-        self.slow = self._slow([0] * len(self.weights), beam_size, units, seen_min_count)
+        self.slow = self._slow([0] * len(self.weights), beam_size, units, outcome_filter_min_count)
         self.slow_perceptron = SlowPerceptron(self.slow, update, margin, step_decay)
 
     def fast_learn(self, tree, n_candidates=0):

@@ -33,7 +33,7 @@ class SlowGenerative(SlowBeam):
 
     def __init__(self, trees, model, config, *, beam_size=0, gamma=0.0):
         self.grammar, self.vocabulary = model.grammar, model.vocabulary
-        self.seen_min_count = 0
+        self.outcome_filter_min_count = 0
         self.beam_size, self.gamma = beam_size or inf, gamma
         facts = SimpleNamespace(grammar=model.grammar, heads=model.heads, punctuation=())
         self.facts = Facts(facts, config.conjunctions)

@@ -23,10 +23,13 @@ class SlowBeam:
     gamma: in the same units, None for plain top-N.
     """
 
-    def __init__(self, model, config, weights, *, bits, beam_size, gamma, seen_min_count):
+    def __init__(self, model, config, weights, *, bits, beam_size, gamma, outcome_filter_min_count):
         self.grammar, self.model = model.grammar, model
         self.weights, self.beam_size, self.gamma = weights, beam_size, gamma
-        self.seen_min_count, self.seen_min_share = seen_min_count, config.seen_min_share
+        self.outcome_filter_min_count, self.outcome_filter_min_share = (
+            outcome_filter_min_count,
+            config.outcome_filter_min_share,
+        )
         self.facts = Facts(model, config.conjunctions)
         self.extractor = Extractor(config.templates, self.facts, bits)
         self.root = 2 + model.grammar.labels.nonterminal_ids["TOP"]
@@ -52,9 +55,9 @@ class SlowBeam:
         sibling = constituent.children[-1].symbol - 2 if constituent.children else NO_SIBLING
         outcomes = self.grammar.contexts.get((constituent.symbol - 2, sibling, tag), {})
         total = sum(outcomes.values())
-        if self.seen_min_count == 0 or total < self.seen_min_count:
+        if self.outcome_filter_min_count == 0 or total < self.outcome_filter_min_count:
             return True
-        return outcomes.get(outcome, 0) >= max(1, self.seen_min_share * total)
+        return outcomes.get(outcome, 0) >= max(1, self.outcome_filter_min_share * total)
 
     def has_triple(self, constituent, symbol):
         sibling = constituent.children[-1].symbol - 2 if constituent.children else NO_SIBLING
