@@ -54,10 +54,8 @@ def rerank_train_command(
     families: Annotated[
         str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
     ] = None,
-    choose: Annotated[
-        Choice | None,
-        typer.Option("--choose", help="The most probable tree, or that of best expected F. Default: what is better."),
-    ] = None,
+    choose: Annotated[Choice | None, typer.Option("--choose", help="How a tree is chosen. Default: the better way.")]
+    = None,
     passes: Annotated[
         int | None, typer.Option("--passes", min=1, help="Passes of the parsers. Default: those of PIPELINE.")
     ] = None,
@@ -90,8 +88,7 @@ def rerank_train_command(
     if out.exists() and any(out.iterdir()) and not force:
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
     work = work or out.with_name(f"{out.name}.lists")
-    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose and choose.value}
-    settings |= {} if families is None else {"families": [name for name in families.split(",") if name]}
+    settings = _settings(loss, n, choose, families)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
     nlp, parser = open_pipeline(pipeline)
@@ -104,6 +101,12 @@ def rerank_train_command(
     save_pipeline(nlp, out)
     typer.echo(f"\n{report.format()}\nThe pipeline is in {out}")
     write_json(output, {"pipeline": pipeline, "train": train, "dev": dev} | settings | report.to_dict())
+
+
+def _settings(loss: Loss, n: int, choose: Choice | None, families: str | None) -> dict[str, Any]:
+    """Return the settings of training that were given as options."""
+    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose and choose.value}
+    return settings | ({} if families is None else {"families": [name for name in families.split(",") if name]})
 
 
 def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:

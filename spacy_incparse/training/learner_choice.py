@@ -12,8 +12,8 @@ from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "risk": {"sigma": (0.05, 0.1, 0.3)},
-    "log": {"sigma": (0.05, 0.1, 0.3)},
+    "risk": {"sigma": (0.05, 0.1, 0.3, 1.0)},
+    "log": {"sigma": (0.05, 0.1, 0.3, 1.0)},
     "boost": {"smoothing": (0.01, 0.03), "pair_weights": ("none", "f")},
 }
 """The settings of each learner that are tried, in all combinations; those of other learners are their defaults."""
