@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
-    "paper_tables", "reranking",
+    "paper_tables", "reranking", "list_speed",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
@@ -163,6 +163,12 @@ def test_speed(run):
 def test_pipeline_speed(run, model):
     rows = run("pipeline_speed", "sample", "--model", model, "--runs", 1, "--limit", 5)
     assert float(rows["pipeline-sample-model-best"]["ratio"]) > 0
+
+
+def test_list_speed(run, model):
+    row = run("list_speed", "sample", "--model", model, "--runs", 1, "--limit", 3)["lists-sample-model-best"]
+    assert float(row["50 trees: words/s"].replace(",", "")) > 0
+    assert row["reranked: sentences/s"] == "-"
 
 
 def test_footprint(run, model):
