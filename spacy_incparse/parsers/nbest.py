@@ -56,24 +56,28 @@ class NBestSearch:
         if best.source == "flat" or n == 1:
             return [best]
         sentence = words, tags, constraints
-        if n is None:
-            return [best, *self._not_above(best, self._found(sentence, N_ANALYSES))][:N_ANALYSES]
         # As a rule, a few more trees than asked for are enough: writing trees takes time.
-        others = self._not_above(best, self._found(sentence, N_ANALYSES, n + N_SPARE))
-        if len(others) + 1 < n:
-            others = self._widened(best, sentence, n)
-        return [best, *others][:n]
+        n_trees = N_ANALYSES if n is None else min(n + N_SPARE, N_ANALYSES)
+        found = self._found(sentence, N_ANALYSES, n_trees)
+        others = self._not_above(best, found)
+        if n is not None and len(others) + 1 < n:
+            all_found = found if n_trees == N_ANALYSES else self._found(sentence, N_ANALYSES)
+            others = self._widened(best, sentence, n, all_found)
+        return [best, *others][: n or N_ANALYSES]
 
     def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
         """Return the analyses other than the parser's own, without those that would replace it as the best."""
-        limit = best.score if self.parser.answers_with_best else inf
+        limit = self._limit(best)
         return [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
 
-    def _widened(self, best: Parse, sentence: tuple, n: int) -> list[Parse]:
-        """Return the other analyses of a search, with those that wider searches add below them."""
-        found = self._found(sentence, N_ANALYSES)
+    def _limit(self, best: Parse) -> float:
+        """Return the highest score that an analysis may have beside the parser's own."""
+        return best.score if self.parser.answers_with_best else inf
+
+    def _widened(self, best: Parse, sentence: tuple, n: int, found: Sequence[Parse]) -> list[Parse]:
+        """Return the other analyses that a search has found, with those that wider searches add below them."""
         others = self._not_above(best, found)
-        limit = best.score if self.parser.answers_with_best else inf
+        limit = self._limit(best)
         beam_size = N_ANALYSES
         while len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
             beam_size, n_before = 2 * beam_size, len(found)
@@ -90,7 +94,7 @@ class NBestSearch:
         if beam_size not in self._searches:
             self._searches[beam_size] = self.parser.with_wide_search(beam_size)
         words, tags, constraints = sentence
-        found = self._searches[beam_size].nbest(words, tags, min(n_trees or beam_size, beam_size), constraints)
+        found = self._searches[beam_size].nbest(words, tags, n_trees or beam_size, constraints)
         return [parse for parse in found if parse.source != "flat"]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.boosting import Boosting
-from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, base_scores, greedy_path
+from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, GreedyLearner, base_scores, greedy_path
 from spacy_incparse.rerank.ranking_pairs import RankingPairs, ranking_pairs
 from spacy_incparse.rerank.rerank_learner import Progress
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
@@ -48,22 +48,13 @@ class BoostSettings(Settings):
                 raise ConfigError(f"{name} is {value!r}: choose from {', '.join(known)}")
 
 
-class BoostLearner:
+class BoostLearner(GreedyLearner):
     """Minimizes the exponential loss of pairs, feature by feature (Collins 2000, Collins & Koo 2005)."""
 
     name = "boost"
 
     def __init__(self, settings: BoostSettings | None = None):
-        self.settings = settings or BoostSettings()
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds of `learn`."""
-        return self.settings.rounds
-
-    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
-        """Return the weights after `rounds` rounds."""
-        return next(weights for _, weights in self.path(data, [self.rounds], progress))
+        self.settings: BoostSettings = settings or BoostSettings()
 
     def path(
         self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None

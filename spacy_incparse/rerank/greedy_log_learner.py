@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spacy_incparse.rerank.best_candidates import best_candidates
 from spacy_incparse.rerank.greedy_log_loss import GreedyLogLoss
-from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, base_scores, greedy_path
+from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, GreedyLearner, base_scores, greedy_path
 from spacy_incparse.rerank.rerank_learner import Progress
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 from spacy_incparse.settings import Settings, check_number
@@ -35,22 +35,13 @@ class GreedyLogSettings(Settings):
         check_number("max_scaling", self.max_scaling, 1, 1_000_000)
 
 
-class GreedyLogLearner:
+class GreedyLogLearner(GreedyLearner):
     """Minimizes the log loss of each list's best candidate, feature by feature; the base score's weight is 1."""
 
     name = "log-greedy"
 
     def __init__(self, settings: GreedyLogSettings | None = None):
-        self.settings = settings or GreedyLogSettings()
-
-    @property
-    def rounds(self) -> int:
-        """The number of rounds of `learn`."""
-        return self.settings.rounds
-
-    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
-        """Return the weights after `rounds` rounds."""
-        return next(weights for _, weights in self.path(data, [self.rounds], progress))
+        self.settings: GreedyLogSettings = settings or GreedyLogSettings()
 
     def path(
         self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -21,6 +22,35 @@ class GreedyLearning(Protocol):
 
     def run(self, n_rounds: int) -> int:
         """Do some rounds, fewer if no feature is left that helps; return how many."""
+
+
+class GreedySettings(Protocol):
+    """The settings that all learners of this kind have."""
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds."""
+
+
+class GreedyLearner(ABC):
+    """A learner that improves by rounds."""
+
+    settings: GreedySettings
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds of `learn`."""
+        return self.settings.rounds
+
+    def learn(self, data: RerankingData, progress: Progress | None = None) -> RerankerWeights:
+        """Return the weights after `rounds` rounds."""
+        return next(weights for _, weights in self.path(data, [self.rounds], progress))
+
+    @abstractmethod
+    def path(
+        self, data: RerankingData, rounds: Sequence[int], progress: Progress | None = None
+    ) -> Iterator[tuple[int, RerankerWeights]]:
+        """Yield the weights after each number of rounds, which must ascend."""
 
 
 def greedy_path(

@@ -18,10 +18,10 @@ import srsly
 
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.files import unzip
+from spacy_incparse.parsers.expected_f import expected_f_values
 from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.choice import How, expected_f
-from spacy_incparse.rerank.data_building import phrase_overlaps
+from spacy_incparse.rerank.choice import How
 from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_count
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
@@ -128,7 +128,8 @@ class Reranker:
 
     def _best_expected_f(self, parses: Sequence[Parse]) -> int:
         shares = probabilities([parse.score for parse in parses], 1 / self.config.scale)
-        return int(np.argmax(expected_f(phrase_overlaps([parse.tree for parse in parses]), np.array(shares))))
+        values = expected_f_values([parse.tree for parse in parses], shares)
+        return values.index(max(values))
 
     def with_settings(self, **settings: Any) -> Reranker:
         """Return a reranker with the same weights and another `n` or `choose`."""
