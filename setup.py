@@ -22,14 +22,15 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "derivations/incremental_beam", "generative/generative_beam", "generative/generative_scorer",
-    "hybrid/hybrid_scorer", "perceptron/beam", "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
+    "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam", "generative/generative_beam",
+    "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam", "perceptron/scorer",
+    "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
 # Modules that run once per model, word or tree: light optimization is enough for them, and compiles faster.
 LIGHT = (
-    "derivations/encoded_sentence", "derivations/moves", "features/extraction", "generative/events",
-    "generative/lattice", "generative/walk", "patterns/tables", "treebanks/bracket_scanner",
-    "treebanks/forest_normalizing", "tagging/engine",
+    "chart/rule_tables", "chart/span_limits", "derivations/encoded_sentence", "derivations/moves",
+    "features/extraction", "generative/events", "generative/lattice", "generative/walk", "patterns/tables",
+    "treebanks/bracket_scanner", "treebanks/forest_normalizing", "tagging/engine",
 )  # fmt: skip
 TRANSLATING = Lock()  # Cython's compiler is not thread-safe; the C++ compilers of other modules keep running meanwhile
 
