@@ -22,9 +22,9 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam", "generative/generative_beam",
-    "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam", "perceptron/scorer",
-    "tagging/tag_decoder", "tagging/tag_search",
+    "chart/coarse_pass", "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam",
+    "generative/generative_beam", "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
+    "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
 # Modules that run once per model, word or tree: light optimization is enough for them, and compiles faster.
 LIGHT = (

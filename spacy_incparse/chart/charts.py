@@ -15,7 +15,7 @@ from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.rule_tables import RuleTables
 from spacy_incparse.chart.span_limits import SpanLimits
 from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.parse import Tag, Tags
+from spacy_incparse.parsers.parse import Tags
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ChartBuilder:
         all tags that training saw, and so does a tag that it did not see. constraints: see `parsers.constraints`.
         mask: see `ForestBuilder.build`. relax: whether a sentence without a tree is tried again.
         """
-        words = [self._lexical_rules(tag) for tag in tags]
+        words = [self.grammar.lexical_rules(tag) for tag in tags]
         kept = limits.possible(constraints, self.grammar, len(words))
         chart = self._build(words, kept, mask, relax)
         if chart.source == "flat" and kept and relax:
@@ -76,18 +76,6 @@ class ChartBuilder:
             if self._build(words, [*kept, constraint], mask, True).forest:
                 kept.append(constraint)
         return kept
-
-    def _lexical_rules(self, tag: Tag) -> Sequence[int]:
-        """Return the lexical rules of a word, ascending."""
-        rules = self.grammar.rules_of_tag
-        if isinstance(tag, str):
-            return rules.get(tag, self._all_lexical)
-        found = sorted({rule for name, _ in tag or () for rule in rules.get(name, ())})
-        return found or self._all_lexical
-
-    @cached_property
-    def _all_lexical(self) -> Sequence[int]:
-        return range(self.grammar.first_lexical, self.grammar.first_root)
 
     @cached_property
     def _strict(self) -> ForestBuilder:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from spacy_incparse.chart.tree_rules import TAG_MARK, Rule, Step, tree_steps
+from spacy_incparse.parsers.parse import Tag
 from spacy_incparse.transforms.state_labels import LabelParts, label_parts
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import ROOT
@@ -104,6 +105,11 @@ class Grammar:
         return {rule: number for number, rule in enumerate(self.rules)}
 
     @cached_property
+    def state_ids(self) -> dict[str, int]:
+        """The number of each state."""
+        return {name: number for number, name in enumerate(self.states)}
+
+    @cached_property
     def parts(self) -> tuple[LabelParts, ...]:
         """The parts of each state's label."""
         return tuple(label_parts(name.removeprefix(TAG_MARK)) for name in self.states)
@@ -120,6 +126,13 @@ class Grammar:
         for number, state in enumerate(self.lexical.tolist(), start=self.first_lexical):
             rules[self.parts[state].categories[-1]].append(number)
         return {tag: tuple(numbers) for tag, numbers in rules.items()}
+
+    def lexical_rules(self, tag: Tag) -> Sequence[int]:
+        """Return the lexical rules of a word with a tag or several, ascending; see `ChartBuilder.build`."""
+        every = range(self.first_lexical, self.first_root)
+        if isinstance(tag, str):
+            return self.rules_of_tag.get(tag, every)
+        return sorted({rule for name, _ in tag or () for rule in self.rules_of_tag.get(name, ())}) or every
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

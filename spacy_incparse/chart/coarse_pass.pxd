@@ -1,0 +1,40 @@
+# Inside and outside probabilities of a small grammar, for pruning.
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.chart.rule_tables cimport RuleTables
+
+
+# Values of a span stand twice, at (start, state, end) and at (end, state, start), so that those that a rule combines
+# over all splits are neighbours in memory.
+cdef class CoarsePass:
+    cdef readonly RuleTables tables
+    cdef vector[double] binary           # probabilities, in the order of the tables
+    cdef vector[double] unary
+    cdef vector[double] roots
+    cdef vector[double] lexical_rules
+    cdef vector[double] bare             # by state
+    cdef vector[double] prior            # by state: how often it is the child of a binary rule
+    cdef readonly double scale           # of each word, so that probabilities of sentences are neither 0 nor infinite
+    cdef double beam
+    cdef double floor
+    cdef int32_t n_words
+    cdef size_t n_blocks
+    cdef vector[double] inside           # of tops, by position, state and position
+    cdef vector[double] outside
+    cdef vector[uint64_t] splits         # by position and state: where `inside` is above 0
+    cdef vector[double] bases            # inside, by cell and state
+    cdef vector[double] base_outside     # of the current cell
+    cdef vector[double] words            # by word and lexical rule: 0 for what a word cannot be
+    cdef double total
+    cdef inline size_t _place(self, int32_t p, int32_t state) noexcept nogil
+    cdef void _run_inside(self) noexcept nogil
+    cdef void _find_bases(self, int32_t i, int32_t j, double* bases) noexcept nogil
+    cdef double _sum_splits(self, int32_t i, int32_t j, int32_t left, int32_t right) noexcept nogil
+    cdef bint _has_split(self, int32_t i, int32_t j, size_t row, size_t column) noexcept nogil
+    cdef void _find_tops(self, int32_t i, int32_t j, const double* bases) noexcept nogil
+    cdef void _set_top(self, int32_t i, int32_t j, int32_t state, double value) noexcept nogil
+    cdef double _find_total(self, double* outside) noexcept nogil
+    cdef void _run_outside(self, double* base_posteriors, double* top_posteriors) noexcept nogil
+    cdef void _set_bases_outside(self, int32_t i, int32_t j) noexcept nogil
+    cdef void _pass_down(self, int32_t i, int32_t j, int32_t state, double value) noexcept nogil
