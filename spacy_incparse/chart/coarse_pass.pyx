@@ -15,6 +15,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 import numpy as np
 
+from spacy_incparse.chart.bits cimport pop_lowest
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport cell_of
 
@@ -38,6 +39,20 @@ cdef class CoarsePass:
         self.roots = probabilities[grammar.first_root :].tolist()
         self.bare = np.exp(model.bare).tolist()
         self.prior = _priors(grammar).tolist()
+        self._pair_rules(grammar, probabilities)
+
+    def _pair_rules(self, grammar, probabilities):
+        """Sort the binary rules by both children."""
+        cdef int32_t left, right
+        cdef size_t n = self.tables.n_states
+        self.n_state_blocks = n // 64 + 1
+        self.partners.assign(n * self.n_state_blocks, 0)
+        pairs = grammar.binary[:, 1] * <Py_ssize_t>n + grammar.binary[:, 2]
+        for rule in np.argsort(pairs, kind="stable").tolist():
+            parent, left, right = grammar.binary[rule].tolist()
+            self.made.push_back(MadeC(parent, probabilities[rule]))
+            self.partners[left * self.n_state_blocks + (right >> 6)] |= <uint64_t>1 << (right & 63)
+        self.first_made = np.searchsorted(np.sort(pairs), np.arange(n * n + 1)).tolist()
 
     def posteriors(self, words, const double[:, ::1] scores=None):
         """Return the probabilities of bases and of tops: twice float64 (n_spans, n_states); None if there is no tree.
@@ -75,11 +90,14 @@ cdef class CoarsePass:
 
     def _allocate(self):
         cdef size_t n_places = (self.n_words + 1) * <size_t>self.tables.n_states
+        cdef size_t n_cells = cell_of(0, self.n_words + 1)
         self.n_blocks = self.n_words // 64 + 1
         self.inside.assign(n_places * (self.n_words + 1), 0)
         self.outside.assign(n_places * (self.n_words + 1), 0)
         self.splits.assign(n_places * self.n_blocks, 0)
-        self.bases.assign(cell_of(0, self.n_words + 1) * self.tables.n_states, 0)
+        self.bases.assign(n_cells * self.tables.n_states, 0)
+        self.tops.assign(n_cells * self.tables.n_states, 0)
+        self.kept.assign(n_cells * self.n_state_blocks, 0)
         self.base_outside.assign(self.tables.n_states, 0)
 
     cdef inline size_t _place(self, int32_t p, int32_t state) noexcept nogil:
@@ -89,79 +107,73 @@ cdef class CoarsePass:
     # Inside
 
     cdef void _run_inside(self) noexcept nogil:
-        cdef int32_t i, j
+        cdef int32_t i, j, k
+        cdef size_t cell
         cdef double* bases
         for j in range(1, self.n_words + 1):
             for i in range(j - 1, -1, -1):
-                bases = &self.bases[cell_of(i, j) * self.tables.n_states]
-                self._find_bases(i, j, bases)
-                self._find_tops(i, j, bases)
+                cell = cell_of(i, j)
+                bases = &self.bases[cell * self.tables.n_states]
+                if j == i + 1:
+                    self._find_words(i, bases)
+                for k in range(i + 1, j):
+                    self._join(cell_of(i, k), cell_of(k, j), bases)
+                self._find_tops(cell, bases)
+                self._keep(i, j, cell)
 
-    cdef void _find_bases(self, int32_t i, int32_t j, double* bases) noexcept nogil:
-        cdef const BinaryC* rule
+    cdef void _find_words(self, int32_t i, double* bases) noexcept nogil:
+        cdef size_t k, n_lexical = self.lexical_rules.size()
+        for k in range(n_lexical):
+            bases[self.tables.lexical_states[k]] += self.words[i * n_lexical + k]
+
+    cdef void _join(self, size_t left_cell, size_t right_cell, double* bases) noexcept nogil:
+        """Add what binary rules make of the tops of two neighbouring spans."""
+        cdef size_t n_states = self.tables.n_states, n_blocks = self.n_state_blocks, a, b
+        cdef const double* left_tops = &self.tops[left_cell * n_states]
+        cdef const double* right_tops = &self.tops[right_cell * n_states]
+        cdef int32_t left, right, k
+        cdef uint64_t lefts, rights
+        cdef double product
+        for a in range(n_blocks):
+            lefts = self.kept[left_cell * n_blocks + a]
+            while lefts:
+                left = <int32_t>a * 64 + pop_lowest(&lefts)
+                for b in range(n_blocks):
+                    rights = self.kept[right_cell * n_blocks + b] & self.partners[left * n_blocks + b]
+                    while rights:
+                        right = <int32_t>b * 64 + pop_lowest(&rights)
+                        product = left_tops[left] * right_tops[right]
+                        for k in range(
+                            self.first_made[left * n_states + right], self.first_made[left * n_states + right + 1]
+                        ):
+                            bases[self.made[k].parent] += self.made[k].probability * product
+
+    cdef void _find_tops(self, size_t cell, const double* bases) noexcept nogil:
+        cdef double* tops = &self.tops[cell * self.tables.n_states]
         cdef int32_t state, k
-        cdef size_t n_lexical = self.lexical_rules.size()
-        if j == i + 1:
-            for k in range(<int32_t>n_lexical):
-                bases[self.tables.lexical_states[k]] += self.words[i * n_lexical + k]
-            return
         for state in range(self.tables.n_states):
-            for k in range(self.tables.first_binary[state], self.tables.first_binary[state + 1]):
-                rule = &self.tables.binary[k]
-                bases[state] += self.binary[k] * self._sum_splits(i, j, rule.left, rule.right)
-
-    cdef double _sum_splits(self, int32_t i, int32_t j, int32_t left, int32_t right) noexcept nogil:
-        """Return the sum over k of t(left, i, k) t(right, k, j)."""
-        cdef const double* row
-        cdef const double* column
-        cdef double even = 0, odd = 0
-        cdef int32_t k
-        if not self._has_split(i, j, <size_t>i * self.tables.n_states + left, <size_t>j * self.tables.n_states + right):
-            return 0
-        row, column = &self.inside[self._place(i, left)], &self.inside[self._place(j, right)]
-        for k in range(i + 1, j - 1, 2):  # two sums, because each addition waits for the one before
-            even += row[k] * column[k]
-            odd += row[k + 1] * column[k + 1]
-        if (j - i) % 2 == 0:
-            even += row[j - 1] * column[j - 1]
-        return even + odd
-
-    cdef bint _has_split(self, int32_t i, int32_t j, size_t row, size_t column) noexcept nogil:
-        """Return whether some position between i and j is in both sets."""
-        cdef size_t block, first = (i + 1) >> 6, last = (j - 1) >> 6
-        cdef uint64_t both
-        for block in range(first, last + 1):
-            both = self.splits[row * self.n_blocks + block] & self.splits[column * self.n_blocks + block]
-            if block == first:
-                both &= <uint64_t>-1 << ((i + 1) & 63)
-            if block == last:
-                both &= <uint64_t>-1 >> (63 - ((j - 1) & 63))
-            if both:
-                return True
-        return False
-
-    cdef void _find_tops(self, int32_t i, int32_t j, const double* bases) noexcept nogil:
-        cdef int32_t state, k
-        cdef double value, best = 0
-        cdef size_t row = self._place(i, 0) + j, step = self.n_words + 1
-        for state in range(self.tables.n_states):
-            value = bases[state]
+            tops[state] = bases[state]
             if self.tables.has_levels[state]:
-                value *= self.bare[state]
+                tops[state] *= self.bare[state]
                 for k in range(self.tables.first_unary[state], self.tables.first_unary[state + 1]):
-                    value += self.unary[k] * bases[self.tables.unary[k].child]
-            self.inside[row + state * step] = value
-            best = max(best, value * self.prior[state])
-        for state in range(self.tables.n_states):
-            value = self.inside[row + state * step]
-            self._set_top(i, j, state, value if value * self.prior[state] >= self.beam * best else 0)
+                    tops[state] += self.unary[k] * bases[self.tables.unary[k].child]
 
-    cdef void _set_top(self, int32_t i, int32_t j, int32_t state, double value) noexcept nogil:
-        cdef size_t row = <size_t>i * self.tables.n_states + state, column = <size_t>j * self.tables.n_states + state
-        self.inside[row * (self.n_words + 1) + j] = self.inside[column * (self.n_words + 1) + i] = value
-        if value > 0:
+    cdef void _keep(self, int32_t i, int32_t j, size_t cell) noexcept nogil:
+        """Drop the tops of a span that are far below the best one, and keep the others for larger spans."""
+        cdef size_t n_states = self.tables.n_states, row, column, state
+        cdef double* tops = &self.tops[cell * n_states]
+        cdef double best = 0
+        for state in range(n_states):
+            best = max(best, tops[state] * self.prior[state])
+        for state in range(n_states):
+            if tops[state] == 0 or tops[state] * self.prior[state] < self.beam * best:
+                tops[state] = 0
+                continue
+            row, column = i * n_states + state, j * n_states + state
+            self.inside[row * (self.n_words + 1) + j] = self.inside[column * (self.n_words + 1) + i] = tops[state]
             self.splits[row * self.n_blocks + (j >> 6)] |= <uint64_t>1 << (j & 63)
             self.splits[column * self.n_blocks + (i >> 6)] |= <uint64_t>1 << (i & 63)
+            self.kept[cell * self.n_state_blocks + (state >> 6)] |= <uint64_t>1 << (state & 63)
 
     cdef double _find_total(self, double* outside) noexcept nogil:
         """Set the outside probabilities of what may be under the root. Return the probability of the sentence."""
@@ -225,6 +237,20 @@ cdef class CoarsePass:
             for split in range(i + 1, j):
                 left_outside[split] += factor * right[split]
                 right_outside[split] += factor * left[split]
+
+    cdef bint _has_split(self, int32_t i, int32_t j, size_t row, size_t column) noexcept nogil:
+        """Return whether some position between i and j is in both sets."""
+        cdef size_t block, first = (i + 1) >> 6, last = (j - 1) >> 6
+        cdef uint64_t both
+        for block in range(first, last + 1):
+            both = self.splits[row * self.n_blocks + block] & self.splits[column * self.n_blocks + block]
+            if block == first:
+                both &= <uint64_t>-1 << ((i + 1) & 63)
+            if block == last:
+                both &= <uint64_t>-1 >> (63 - ((j - 1) & 63))
+            if both:
+                return True
+        return False
 
 
 def _priors(grammar):
