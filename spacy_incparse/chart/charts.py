@@ -23,7 +23,8 @@ class Chart:
     """The forest of a sentence.
 
     source: "chart"; "relaxed" if the grammar has no tree and neighbours may stand under no phrase; "flat" if even then
-    there is none, and the forest is empty. unmet: the constraints that were dropped because no tree satisfies them.
+    there is none, or the forest would be too large, and it is empty. unmet: the constraints that were dropped because
+    no tree satisfies them.
     """
 
     forest: Forest
@@ -44,7 +45,8 @@ class ChartBuilder:
 
         tags: for each word its tag, or several with their scores, of which only the tags count here; None stands for
         all tags that training saw, and so does a tag that it did not see. constraints: see `parsers.constraints`.
-        mask: see `ForestBuilder.build`. relax: whether a sentence without a tree is tried again.
+        mask: see `ForestBuilder.build`; if nothing is left, the sentence is tried again without it. relax: whether a
+        sentence without a tree is tried again with fewer demands.
         """
         words = [self.grammar.lexical_rules(tag) for tag in tags]
         kept = limits.possible(constraints, self.grammar, len(words))
@@ -58,11 +60,13 @@ class ChartBuilder:
     def _build(
         self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], mask: np.ndarray | None, relax: bool
     ) -> Chart:
-        for source, builder in (("chart", self._strict), ("relaxed", self._relaxed if relax else None)):
-            if builder is not None:
-                needed = limits.limiting(constraints, len(words))
+        needed = limits.limiting(constraints, len(words))
+        for source, builder in (("chart", self._strict), ("relaxed", self._relaxed)):
+            if source == "chart" or relax:
                 bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
                 forest = builder.build(words, bounds, mask)
+                if not forest and mask is not None:
+                    forest = builder.build(words, bounds)
                 if forest:
                     return Chart(forest, source)
         return Chart(Forest(), "flat")

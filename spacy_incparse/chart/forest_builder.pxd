@@ -1,5 +1,5 @@
 # CKY without scores: first what can be made at all, then what is part of a tree, then the forest.
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.chart.forest cimport Forest
@@ -28,8 +28,13 @@ cdef class ForestBuilder:
     cdef vector[int32_t] first_lexical
     cdef SpanLimits limits
     cdef const uint8_t* mask            # by cell, then state of the grammar; NULL: all are allowed
+    cdef int64_t max_edges
+    cdef int64_t n_edges                # of the forest, at most: all lexical rules of its words are counted
+    cdef readonly bint is_too_large     # whether the last sentence had more than `max_edges`
     cdef Forest forest
-    cdef void _run(self) noexcept nogil
+    cdef void _find_all(self) noexcept nogil
+    cdef void _mark_all(self) noexcept nogil
+    cdef void _add_all(self) noexcept nogil
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_tops(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil

@@ -7,7 +7,7 @@ al. 2008, section 2), and a third one writes that down. Each takes time in n^2 t
 two visit the edges of the forest.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from spacy_incparse.chart.bits cimport pop_lowest
 from spacy_incparse.chart.forest cimport (
@@ -16,15 +16,20 @@ from spacy_incparse.chart.forest cimport (
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport SpanLimits, cell_of
 
+MAX_EDGES = 50_000_000
+
 
 cdef class ForestBuilder:
-    """Builds the forests of sentences under one grammar. Not for several threads at a time."""
+    """Builds the forests of sentences under one grammar. Not for several threads at a time.
 
-    def __init__(self, RuleTables tables):
-        self.tables = tables
+    max_edges: of a forest, each of which takes 12 bytes; a larger one is not built.
+    """
+
+    def __init__(self, RuleTables tables, int64_t max_edges=MAX_EDGES):
+        self.tables, self.max_edges = tables, max_edges
 
     def build(self, words, SpanLimits limits=None, const uint8_t[:, ::1] mask=None):
-        """Return the forest of a sentence.
+        """Return the forest of a sentence; an empty one if there is no tree or the forest `is_too_large`.
 
         words: for each word the numbers of its lexical rules, ascending. mask: bytes (n_spans, n_states of the
         grammar), 0 for what is pruned; the row of a span is `span_number(start, end)`.
@@ -38,7 +43,7 @@ cdef class ForestBuilder:
         if mask is not None and (<size_t>mask.shape[0], <size_t>mask.shape[1]) != (n_cells, n_own):
             raise ValueError(f"the mask has the shape {mask.shape[0], mask.shape[1]}, not {n_cells, n_own}")
         self.forest, self.limits, self.n_words = Forest(), limits, n_words
-        self.forest.n_words = n_words
+        self.forest.n_words, self.n_edges, self.is_too_large = n_words, 0, False
         self.mask = &mask[0, 0] if mask is not None and mask.size else NULL
         self._copy_words(words)
         if n_words:
@@ -49,7 +54,13 @@ cdef class ForestBuilder:
             self.bases.assign(n_states, NO_NODE)
             self.tops.resize(n_cells * n_states)
             with nogil:
-                self._run()
+                self._find_all()
+                self._mark_all()
+            self.is_too_large = self.n_edges > self.max_edges
+            if self.n_edges and not self.is_too_large:
+                self.forest.edges.reserve(self.n_edges)
+                with nogil:
+                    self._add_all()
         self.mask = NULL
         return self.forest
 
@@ -62,31 +73,15 @@ cdef class ForestBuilder:
                 self.lexical.push_back(rule)
         self.first_lexical.push_back(<int32_t>self.lexical.size())
 
-    cdef void _run(self) noexcept nogil:
+    # First pass: what can be made
+
+    cdef void _find_all(self) noexcept nogil:
         cdef int32_t i, j
         for j in range(1, self.n_words + 1):
             for i in range(j - 1, -1, -1):
                 if self.limits is None or self.limits.allows_span(cell_of(i, j)):
                     self._find_bases(i, j)
                     self._find_tops(i, j)
-        cdef uint8_t* flags = &self.flags[cell_of(0, self.n_words) * self.tables.n_states]
-        cdef bint has_tree = False
-        cdef size_t k
-        for k in range(self.tables.roots.size()):
-            if flags[self.tables.roots[k].child] & TOP:
-                flags[self.tables.roots[k].child] |= USED_TOP
-                has_tree = True
-        if not has_tree:
-            return
-        for j in range(self.n_words, 0, -1):
-            for i in range(j):
-                self._mark_used(i, j)
-        for j in range(1, self.n_words + 1):
-            for i in range(j - 1, -1, -1):
-                self._add_nodes(i, j)
-        self._add_goal()
-
-    # First pass: what can be made
 
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
@@ -146,14 +141,29 @@ cdef class ForestBuilder:
                 return True
         return False
 
-    # Second pass: what is part of a tree
+    # Second pass: what is part of a tree, and how many edges this has
+
+    cdef void _mark_all(self) noexcept nogil:
+        cdef uint8_t* flags = &self.flags[cell_of(0, self.n_words) * self.tables.n_states]
+        cdef int32_t i, j
+        cdef size_t k
+        for k in range(self.tables.roots.size()):
+            if flags[self.tables.roots[k].child] & TOP:
+                flags[self.tables.roots[k].child] |= USED_TOP
+                self.n_edges += 1
+        for j in range(self.n_words, 0, -1):
+            for i in range(j):
+                if self.n_edges:
+                    self._mark_used(i, j)
 
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
         cdef uint8_t* flags = &self.flags[cell * self.tables.n_states]
         cdef int32_t state
         self._mark_bases(cell, flags)
-        if j > i + 1:
+        if j == i + 1:
+            self.n_edges += self.first_lexical[j] - self.first_lexical[i] + 1
+        else:
             for state in range(self.tables.n_states):
                 if flags[state] & USED_BASE:
                     self._mark_children(i, j, state)
@@ -165,9 +175,11 @@ cdef class ForestBuilder:
                 continue
             if flags[state] & BASE and self._allows_bare(cell, state):
                 flags[state] |= USED_BASE
+                self.n_edges += self.tables.has_levels[state]
             for k in range(self.tables.first_unary[state], self.tables.first_unary[state + 1]):
                 if flags[self.tables.unary[k].child] & BASE and self._allows_unary(cell, k):
                     flags[self.tables.unary[k].child] |= USED_BASE
+                    self.n_edges += 1
 
     cdef void _mark_children(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         cdef size_t n_states = self.tables.n_states
@@ -185,10 +197,18 @@ cdef class ForestBuilder:
                 splits = row[block] & column[block]
                 while splits:
                     split = <int32_t>block * 64 + pop_lowest(&splits)
+                    self.n_edges += 1
                     self.flags[cell_of(i, split) * n_states + rule.left] |= USED_TOP
                     self.flags[cell_of(split, j) * n_states + rule.right] |= USED_TOP
 
     # Third pass: the forest
+
+    cdef void _add_all(self) noexcept nogil:
+        cdef int32_t i, j
+        for j in range(1, self.n_words + 1):
+            for i in range(j - 1, -1, -1):
+                self._add_nodes(i, j)
+        self._add_goal()
 
     cdef void _add_nodes(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)

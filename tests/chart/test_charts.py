@@ -157,6 +157,19 @@ def test_a_mask_leaves_out_what_it_excludes(trees, data):
     assert sorted(found) == sorted(filter(is_allowed, everything))
 
 
+def test_a_chart_without_a_tree_is_built_again_without_the_mask(sample_grammar):
+    tags = ["DT", "NN", "VBD", "NN"]
+    chart = ChartBuilder(sample_grammar).build(tags, mask=np.zeros((10, len(sample_grammar.states)), np.uint8))
+    assert (chart.source, count_derivations(chart.forest)) == ("chart", 1)
+
+
+def test_a_forest_that_is_too_large(sample_grammar, sample_forest):
+    words = lexical_rules(sample_grammar, ["NN", "VBD", "NN", "IN", "NN", "IN", "DT", "NN"])
+    for spare, is_too_large in ((-1, True), (len(words), False)):
+        builder = ForestBuilder(RuleTables(sample_grammar), sample_forest.n_edges + spare)
+        assert (bool(builder.build(words)), builder.is_too_large) == (not is_too_large, is_too_large)
+
+
 def test_wrong_masks_are_refused(sample_grammar):
     builder = ForestBuilder(RuleTables(sample_grammar))
     with pytest.raises(ValueError, match="the mask has the shape"):

@@ -23,9 +23,9 @@ def node_posteriors(forest, probabilities, grammar):
     """The probabilities of bases and tops over each span, from a forest."""
     shape = forest.n_words * (forest.n_words + 1) // 2, len(grammar.states)
     bases, tops = np.zeros(shape), np.zeros(shape)
-    levels = set(grammar.unary.ravel().tolist())
+    levels, all_rules = set(grammar.unary.ravel().tolist()), forest.edge_array()[:, 0]
     for (state, edges), (_, start, end, _) in zip(edges_by_node(forest), forest.node_array().tolist(), strict=True):
-        rules = forest.edge_array()[list(edges), 0]
+        rules = all_rules[list(edges)]
         is_base = ((rules >= 0) & ((rules < grammar.first_unary) | (rules >= grammar.first_lexical))).all()
         for table, is_meant in ((bases, is_base), (tops, not is_base or state not in levels)):
             if is_meant and state >= 0:
@@ -96,6 +96,16 @@ def test_long_and_impossible_sentences(sample_grammar):
     chart = ChartBuilder(sample_grammar).build(tags, mask=mask)
     assert chart.source == "chart"
     assert 0 < mask.mean() < 0.2
+
+
+def test_posteriors_of_a_sentence_with_more_words_than_a_block_of_bits_has_positions(sample_grammar):
+    model = Pcfg.estimate([], sample_grammar)
+    tags = ["DT", "NN", "VBD"] + ["DT", "NN", "IN"] * 44 + ["NN"]
+    found = CoarsePass(model, 3.0).posteriors([sample_grammar.lexical_rules(tag) for tag in tags])
+    forest = ChartBuilder(sample_grammar).build(tags).forest
+    expected = node_posteriors(forest, marginals(forest, model.scores(forest)), sample_grammar)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
 
 
 def test_scores_of_words(sample_grammar):
