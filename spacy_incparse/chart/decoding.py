@@ -1,10 +1,12 @@
-"""Choosing a tree by marginals: highest expected F, or highest product of rule probabilities.
+"""Choosing a tree by marginals: highest expected F, or highest product of rule probabilities; phrases' probabilities.
 
-Both are Viterbi over other scores. The most probable derivation need not have the most phrases right, because its
-phrases may have less probability than those that many other derivations share.
+Both choices are Viterbi over other scores. The most probable derivation need not have the most phrases right: many
+other derivations may share phrases that it does not have.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,6 +28,20 @@ def expected_f_scores(
     gains = labels.expected(forest, marginals) - threshold
     gains[:, list(ignored)] = 0
     return labels.edge_scores(forest, gains)
+
+
+def phrase_probabilities(
+    forest: Forest, marginals: np.ndarray, labels: EdgeLabels, names: Sequence[str], least: float = 1e-6
+) -> dict[tuple[str, int, int], float]:
+    """Return the probability of each phrase (label, start, end) that has at least some probability.
+
+    names: the labels of the grammar. A label that a tree may have twice over the same words counts once, at most.
+    """
+    table, spans = labels.expected(forest, marginals), labels.spans(forest)
+    return {
+        (names[label], int(spans[row, 0]), int(spans[row, 1])): min(float(table[row, label]), 1.0)
+        for row, label in zip(*(table >= least).nonzero(), strict=True)
+    }
 
 
 def max_rule_scores(marginals: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """What is in a chart: the trees of the treebank, those that satisfy constraints, and some tree for every sentence."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.rule_tables import RuleTables
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, MAX_TREES, TREEBANKS, grammar_of, lexical_rules
 from tests.reference.chart import Enumeration, count_derivations, edge_keys, forest_derivations
 from tests.reference.constraints import satisfies
 
+SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
 FEW = settings(max_examples=60, deadline=None)
 
 
@@ -206,3 +209,23 @@ def test_forests_can_be_pickled(sample_forest):
     assert other.n_words == sample_forest.n_words
     for name in ("node_array", "edge_array", "child_array"):
         np.testing.assert_array_equal(getattr(other, name)(), getattr(sample_forest, name)())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Markovization(),
+        Markovization("left", horizontal=2, collapse_unaries=True),
+        Markovization("head", horizontal=1, vertical=2, head_tag_labels=("VP",)),
+        Markovization(anchor=True, horizontal=1, vertical=1, annotate_tags=True),
+    ],
+    ids=lambda options: options.branching,
+)
+def test_the_sample_treebank_is_in_its_charts(options):
+    trees = read_treebank(SAMPLE)
+    grammar = grammar_of(trees, options)
+    builder = ChartBuilder(grammar)
+    for tree in trees[::20]:
+        forest = builder.build(tree.tags).forest
+        edges = forest.find(numbered(grammar.steps(markovize(tree.arrays, options, HEADS)), grammar))
+        assert derived_tree(forest, edges, grammar, tree.words, tree.tags) == tree

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.decoding import expected_f_scores, max_rule_scores
+from spacy_incparse.chart.decoding import expected_f_scores, max_rule_scores, phrase_probabilities
 from spacy_incparse.chart.derived_trees import derived_tree
 from spacy_incparse.chart.edge_labels import EdgeLabels
 from spacy_incparse.chart.recurrences import marginals, viterbi
@@ -44,12 +44,16 @@ def expected_brackets(brackets, shares):
 def test_expected_numbers_of_brackets(case, seed):
     grammar, _, forest, _ = case
     scores, _, brackets, shares = all_trees(case, seed)
-    labels = EdgeLabels(grammar)
-    table, spans = labels.expected(forest, marginals(forest, scores)), labels.spans(forest).tolist()
+    labels, probabilities = EdgeLabels(grammar), marginals(forest, scores)
+    table, spans = labels.expected(forest, probabilities), labels.spans(forest).tolist()
     found = {
         (grammar.labels[label], *spans[row]): table[row, label] for row, label in zip(*table.nonzero(), strict=True)
     }
-    assert found == pytest.approx(dict(expected_brackets(brackets, shares)))
+    expected = expected_brackets(brackets, shares)
+    assert found == pytest.approx(dict(expected))
+    phrases = phrase_probabilities(forest, probabilities, labels, grammar.labels, least=0.01)
+    wanted = {phrase: min(p, 1.0) for phrase, p in expected.items() if p >= 0.01}
+    assert phrases == pytest.approx(wanted)
 
 
 @FEW
