@@ -12,6 +12,7 @@ cdef enum:
     TOP = 2        # made by these or by a unary rule applied to them
     USED_BASE = 4  # and part of a tree
     USED_TOP = 8
+    LEXICAL = 16   # a lexical rule of the word makes it
 
 
 cdef class ForestBuilder:
@@ -19,6 +20,9 @@ cdef class ForestBuilder:
     cdef int32_t n_words
     cdef size_t n_blocks                # 64 positions each
     cdef vector[uint8_t] flags          # by cell, then state
+    cdef vector[int32_t] candidates     # of the current cell: the states that may be over it
+    cdef vector[int32_t] made           # the states with BASE or TOP, ascending, by cell
+    cdef vector[size_t] made_ranges     # by cell: the first place in `made`, and one after the last
     # Bit k of row (i, state): there is a top from i to k. Bit k of column (j, state): there is a top from k to j.
     cdef vector[uint64_t] rows
     cdef vector[uint64_t] columns
@@ -35,9 +39,11 @@ cdef class ForestBuilder:
     cdef void _find_all(self) noexcept nogil
     cdef void _mark_all(self) noexcept nogil
     cdef void _add_all(self) noexcept nogil
+    cdef void _find_candidates(self, size_t cell) noexcept nogil
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_tops(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil
+    cdef void _note_made(self, size_t cell) noexcept nogil
     cdef bint _is_made(self, int32_t i, int32_t j, int32_t state) noexcept nogil
     cdef bint _may_be_top(self, size_t cell, int32_t state, const uint8_t* flags) noexcept nogil
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil
@@ -49,6 +55,5 @@ cdef class ForestBuilder:
     cdef void _add_binary_edges(self, int32_t i, int32_t j, int32_t state) noexcept nogil
     cdef void _add_unary_edges(self, size_t cell, int32_t state, const uint8_t* flags) noexcept nogil
     cdef void _add_goal(self) noexcept nogil
-    cdef bint _allows(self, size_t cell, int32_t state) noexcept nogil
     cdef bint _allows_bare(self, size_t cell, int32_t state) noexcept nogil
     cdef bint _allows_unary(self, size_t cell, int32_t entry) noexcept nogil

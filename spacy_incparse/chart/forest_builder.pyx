@@ -52,6 +52,8 @@ cdef class ForestBuilder:
             self.rows.assign((n_words + 1) * n_states * self.n_blocks, 0)
             self.columns.assign((n_words + 1) * n_states * self.n_blocks, 0)
             self.bases.assign(n_states, NO_NODE)
+            self.made.clear()
+            self.made_ranges.assign(2 * n_cells, 0)
             self.tops.resize(n_cells * n_states)
             with nogil:
                 self._find_all()
@@ -80,28 +82,40 @@ cdef class ForestBuilder:
         for j in range(1, self.n_words + 1):
             for i in range(j - 1, -1, -1):
                 if self.limits is None or self.limits.allows_span(cell_of(i, j)):
+                    self._find_candidates(cell_of(i, j))
                     self._find_bases(i, j)
                     self._find_tops(i, j)
+                    self._note_made(cell_of(i, j))
+
+    cdef void _find_candidates(self, size_t cell) noexcept nogil:
+        """Find the states that may be over a span, at least under a unary rule."""
+        cdef int32_t state, n_own = self.tables.n_states - (self.tables.glue >= 0)
+        cdef const uint8_t* mask = self.mask + cell * n_own if self.mask != NULL else NULL
+        self.candidates.clear()
+        for state in range(self.tables.n_states):
+            if mask != NULL and state < n_own and not mask[state]:
+                continue
+            if self.limits is None or self.limits.allows_base(cell, state):
+                self.candidates.push_back(state)
 
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil:
-        cdef size_t cell = cell_of(i, j)
-        cdef uint8_t* flags = &self.flags[cell * self.tables.n_states]
-        cdef int32_t state
+        cdef uint8_t* flags = &self.flags[cell_of(i, j) * self.tables.n_states]
+        cdef size_t k
         if j == i + 1:
             self._find_words(i, flags)
             return
-        for state in range(self.tables.n_states):
-            if self._allows(cell, state) and self._is_made(i, j, state):
-                flags[state] |= BASE
+        for k in range(self.candidates.size()):
+            if self._is_made(i, j, self.candidates[k]):
+                flags[self.candidates[k]] |= BASE
 
     cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil:
-        cdef int32_t k, state
+        cdef int32_t k
+        cdef size_t c
         for k in range(self.first_lexical[i], self.first_lexical[i + 1]):
-            state = self.tables.lexical_states[self.lexical[k] - self.tables.first_lexical]
-            if self._allows(cell_of(i, i + 1), state):
-                flags[state] |= BASE
-        if self.tables.glue >= 0:
-            flags[self.tables.glue] |= BASE
+            flags[self.tables.lexical_states[self.lexical[k] - self.tables.first_lexical]] |= LEXICAL
+        for c in range(self.candidates.size()):
+            if flags[self.candidates[c]] & LEXICAL or self.candidates[c] == self.tables.glue:
+                flags[self.candidates[c]] |= BASE
 
     cdef bint _is_made(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         """Return whether some binary rule makes a state."""
@@ -124,7 +138,9 @@ cdef class ForestBuilder:
         cdef size_t n_states = self.tables.n_states
         cdef uint8_t* flags = &self.flags[cell * n_states]
         cdef int32_t state
-        for state in range(self.tables.n_states):
+        cdef size_t k
+        for k in range(self.candidates.size()):
+            state = self.candidates[k]
             if self._may_be_top(cell, state, flags):
                 flags[state] |= TOP
                 self.rows[(i * n_states + state) * self.n_blocks + (j >> 6)] |= <uint64_t>1 << (j & 63)
@@ -134,12 +150,20 @@ cdef class ForestBuilder:
         cdef int32_t k
         if flags[state] & BASE and self._allows_bare(cell, state):
             return True
-        if not self._allows(cell, state):
-            return False
         for k in range(self.tables.first_unary[state], self.tables.first_unary[state + 1]):
             if flags[self.tables.unary[k].child] & BASE and self._allows_unary(cell, k):
                 return True
         return False
+
+    cdef void _note_made(self, size_t cell) noexcept nogil:
+        """Keep the list of the states over a span for the other passes."""
+        cdef const uint8_t* flags = &self.flags[cell * self.tables.n_states]
+        cdef size_t k
+        self.made_ranges[2 * cell] = self.made.size()
+        for k in range(self.candidates.size()):
+            if flags[self.candidates[k]] & (BASE | TOP):
+                self.made.push_back(self.candidates[k])
+        self.made_ranges[2 * cell + 1] = self.made.size()
 
     # Second pass: what is part of a tree, and how many edges this has
 
@@ -159,18 +183,20 @@ cdef class ForestBuilder:
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
         cdef uint8_t* flags = &self.flags[cell * self.tables.n_states]
-        cdef int32_t state
+        cdef size_t m
         self._mark_bases(cell, flags)
         if j == i + 1:
             self.n_edges += self.first_lexical[j] - self.first_lexical[i] + 1
-        else:
-            for state in range(self.tables.n_states):
-                if flags[state] & USED_BASE:
-                    self._mark_children(i, j, state)
+            return
+        for m in range(self.made_ranges[2 * cell], self.made_ranges[2 * cell + 1]):
+            if flags[self.made[m]] & USED_BASE:
+                self._mark_children(i, j, self.made[m])
 
     cdef void _mark_bases(self, size_t cell, uint8_t* flags) noexcept nogil:
         cdef int32_t state, k
-        for state in range(self.tables.n_states):
+        cdef size_t m
+        for m in range(self.made_ranges[2 * cell], self.made_ranges[2 * cell + 1]):
+            state = self.made[m]
             if not flags[state] & USED_TOP:
                 continue
             if flags[state] & BASE and self._allows_bare(cell, state):
@@ -214,8 +240,10 @@ cdef class ForestBuilder:
         cdef size_t cell = cell_of(i, j)
         cdef size_t n_states = self.tables.n_states
         cdef const uint8_t* flags = &self.flags[cell * n_states]
+        cdef size_t m, first = self.made_ranges[2 * cell], last = self.made_ranges[2 * cell + 1]
         cdef int32_t state
-        for state in range(self.tables.n_states):
+        for m in range(first, last):
+            state = self.made[m]
             if flags[state] & USED_BASE:
                 self.bases[state] = self._add_node(state, i, j)
                 if j == i + 1:
@@ -224,7 +252,8 @@ cdef class ForestBuilder:
                     self._add_binary_edges(i, j, state)
                 if not self.tables.has_levels[state]:
                     self.tops[cell * n_states + state] = self.bases[state]
-        for state in range(self.tables.n_states):
+        for m in range(first, last):
+            state = self.made[m]
             if flags[state] & USED_TOP and self.tables.has_levels[state]:
                 self.tops[cell * n_states + state] = self._add_node(state, i, j)
                 self._add_unary_edges(cell, state, flags)
@@ -284,14 +313,7 @@ cdef class ForestBuilder:
                 self.forest.edges.push_back(EdgeC(self.tables.roots[k].rule, self.tops[row + child], NO_NODE))
         self.forest.first_edges.push_back(<int32_t>self.forest.edges.size())
 
-    # What limits and the mask allow
-
-    cdef bint _allows(self, size_t cell, int32_t state) noexcept nogil:
-        """Return whether a state may be over a span, at least under a unary rule."""
-        if self.mask != NULL and state != self.tables.glue:
-            if not self.mask[cell * (self.tables.n_states - (self.tables.glue >= 0)) + state]:
-                return False
-        return self.limits is None or self.limits.allows_base(cell, state)
+    # What limits allow
 
     cdef bint _allows_bare(self, size_t cell, int32_t state) noexcept nogil:
         return self.limits is None or self.limits.allows_bare(cell, state)
