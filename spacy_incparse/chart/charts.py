@@ -39,45 +39,54 @@ class ChartBuilder:
         self.grammar = grammar
 
     def build(
-        self, tags: Tags, constraints: Sequence[Constraint] = (), mask: np.ndarray | None = None, *, relax: bool = True
+        self,
+        tags: Tags,
+        constraints: Sequence[Constraint] = (),
+        masks: Sequence[np.ndarray] = (),
+        *,
+        relax: bool = True,
     ) -> Chart:
         """Return the chart of a sentence.
 
         tags: for each word its tag, or several with their scores, of which only the tags count here; None stands for
         all tags that training saw, and so does a tag that it did not see. constraints: see `parsers.constraints`.
-        mask: see `ForestBuilder.build`; if nothing is left, the sentence is tried again without it. relax: whether a
-        sentence without a tree is tried again with fewer demands.
+        masks: see `ForestBuilder.build`; where one leaves no tree, the next is tried, and none at all last. relax:
+        whether neighbours may stand under no phrase, and constraints may be dropped, where there is no tree.
         """
         words = [self.grammar.lexical_rules(tag) for tag in tags]
         kept = limits.possible(constraints, self.grammar, len(words))
-        chart = self._build(words, kept, mask, relax)
+        chart = self._build(words, kept, masks, relax)
         if chart.source == "flat" and kept and relax:
-            kept = self._met(words, kept, mask)
-            chart = self._build(words, kept, mask, relax)
+            kept = self._met(words, kept, masks)
+            chart = self._build(words, kept, masks, relax)
         unmet = tuple(constraint for constraint in constraints if constraint not in kept)
         return Chart(chart.forest, chart.source, unmet)
 
     def _build(
-        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], mask: np.ndarray | None, relax: bool
+        self,
+        words: Sequence[Sequence[int]],
+        constraints: Sequence[Constraint],
+        masks: Sequence[np.ndarray],
+        relax: bool,
     ) -> Chart:
+        builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
         needed = limits.limiting(constraints, len(words))
-        for source, builder in (("chart", self._strict), ("relaxed", self._relaxed)):
-            if source == "chart" or relax:
-                bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
-                forest = builder.build(words, bounds, mask)
-                if not forest and mask is not None:
-                    forest = builder.build(words, bounds)
-                if forest:
-                    return Chart(forest, source)
+        bounds = [SpanLimits(self.grammar, each.tables, needed, len(words)) if needed else None for _, each in builders]
+        for group in (masks, [None]):
+            for (source, builder), limit in zip(builders, bounds, strict=True):
+                for mask in group:
+                    forest = builder.build(words, limit, mask)
+                    if forest:
+                        return Chart(forest, source)
         return Chart(Forest(), "flat")
 
     def _met(
-        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], mask: np.ndarray | None
+        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[np.ndarray]
     ) -> list[Constraint]:
         """Return the constraints that can be met together with those before them."""
         kept: list[Constraint] = []
         for constraint in constraints:
-            if self._build(words, [*kept, constraint], mask, True).forest:
+            if self._build(words, [*kept, constraint], masks, True).forest:
                 kept.append(constraint)
         return kept
 

@@ -39,6 +39,9 @@ cdef class CoarsePass:
     cdef vector[double] base_outside     # of the current cell
     cdef vector[double] words            # by word and lexical rule: 0 for what a word cannot be
     cdef double total
+    cdef vector[int32_t] whole           # states of phrases and words
+    cdef vector[double] before           # by position: the sum over all sequences of pieces up to it
+    cdef vector[double] behind           # and from it on
     cdef inline size_t _place(self, int32_t p, int32_t state) noexcept nogil
     cdef bint _has_split(self, int32_t i, int32_t j, size_t row, size_t column) noexcept nogil
     cdef void _run_inside(self) noexcept nogil
@@ -46,7 +49,9 @@ cdef class CoarsePass:
     cdef void _join(self, size_t left_cell, size_t right_cell, double* bases) noexcept nogil
     cdef void _find_tops(self, size_t cell, const double* bases) noexcept nogil
     cdef void _keep(self, int32_t i, int32_t j, size_t cell) noexcept nogil
-    cdef double _find_total(self, double* outside) noexcept nogil
+    cdef double _find_total(self) noexcept nogil
+    cdef double _find_pieces(self) noexcept nogil
+    cdef double _piece(self, int32_t i, int32_t j) noexcept nogil
     cdef void _run_outside(self, double* base_posteriors, double* top_posteriors) noexcept nogil
     cdef void _set_bases_outside(self, int32_t i, int32_t j) noexcept nogil
     cdef void _pass_down(self, int32_t i, int32_t j, int32_t state, double value) noexcept nogil

@@ -8,9 +8,12 @@
 Probabilities are plain doubles, each word's multiplied by a constant. Two thresholds save time: in each span, states
 whose inside probability times prior is less than `beam` times the best one's are dropped (Goodman 1997), and what
 has a posterior below `floor` passes nothing down.
+
+A sentence may also be a sequence of pieces, each with the probability of what it is times a small one, `PIECE`. So
+there are posteriors for sentences that the grammar has no tree for.
 """
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, uint64_t
 
 import numpy as np
@@ -18,6 +21,12 @@ import numpy as np
 from spacy_incparse.chart.bits cimport pop_lowest
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport cell_of
+
+from spacy_incparse.chart.rule_scores import GLUE_SCORE
+from spacy_incparse.chart.rule_tables import whole_states
+
+
+cdef double PIECE = exp(GLUE_SCORE)
 
 
 cdef class CoarsePass:
@@ -39,6 +48,7 @@ cdef class CoarsePass:
         self.roots = probabilities[grammar.first_root :].tolist()
         self.bare = np.exp(model.bare).tolist()
         self.prior = _priors(grammar).tolist()
+        self.whole = whole_states(grammar)
         self._pair_rules(grammar, probabilities)
 
     def _pair_rules(self, grammar, probabilities):
@@ -55,7 +65,8 @@ cdef class CoarsePass:
         self.first_made = np.searchsorted(np.sort(pairs), np.arange(n * n + 1)).tolist()
 
     def posteriors(self, words, const double[:, ::1] scores=None):
-        """Return the probabilities of bases and of tops: twice float64 (n_spans, n_states); None if there is no tree.
+        """Return the probabilities of bases and of tops: twice float64 (n_spans, n_states); None if the
+        sentence has no words or its probability is too small for a double.
 
         A base is made by a binary or lexical rule; a top is that with at most one unary rule on it. words: for each
         word the numbers of its lexical rules. scores: log probabilities (n_words, n_lexical) to add to those of lexical
@@ -71,7 +82,7 @@ cdef class CoarsePass:
         cdef double[:, ::1] bases = base_table, tops = top_table
         with nogil:
             self._run_inside()
-            self.total = self._find_total(&self.outside[0])
+            self.total = self._find_total()
             if 0 < self.total < INFINITY:
                 self._run_outside(&bases[0, 0], &tops[0, 0])
         return (base_table, top_table) if 0 < self.total < INFINITY else None
@@ -175,15 +186,41 @@ cdef class CoarsePass:
             self.splits[column * self.n_blocks + (i >> 6)] |= <uint64_t>1 << (i & 63)
             self.kept[cell * self.n_state_blocks + (state >> 6)] |= <uint64_t>1 << (state & 63)
 
-    cdef double _find_total(self, double* outside) noexcept nogil:
-        """Set the outside probabilities of what may be under the root. Return the probability of the sentence."""
+    cdef double _find_total(self) noexcept nogil:
+        """Set the outside probabilities of what may be on top. Return the probability of the sentence."""
+        cdef double total = self._find_pieces()
+        cdef int32_t i, j
         cdef size_t k, place
-        cdef double total = 0
+        for j in range(1, self.n_words + 1):
+            for i in range(j):
+                for k in range(self.whole.size()):
+                    self.outside[self._place(i, self.whole[k]) + j] = PIECE * self.before[i] * self.behind[j]
         for k in range(self.roots.size()):
             place = self._place(0, self.tables.roots[k].child) + self.n_words
-            outside[place] += self.roots[k]
+            self.outside[place] += self.roots[k]
             total += self.roots[k] * self.inside[place]
         return total
+
+    cdef double _find_pieces(self) noexcept nogil:
+        """Sum over the sequences of pieces before and behind each position. Return the sum for the sentence."""
+        cdef int32_t i, j
+        self.before.assign(self.n_words + 1, 0)
+        self.behind.assign(self.n_words + 1, 0)
+        self.before[0] = self.behind[self.n_words] = 1
+        for j in range(1, self.n_words + 1):
+            for i in range(j):
+                self.before[j] += self.before[i] * self._piece(i, j)
+        for i in range(self.n_words - 1, -1, -1):
+            for j in range(i + 1, self.n_words + 1):
+                self.behind[i] += self._piece(i, j) * self.behind[j]
+        return self.behind[0]
+
+    cdef double _piece(self, int32_t i, int32_t j) noexcept nogil:
+        cdef double total = 0
+        cdef size_t k
+        for k in range(self.whole.size()):
+            total += self.tops[cell_of(i, j) * self.tables.n_states + self.whole[k]]
+        return PIECE * total
 
     # Outside
 

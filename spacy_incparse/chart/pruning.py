@@ -21,7 +21,8 @@ from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.transforms.markovize import Markovization
 from spacy_incparse.transforms.state_labels import ACTIVE, label_parts, passive_label
 
-BEAM, FLOOR = 1e-5, 1e-7  # of the coarse pass
+THRESHOLDS = (1e-4, 1e-6)
+BEAM, FLOOR = 1e-3, 1e-5  # of the coarse pass
 
 
 def coarse(settings: Markovization) -> Markovization:
@@ -41,13 +42,19 @@ class Pruner:
     """Computes masks for `ChartBuilder.build` from the posteriors of a coarse grammar.
 
     model: of a grammar of trees markovized with `coarse(settings)`. fine: the grammar whose charts are pruned.
-    threshold: the posterior below which a state is left out.
+    thresholds: the posterior below which a state is left out, and lower ones for charts in which nothing is left.
     """
 
     def __init__(
-        self, model: Pcfg, fine: Grammar, *, threshold: float = 1e-4, beam: float = BEAM, floor: float = FLOOR
+        self,
+        model: Pcfg,
+        fine: Grammar,
+        *,
+        thresholds: Sequence[float] = THRESHOLDS,
+        beam: float = BEAM,
+        floor: float = FLOOR,
     ):
-        self.model, self.fine, self.threshold = model, fine, threshold
+        self.model, self.fine, self.thresholds = model, fine, thresholds
         self._pass = CoarsePass(model, _word_scale(model), beam, floor)
         ids = {name: number for number, name in enumerate(model.grammar.states)}
         ends = [_coarse_ends(name) for name in fine.states]
@@ -55,8 +62,8 @@ class Pruner:
         self._lowest = np.array([ids.get(lowest, -1) for _, lowest in ends])
         self._is_chain = self._highest != self._lowest
 
-    def mask(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> np.ndarray | None:
-        """Return the mask of a sentence: uint8 (n_spans, n_states); None, for no pruning, if it has no coarse tree.
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[np.ndarray]:
+        """Return a mask for each threshold: uint8 (n_spans, n_states); none if the sentence is too improbable.
 
         words: needed if the coarse model was estimated with a lexicon and chooses tags. gold: rules of the fine grammar
         whose states are never left out.
@@ -64,17 +71,18 @@ class Pruner:
         lexical = [self.model.grammar.lexical_rules(tag) for tag in tags]
         scores = self.model.words.of_sentence(words) if self.model.words is not None and words is not None else None
         found = self._pass.posteriors(lexical, scores)
-        if found is None:
-            return None
-        bases, tops = (np.pad(table >= self.threshold, ((0, 0), (0, 1))) for table in found)  # -1: no coarse state
+        kept = [(span_number(step.start, step.end), step.rule.parent) for step in gold if step.rule.parent]
+        masks = [] if found is None else [self._mask(found[0], found[1], threshold) for threshold in self.thresholds]
+        for mask in masks:
+            for span, state in kept:
+                mask[span, self.fine.state_ids[state]] = 1
+        return masks
+
+    def _mask(self, bases: np.ndarray, tops: np.ndarray, threshold: float) -> np.ndarray:
+        bases, tops = (np.pad(table >= threshold, ((0, 0), (0, 1))) for table in (bases, tops))  # -1: no coarse state
         either = tops[:, self._highest] | bases[:, self._lowest]
         both = tops[:, self._highest] & bases[:, self._lowest]
-        mask = np.where(self._is_chain, both, either).astype(np.uint8, order="C")
-        ids = self.fine.state_ids
-        for step in gold:
-            if step.rule.parent:
-                mask[span_number(step.start, step.end), ids[step.rule.parent]] = 1
-        return mask
+        return np.where(self._is_chain, both, either).astype(np.uint8, order="C")
 
 
 def _coarse_ends(state: str) -> tuple[str, str]:

@@ -28,7 +28,7 @@ cdef class RuleTables:
         if is_relaxed:
             glue = self.glue = self.n_states
             self.n_states += 1
-            whole = _whole_states(grammar)
+            whole = whole_states(grammar)
             binary += [(glue, GLUE, state, glue) for state in whole]
             unary += [(glue, state, GLUE) for state in whole]
             unary += [(state, glue, WRAP - state) for state in whole if grammar.state_labels[state]]
@@ -59,7 +59,7 @@ def _parent(row):
     return row[0]
 
 
-def _whole_states(grammar):
+def whole_states(grammar):
     """Return the states that stand for a phrase or a word, without the root's."""
     return [
         state

@@ -162,7 +162,7 @@ def test_a_mask_leaves_out_what_it_excludes(trees, data):
 
 def test_a_chart_without_a_tree_is_built_again_without_the_mask(sample_grammar):
     tags = ["DT", "NN", "VBD", "NN"]
-    chart = ChartBuilder(sample_grammar).build(tags, mask=np.zeros((10, len(sample_grammar.states)), np.uint8))
+    chart = ChartBuilder(sample_grammar).build(tags, masks=[np.zeros((10, len(sample_grammar.states)), np.uint8)])
     assert (chart.source, count_derivations(chart.forest)) == ("chart", 1)
 
 
