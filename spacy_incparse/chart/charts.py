@@ -71,11 +71,13 @@ class ChartBuilder:
     ) -> Chart:
         builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
         needed = limits.limiting(constraints, len(words))
-        bounds = [SpanLimits(self.grammar, each.tables, needed, len(words)) if needed else None for _, each in builders]
-        for group in (masks, [None]):
-            for (source, builder), limit in zip(builders, bounds, strict=True):
+        # What a constraint requires may have been pruned. Without constraints, what masks leave is good enough.
+        groups = [(*masks, None)] if needed else [tuple(masks), (None,)]
+        for group in groups:
+            for source, builder in builders:
+                bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
                 for mask in group:
-                    forest = builder.build(words, limit, mask)
+                    forest = builder.build(words, bounds, mask)
                     if forest:
                         return Chart(forest, source)
         return Chart(Forest(), "flat")

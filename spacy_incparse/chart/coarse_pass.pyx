@@ -59,18 +59,18 @@ cdef class CoarsePass:
         self.partners.assign(n * self.n_state_blocks, 0)
         pairs = grammar.binary[:, 1] * <Py_ssize_t>n + grammar.binary[:, 2]
         for rule in np.argsort(pairs, kind="stable").tolist():
-            parent, left, right = grammar.binary[rule].tolist()
+            parent, left, right = grammar.binary[rule]
             self.made.push_back(MadeC(parent, probabilities[rule]))
             self.partners[left * self.n_state_blocks + (right >> 6)] |= <uint64_t>1 << (right & 63)
         self.first_made = np.searchsorted(np.sort(pairs), np.arange(n * n + 1)).tolist()
 
     def posteriors(self, words, const double[:, ::1] scores=None):
-        """Return the probabilities of bases and of tops: twice float64 (n_spans, n_states); None if the
-        sentence has no words or its probability is too small for a double.
+        """Return the probabilities of bases and of tops: twice float64 (n_spans, n_states).
 
         A base is made by a binary or lexical rule; a top is that with at most one unary rule on it. words: for each
         word the numbers of its lexical rules. scores: log probabilities (n_words, n_lexical) to add to those of lexical
-        rules. The row of a span is `forest_builder.span_number`.
+        rules. The row of a span is `forest_builder.span_number`. The result is None if the sentence has no words, or if
+        its probability is too small or too large for a double.
         """
         self.n_words = len(words)
         if not self.n_words:

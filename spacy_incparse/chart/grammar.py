@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_incparse.chart.tree_rules import TAG_MARK, Rule, Step, tree_steps
+from spacy_incparse.chart.tree_rules import TAG_MARK, Rule, tree_steps
 from spacy_incparse.parsers.parse import Tag
 from spacy_incparse.transforms.state_labels import LabelParts, label_parts
 from spacy_incparse.trees.arrays import TreeArrays
@@ -169,10 +169,13 @@ class Grammar:
             return self.state_labels[WRAP - rule]
         return (self.labels.index(ROOT),) if rule == GLUE_ROOT else ()
 
-    def steps(self, arrays: TreeArrays) -> list[Step] | None:
-        """Return the rules of a markovized tree in pre-order; None if the grammar lacks one of them."""
-        found = list(tree_steps(arrays))
-        return found if all(step.rule in self.rule_ids for step in found) else None
+    def steps(self, arrays: TreeArrays) -> list[tuple[int, int, int, int]] | None:
+        """Return the rules of a markovized tree in pre-order, as `Forest.find` takes them.
+
+        Each is a row of rule number, start, split and end. Returns None if the grammar lacks one of them.
+        """
+        found = [(self.rule_ids.get(step.rule, -1), *step[1:]) for step in tree_steps(arrays)]
+        return None if any(row[0] < 0 for row in found) else found
 
     def missing(self, arrays: TreeArrays) -> list[Rule]:
         """Return the rules of a markovized tree that the grammar lacks, in pre-order."""

@@ -69,7 +69,10 @@ class Pruner:
         whose states are never left out.
         """
         lexical = [self.model.grammar.lexical_rules(tag) for tag in tags]
-        scores = self.model.words.of_sentence(words) if self.model.words is not None and words is not None else None
+        scores = None
+        if self.model.words is not None and words:
+            scores = self.model.words.of_sentence(words)
+            scores -= scores.max(axis=1, keepdims=True)  # a constant of each word changes no posterior: no overflow
         found = self._pass.posteriors(lexical, scores)
         kept = [(span_number(step.start, step.end), step.rule.parent) for step in gold if step.rule.parent]
         masks = [] if found is None else [self._mask(found[0], found[1], threshold) for threshold in self.thresholds]

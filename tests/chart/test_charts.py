@@ -25,10 +25,6 @@ SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
 FEW = settings(max_examples=60, deadline=None)
 
 
-def numbered(steps, grammar):
-    return [(grammar.rule_ids[step.rule], *step[1:]) for step in steps]
-
-
 def trees_of(forest, grammar, words, tags):
     return [
         derived_tree(forest, np.array(edges, np.int32), grammar, words, tags) for edges in forest_derivations(forest)
@@ -56,7 +52,7 @@ def test_each_tree_of_the_treebank_is_in_its_chart(trees, options):
     grammar = grammar_of(trees, options)
     for tree in trees:
         forest = ChartBuilder(grammar).build(tree.tags).forest
-        edges = forest.find(numbered(grammar.steps(markovize(tree.arrays, options, HEADS)), grammar))
+        edges = forest.find(grammar.steps(markovize(tree.arrays, options, HEADS)))
         assert derived_tree(forest, edges, grammar, tree.words, tree.tags) == tree
         assert derived_tree(forest, edges, grammar, tree.words, [None] * len(tree.words)).spans() == tree.spans()
 
@@ -166,6 +162,14 @@ def test_a_chart_without_a_tree_is_built_again_without_the_mask(sample_grammar):
     assert (chart.source, count_derivations(chart.forest)) == ("chart", 1)
 
 
+def test_masks_do_not_break_constraints(sample_grammar):
+    tags, mask = ["DT", "NN", "VBD", "NN"], np.ones((10, len(sample_grammar.states)), np.uint8)
+    mask[span_number(3, 4), sample_grammar.states.index("NP")] = 0
+    builder = ChartBuilder(sample_grammar)
+    assert builder.build(tags, masks=[mask]).source == "relaxed"
+    assert builder.build(tags, [Constraint(3, 4, "NP")], masks=[mask]).source == "chart"
+
+
 def test_a_forest_that_is_too_large(sample_grammar, sample_forest):
     words = lexical_rules(sample_grammar, ["NN", "VBD", "NN", "IN", "NN", "IN", "DT", "NN"])
     for spare, is_too_large in ((-1, True), (len(words), False)):
@@ -193,7 +197,7 @@ def test_a_tree_that_is_not_in_the_forest(sample_grammar, sample_trees):
     arrays = markovize(other.arrays, Markovization())
     assert sample_grammar.steps(arrays) is None
     assert [str(rule) for rule in sample_grammar.missing(arrays)] == ["NP -> =DT"]
-    assert forest.find(numbered(sample_grammar.steps(sample_trees[2].arrays), sample_grammar)) is None
+    assert forest.find(sample_grammar.steps(sample_trees[2].arrays)) is None
 
 
 def test_long_sentences(sample_grammar):
@@ -227,5 +231,5 @@ def test_the_sample_treebank_is_in_its_charts(options):
     builder = ChartBuilder(grammar)
     for tree in trees[::20]:
         forest = builder.build(tree.tags).forest
-        edges = forest.find(numbered(grammar.steps(markovize(tree.arrays, options, HEADS)), grammar))
+        edges = forest.find(grammar.steps(markovize(tree.arrays, options, HEADS)))
         assert derived_tree(forest, edges, grammar, tree.words, tree.tags) == tree

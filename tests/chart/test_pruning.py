@@ -12,7 +12,8 @@ from spacy_incparse.chart.pcfg import Pcfg
 from spacy_incparse.chart.pruning import Pruner, coarse
 from spacy_incparse.chart.recurrences import marginals
 from spacy_incparse.chart.tree_rules import tree_steps
-from spacy_incparse.transforms.markovize import markovize
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.chart import edges_by_node
 
@@ -58,8 +59,7 @@ def test_a_low_threshold_leaves_everything_and_gold_is_never_left_out(trees, opt
     assert ChartBuilder(fine).build(tree.tags, masks=masks).forest.n_edges == everything.n_edges
     masks = Pruner(model, fine, thresholds=[2.0]).masks(tree.tags, gold=tree_steps(arrays))
     pruned = ChartBuilder(fine).build(tree.tags, masks=masks, relax=False).forest
-    steps = [(fine.rule_ids[step.rule], *step[1:]) for step in fine.steps(arrays)]
-    assert pruned.find(steps) is not None
+    assert pruned.find(fine.steps(arrays)) is not None
     assert pruned.n_edges <= everything.n_edges
 
 
@@ -115,6 +115,16 @@ def test_posteriors_of_a_sentence_with_more_words_than_a_block_of_bits_has_posit
     expected = node_posteriors(forest, marginals(forest, model.scores(forest)), sample_grammar)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_long_sentences_without_tags(sample_trees, sample_grammar):
+    arrays = [markovize(tree.arrays, coarse(Markovization())) for tree in sample_trees]
+    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees], known_min_count=1, common_min_count=1)
+    pruner = Pruner(Pcfg.estimate(arrays, sample_grammar, lexicon), sample_grammar)
+    words = ["the", "owl", "saw"] + ["a", "hill", "in"] * 99 + ["grass"]
+    masks = pruner.masks([None] * len(words), words)
+    assert masks[0][span_number(0, 1), sample_grammar.states.index("=DT")]
+    assert 0 < masks[0].mean() < 0.2
 
 
 def test_scores_of_words(sample_grammar):
