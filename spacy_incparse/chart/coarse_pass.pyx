@@ -95,6 +95,7 @@ cdef class CoarsePass:
             if scores is not None:
                 added = np.exp(np.asarray(scores[k]))
             for number in rules:
+                self.tables.check_lexical(number)
                 rule = number - self.tables.first_lexical
                 table[k, rule] = self.scale * self.lexical_rules[rule] * added[rule]
         self.words = table.ravel().tolist()

@@ -68,6 +68,8 @@ cdef class Forest:
         found = np.empty((edges.shape[0], 2), np.int32)
         rows = found
         for k in range(edges.shape[0]):
+            if not 0 <= edges[k] < self.n_edges:
+                raise IndexError(f"there is no edge {edges[k]} among {self.n_edges}")
             edge = self.edges[edges[k]]
             rows[k, 0], rows[k, 1] = edge.rule, (edge.left >= 0) + (edge.right >= 0)
         return found

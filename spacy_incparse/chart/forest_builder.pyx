@@ -38,8 +38,10 @@ cdef class ForestBuilder:
         cdef size_t n_cells = cell_of(0, n_words + 1)
         cdef size_t n_states = self.tables.n_states
         n_own = n_states - (self.tables.glue >= 0)
-        if limits is not None and limits.n_words != n_words:
-            raise ValueError(f"limits for {limits.n_words} words, but there are {n_words}")
+        if limits is not None and (
+            limits.n_words != n_words or limits.n_states != n_states or limits.n_unary != self.tables.unary.size()
+        ):
+            raise ValueError(f"the limits were made for {limits.n_words} words or for other rules")
         if mask is not None and (<size_t>mask.shape[0], <size_t>mask.shape[1]) != (n_cells, n_own):
             raise ValueError(f"the mask has the shape {mask.shape[0], mask.shape[1]}, not {n_cells, n_own}")
         self.forest, self.limits, self.n_words = Forest(), limits, n_words
@@ -72,6 +74,7 @@ cdef class ForestBuilder:
         for rules in words:
             self.first_lexical.push_back(<int32_t>self.lexical.size())
             for rule in rules:
+                self.tables.check_lexical(rule)
                 self.lexical.push_back(rule)
         self.first_lexical.push_back(<int32_t>self.lexical.size())
 

@@ -25,3 +25,4 @@ cdef class RuleTables:
     cdef vector[int32_t] lexical_states      # of lexical rules
     cdef vector[UnaryC] roots
     cdef vector[uint8_t] has_levels          # by state: whether a unary rule has it as parent or child
+    cdef int check_lexical(self, int32_t rule) except -1

@@ -49,6 +49,13 @@ cdef class RuleTables:
         self.first_binary = np.cumsum(n_binary).tolist()
         self.first_unary = np.cumsum(n_unary).tolist()
 
+    cdef int check_lexical(self, int32_t rule) except -1:
+        """Raise ValueError if this is not the number of a lexical rule."""
+        cdef int32_t last = self.first_lexical + <int32_t>self.lexical_states.size() - 1
+        if not self.first_lexical <= rule <= last:
+            raise ValueError(f"{rule} is not the number of a lexical rule; these are {self.first_lexical} to {last}")
+        return 0
+
     @property
     def unary_rules(self):
         """The numbers of the unary rules in the order of these tables."""

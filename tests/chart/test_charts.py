@@ -13,6 +13,7 @@ from spacy_incparse.chart.derived_trees import derived_tree
 from spacy_incparse.chart.forest_builder import ForestBuilder, span_number
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.rule_tables import RuleTables
+from spacy_incparse.chart.span_limits import SpanLimits
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.treebanks.penn_reader import read_treebank
@@ -181,6 +182,17 @@ def test_wrong_masks_are_refused(sample_grammar):
     builder = ForestBuilder(RuleTables(sample_grammar))
     with pytest.raises(ValueError, match="the mask has the shape"):
         builder.build(lexical_rules(sample_grammar, ["NN"]), None, np.ones((2, 2), np.uint8))
+
+
+def test_wrong_numbers_are_refused(sample_grammar, sample_forest):
+    tables = RuleTables(sample_grammar)
+    for rule in (0, sample_grammar.first_root):
+        with pytest.raises(ValueError, match=f"{rule} is not the number of a lexical rule; these are 8 to 11"):
+            ForestBuilder(tables).build([[rule]])
+    with pytest.raises(ValueError, match="made for 2 words or for other rules"):
+        ForestBuilder(tables).build([[8]], SpanLimits(sample_grammar, tables, [], 2))
+    with pytest.raises(IndexError, match="there is no edge -1"):
+        sample_forest.rules_of(np.array([-1], np.int32))
 
 
 def test_sentences_without_words_and_without_trees(sample_grammar):
