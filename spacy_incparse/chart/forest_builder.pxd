@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.chart.forest cimport Forest
-from spacy_incparse.chart.rule_tables cimport RuleTables
+from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport SpanLimits
 
 
@@ -45,6 +45,7 @@ cdef class ForestBuilder:
     cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil
     cdef void _note_made(self, size_t cell) noexcept nogil
     cdef bint _is_made(self, int32_t i, int32_t j, int32_t state) noexcept nogil
+    cdef inline uint64_t _splits(self, int32_t i, int32_t j, const BinaryC* rule, int32_t block) noexcept nogil
     cdef bint _may_be_top(self, size_t cell, int32_t state, const uint8_t* flags) noexcept nogil
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil
     cdef void _mark_bases(self, size_t cell, uint8_t* flags) noexcept nogil

@@ -122,19 +122,18 @@ cdef class ForestBuilder:
 
     cdef bint _is_made(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         """Return whether some binary rule makes a state."""
-        cdef const BinaryC* rule
-        cdef const uint64_t* row
-        cdef const uint64_t* column
-        cdef size_t block
-        cdef int32_t k
+        cdef int32_t k, block
         for k in range(self.tables.first_binary[state], self.tables.first_binary[state + 1]):
-            rule = &self.tables.binary[k]
-            row = &self.rows[(<size_t>i * self.tables.n_states + rule.left) * self.n_blocks]
-            column = &self.columns[(<size_t>j * self.tables.n_states + rule.right) * self.n_blocks]
             for block in range(i >> 6, (j >> 6) + 1):
-                if row[block] & column[block]:
+                if self._splits(i, j, &self.tables.binary[k], block):
                     return True
         return False
+
+    cdef inline uint64_t _splits(self, int32_t i, int32_t j, const BinaryC* rule, int32_t block) noexcept nogil:
+        """Return the splits of a span, from 64 * block on, at which a rule's children meet."""
+        cdef size_t row = <size_t>i * self.tables.n_states + rule.left
+        cdef size_t column = <size_t>j * self.tables.n_states + rule.right
+        return self.rows[row * self.n_blocks + block] & self.columns[column * self.n_blocks + block]
 
     cdef void _find_tops(self, int32_t i, int32_t j) noexcept nogil:
         cdef size_t cell = cell_of(i, j)
@@ -213,19 +212,14 @@ cdef class ForestBuilder:
     cdef void _mark_children(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         cdef size_t n_states = self.tables.n_states
         cdef const BinaryC* rule
-        cdef const uint64_t* row
-        cdef const uint64_t* column
         cdef uint64_t splits
-        cdef int32_t k, split
-        cdef size_t block
+        cdef int32_t k, block, split
         for k in range(self.tables.first_binary[state], self.tables.first_binary[state + 1]):
             rule = &self.tables.binary[k]
-            row = &self.rows[(i * n_states + rule.left) * self.n_blocks]
-            column = &self.columns[(j * n_states + rule.right) * self.n_blocks]
             for block in range(i >> 6, (j >> 6) + 1):
-                splits = row[block] & column[block]
+                splits = self._splits(i, j, rule, block)
                 while splits:
-                    split = <int32_t>block * 64 + pop_lowest(&splits)
+                    split = block * 64 + pop_lowest(&splits)
                     self.n_edges += 1
                     self.flags[cell_of(i, split) * n_states + rule.left] |= USED_TOP
                     self.flags[cell_of(split, j) * n_states + rule.right] |= USED_TOP
@@ -277,19 +271,14 @@ cdef class ForestBuilder:
     cdef void _add_binary_edges(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
         cdef size_t n_states = self.tables.n_states
         cdef const BinaryC* rule
-        cdef const uint64_t* row
-        cdef const uint64_t* column
         cdef uint64_t splits
-        cdef int32_t k, split
-        cdef size_t block
+        cdef int32_t k, block, split
         for k in range(self.tables.first_binary[state], self.tables.first_binary[state + 1]):
             rule = &self.tables.binary[k]
-            row = &self.rows[(i * n_states + rule.left) * self.n_blocks]
-            column = &self.columns[(j * n_states + rule.right) * self.n_blocks]
             for block in range(i >> 6, (j >> 6) + 1):
-                splits = row[block] & column[block]
+                splits = self._splits(i, j, rule, block)
                 while splits:
-                    split = <int32_t>block * 64 + pop_lowest(&splits)
+                    split = block * 64 + pop_lowest(&splits)
                     self.forest.edges.push_back(EdgeC(
                         rule.rule,
                         self.tops[cell_of(i, split) * n_states + rule.left],
