@@ -18,7 +18,7 @@ from spacy_incparse.trees.edits import compress_nodes
 MARKER = "|"
 DIRECTIONS = ("right", "left")
 
-_Node = tuple[int, int, str]  # first node, one after the last, label
+Node = tuple[int, int, str]  # first node, one after the last, label
 
 
 def binarize(
@@ -33,14 +33,14 @@ def binarize(
     Raises ValueError if a label of the tree looks like an added one, since `unbinarize` would remove it.
     """
     _check(arrays, direction, marker)
-    nodes: list[_Node] = []  # in pre-order
-    waiting: dict[int, list[_Node]] = {}  # first node -> nodes added above it, the outermost first
+    nodes: list[Node] = []  # in pre-order
+    waiting: dict[int, list[Node]] = {}  # first node -> nodes added above it, the outermost first
     for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
         nodes += waiting.pop(i, ())
         nodes.append((i, i + size, label))
         for node in _put_in(arrays, i, direction, marker, horizontal):
             waiting.setdefault(node[0], []).append(node)
-    return _build(nodes, arrays.words)
+    return build_tree(nodes, arrays.words)
 
 
 def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
@@ -52,7 +52,7 @@ def unbinarize(arrays: TreeArrays, *, marker: str = MARKER) -> TreeArrays:
     return TreeArrays.of(*compress_nodes(labels, sizes, kept), arrays.words)
 
 
-def _put_in(arrays: TreeArrays, node: int, direction: str, marker: str, horizontal: int | None) -> Iterator[_Node]:
+def _put_in(arrays: TreeArrays, node: int, direction: str, marker: str, horizontal: int | None) -> Iterator[Node]:
     """Yield the nodes to add between a node and its children, from the top down."""
     children = list(walks.children(arrays, node))
     n, label = len(children), arrays.labels[node]
@@ -66,7 +66,8 @@ def _put_in(arrays: TreeArrays, node: int, direction: str, marker: str, horizont
         yield group[0], group[-1] + arrays.sizes[group[-1]], f"{label}{marker}<{names}>"
 
 
-def _build(nodes: Sequence[_Node], words: Sequence[str]) -> TreeArrays:
+def build_tree(nodes: Sequence[Node], words: Sequence[str]) -> TreeArrays:
+    """Return the tree with these nodes, given in pre-order; first and last count the nodes of another tree."""
     builder, following = ArraysBuilder(), iter(words)
     behind: list[int] = []  # of the open phrases
     for first, last, label in nodes:

@@ -1,0 +1,1 @@
+"""Chart parsing: grammar, packed forest, and recurrences over it."""

@@ -1,0 +1,167 @@
+"""Markovization and its inverse: trees with at most two children per node, whose labels tell some of their context.
+
+The labels (state_labels.py) are the states of a chart parser's grammar (Klein & Manning 2003, section 2)::
+
+    (NP (DT an) (JJ old) (NN owl))   <->   (NP^S (DT an) (NP^S|<DT> (JJ old) (NN owl)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.transforms.binarize import Node, build_tree
+from spacy_incparse.transforms.state_labels import (
+    ACTIVE,
+    CHAIN,
+    active_label,
+    chain_of,
+    label_parts,
+    passive_label,
+)
+from spacy_incparse.trees import walks
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.edits import compress_nodes, expand_unaries
+from spacy_incparse.trees.head_words import head_children, head_words
+from spacy_incparse.trees.heads import HeadRules
+
+BRANCHING = ("right", "left", "head")
+MAX_ORDER = 2
+
+
+@dataclass(frozen=True)
+class Markovization:
+    """How trees become binary, and what their labels tell.
+
+    branching: "right" splits off the first child and branches to the right; "left" splits off the last one; "head"
+    splits off the children before the head, then those after it, from the outside in.
+    horizontal: the number of children that an active label names: the last that were split off; with "head", the
+    outermost that were not.
+    anchor: whether active labels also name the child that the chain of active nodes begins or ends with: the first one
+    for "right", the last one for "left", the head for "head".
+    vertical: the number of ancestors in the labels of phrases.
+    annotate_tags: whether POS nodes have ancestors, too.
+    head_tag_labels: categories of phrases whose labels have the tag of the head word.
+    collapse_unaries: whether a unary chain becomes one node, the POS node included. If not, it stays as it is.
+    """
+
+    branching: str = "right"
+    horizontal: int = 0
+    anchor: bool = False
+    vertical: int = 0
+    annotate_tags: bool = False
+    head_tag_labels: tuple[str, ...] = ()
+    collapse_unaries: bool = False
+
+    def __post_init__(self) -> None:
+        if self.branching not in BRANCHING:
+            raise ConfigError(f"branching is {self.branching!r}: choose from {', '.join(BRANCHING)}")
+        for name in ("horizontal", "vertical"):
+            if getattr(self, name) not in range(MAX_ORDER + 1):
+                raise ConfigError(f"{name} is {getattr(self, name)!r}: choose a whole number from 0 to {MAX_ORDER}")
+
+    @property
+    def needs_heads(self) -> bool:
+        """Whether head rules are needed."""
+        return self.branching == "head" or bool(self.head_tag_labels)
+
+
+def markovize(arrays: TreeArrays, settings: Markovization, heads: HeadRules | None = None) -> TreeArrays:
+    """Return the markovized tree, in time linear in its nodes. The root is never part of a collapsed chain.
+
+    Raises ValueError if the settings need head rules and there are none.
+    """
+    if settings.needs_heads and heads is None:
+        raise ValueError(f"branching={settings.branching!r} and head_tag_labels need head rules")
+    sizes = arrays.sizes
+    is_joined = [settings.collapse_unaries and i > 1 and sizes[i - 1] == size + 1 for i, size in enumerate(sizes)]
+    labels = list(_annotated_labels(arrays, is_joined, settings, heads))
+    _, kept_sizes = compress_nodes(arrays.labels, sizes, [not joined for joined in is_joined])
+    return _binary(TreeArrays.of(labels, kept_sizes, arrays.words), settings, heads)
+
+
+def unmarkovize(arrays: TreeArrays) -> TreeArrays:
+    """Return the tree as it was before `markovize`, whatever the settings."""
+    labels, sizes = compress_nodes(arrays.labels, arrays.sizes, [ACTIVE not in label for label in arrays.labels])
+    plain = expand_unaries(TreeArrays.of(list(map(chain_of, labels)), sizes, arrays.words), CHAIN)
+    return TreeArrays.of(list(map(unquote, plain.labels)), plain.sizes, plain.words)
+
+
+def _annotated_labels(
+    arrays: TreeArrays, is_joined: Sequence[bool], settings: Markovization, heads: HeadRules | None
+) -> Iterator[str]:
+    """Yield the labels of the nodes that are kept."""
+    head_tags = _head_tags(arrays, heads) if settings.head_tag_labels and heads else ()
+    bounds = [node for node, joined in enumerate(is_joined) if not joined]
+    for node, after in zip(bounds, [*bounds[1:], len(is_joined)], strict=True):
+        chain, is_phrase = arrays.labels[node:after], arrays.sizes[node] > 1
+        ancestors = _ancestors(arrays, node, settings.vertical) if is_phrase or settings.annotate_tags else ()
+        has_head_tag = is_phrase and any(label in settings.head_tag_labels for label in chain)
+        yield passive_label(chain, ancestors, head_tags[node] if has_head_tag else None)
+
+
+def _ancestors(arrays: TreeArrays, node: int, n: int) -> Iterator[str]:
+    node = arrays.parents[node]
+    while n > 0 and node >= 0:
+        yield arrays.labels[node]
+        node, n = arrays.parents[node], n - 1
+
+
+def _head_tags(arrays: TreeArrays, heads: HeadRules) -> list[str]:
+    """Return the tag of each node's head word."""
+    return [arrays.labels[arrays.leaves[word]] for word in head_words(arrays, head_children(arrays, heads))]
+
+
+def _binary(arrays: TreeArrays, settings: Markovization, heads: HeadRules | None) -> TreeArrays:
+    nodes: list[Node] = []  # in pre-order
+    waiting: dict[int, list[Node]] = {}  # first node -> active nodes above it, the outermost first
+    for i, (label, size) in enumerate(zip(arrays.labels, arrays.sizes, strict=True)):
+        nodes += waiting.pop(i, ())
+        nodes.append((i, i + size, label))
+        children = list(walks.children(arrays, i)) if size > 3 else []
+        if len(children) > 2:
+            for node in _active_nodes(arrays, i, children, settings, heads):
+                waiting.setdefault(node[0], []).append(node)
+    return build_tree(nodes, arrays.words)
+
+
+def _active_nodes(
+    arrays: TreeArrays, parent: int, children: Sequence[int], settings: Markovization, heads: HeadRules | None
+) -> Iterator[Node]:
+    """Yield the active nodes between a phrase and its children, from the top down."""
+    names = [chain_of(arrays.labels[child]) for child in children]
+    head = _head_index(arrays.labels[parent], names, heads) if settings.branching == "head" and heads else 0
+    anchor = {"right": 0, "left": len(names) - 1, "head": head}[settings.branching]
+    for first, last, side, named in _groups(len(names), settings, head):
+        context = "-".join(names[named])
+        if settings.anchor:
+            context = f"{names[anchor]}..{context}"
+        behind = children[last - 1] + arrays.sizes[children[last - 1]]
+        yield children[first], behind, active_label(arrays.labels[parent], side, context)
+
+
+def _groups(n: int, settings: Markovization, head: int) -> Iterator[tuple[int, int, str, slice]]:
+    """Yield the children under each active node as (first, one past the last), its side, and the children it names.
+
+    Only "head" has sides: what has children before the head differs from what has not, because the former must not
+    become the latter again.
+    """
+    h = settings.horizontal
+    if settings.branching == "right":
+        for k in range(1, n - 1):
+            yield k, n, "", slice(max(k - h, 0), k)
+    elif settings.branching == "left":
+        for k in range(n - 1, 1, -1):
+            yield 0, k, "", slice(k, k + h)
+    else:
+        for k in range(1, min(head, n - 2) + 1):
+            yield (k, n, "l", slice(k, k + h)) if k < head else (k, n, "r", slice(max(n - h, k), n))
+        for k in range(n - 1, head + 1, -1):
+            yield head, k, "r", slice(max(k - h, head), k)
+
+
+def _head_index(parent: str, names: Sequence[str], heads: HeadRules) -> int:
+    """Return the index of the head child. A chain is its lowest category as a parent, its highest one as a child."""
+    return heads.head_index(label_parts(parent).categories[-1], [label_parts(name).categories[0] for name in names])

@@ -1,0 +1,45 @@
+"""Small random grammars and sentences whose trees can all be listed."""
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize
+from spacy_incparse.trees.heads import HeadRules
+from tests.reference.chart import Enumeration, count_derivations
+from tests.strategies import normalised_trees
+
+HEADS = HeadRules.from_name("en")
+PHRASES = ("NP", "S", "VP")
+TREEBANKS = st.lists(normalised_trees(max_words=5, phrases=PHRASES, tags=("NN", "NN", "DT")), min_size=2, max_size=4)
+MARKOVIZATIONS = st.builds(
+    Markovization,
+    branching=st.sampled_from(BRANCHING),
+    horizontal=st.integers(0, 2),
+    anchor=st.booleans(),
+    vertical=st.integers(0, 1),
+    annotate_tags=st.booleans(),
+    collapse_unaries=st.booleans(),
+)
+MAX_TREES = 2_000
+
+
+def grammar_of(trees, settings=None):
+    return Grammar.from_trees([markovize(tree.arrays, settings or Markovization(), HEADS) for tree in trees])
+
+
+def lexical_rules(grammar, tags):
+    """The lexical rules of each word."""
+    return [grammar.rules_of_tag[tag] for tag in tags]
+
+
+@st.composite
+def cases(draw):
+    """A grammar, the tags of a sentence of its treebank, the sentence's forest, and all its derivations."""
+    trees = draw(TREEBANKS)
+    grammar = grammar_of(trees, draw(MARKOVIZATIONS))
+    tags = draw(st.sampled_from([tree.tags for tree in trees]))
+    forest = ChartBuilder(grammar).build(tags).forest
+    assume(count_derivations(forest) <= MAX_TREES)
+    return grammar, tags, forest, Enumeration(grammar, lexical_rules(grammar, tags)).all()

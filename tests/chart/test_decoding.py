@@ -1,0 +1,105 @@
+"""Expected numbers of brackets, and the trees chosen by them, against sums over all trees."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.decoding import expected_f_scores, max_rule_scores, phrase_probabilities
+from spacy_incparse.chart.derived_trees import derived_tree
+from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.recurrences import marginals, viterbi
+from spacy_incparse.parsers.constraints import Constraint
+from tests.chart.grammars import cases
+from tests.reference.chart import forest_derivations
+
+FEW = settings(max_examples=40, deadline=None)
+SEEDS = st.integers(0, 1000)
+
+
+def all_trees(case, seed):
+    """The scores of edges, and each derivation with its tree's brackets and its probability."""
+    grammar, tags, forest, _ = case
+    scores = np.random.default_rng(seed).normal(0, 1.5, forest.n_edges)
+    derivations = forest_derivations(forest)
+    weights = np.exp([sum(scores[edge] for edge in edges) for edges in derivations])
+    trees = [derived_tree(forest, np.array(edges, np.int32), grammar, tags, tags) for edges in derivations]
+    brackets = [Counter((label, start, end) for label, start, end in tree.spans()) for tree in trees]
+    return scores, derivations, brackets, weights / weights.sum()
+
+
+def expected_brackets(brackets, shares):
+    expected = defaultdict(float)
+    for here, share in zip(brackets, shares, strict=True):
+        for bracket, count in here.items():
+            expected[bracket] += share * count
+    return expected
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_expected_numbers_of_brackets(case, seed):
+    grammar, _, forest, _ = case
+    scores, _, brackets, shares = all_trees(case, seed)
+    labels, probabilities = EdgeLabels(grammar), marginals(forest, scores)
+    table, spans = labels.expected(forest, probabilities), labels.spans(forest).tolist()
+    found = {
+        (grammar.labels[label], *spans[row]): table[row, label] for row, label in zip(*table.nonzero(), strict=True)
+    }
+    expected = expected_brackets(brackets, shares)
+    assert found == pytest.approx(dict(expected))
+    phrases = phrase_probabilities(forest, probabilities, labels, grammar.labels, least=0.01)
+    wanted = {phrase: min(p, 1.0) for phrase, p in expected.items() if p >= 0.01}
+    assert phrases == pytest.approx(wanted)
+
+
+@FEW
+@given(cases(), SEEDS, st.sampled_from([0.3, 0.5]))
+def test_the_tree_of_the_highest_expected_gain(case, seed, threshold):
+    grammar, _, forest, _ = case
+    scores, derivations, brackets, shares = all_trees(case, seed)
+    expected = expected_brackets(brackets, shares)
+    gains = [
+        sum(count * (expected[bracket] - threshold) for bracket, count in here.items() if bracket[0] != "TOP")
+        for here in brackets
+    ]
+    ignored = (grammar.labels.index("TOP"),)
+    edge_scores = expected_f_scores(
+        forest, marginals(forest, scores), EdgeLabels(grammar), threshold=threshold, ignored=ignored
+    )
+    best, edges = viterbi(forest, edge_scores)
+    assert best == pytest.approx(max(gains))
+    assert gains[derivations.index(tuple(edges.tolist()))] == pytest.approx(best)
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_the_tree_of_the_highest_product_of_rule_probabilities(case, seed):
+    forest = case[2]
+    scores, derivations, _, shares = all_trees(case, seed)
+    probabilities = np.zeros(forest.n_edges)
+    for edges, share in zip(derivations, shares, strict=True):
+        probabilities[list(edges)] += share
+    products = [np.prod(probabilities[list(edges)]) for edges in derivations]
+    best, _ = viterbi(forest, max_rule_scores(marginals(forest, scores)))
+    assert np.exp(best) == pytest.approx(max(products))
+
+
+def test_brackets_of_relaxed_trees(sample_grammar):
+    tags = ["IN", "IN", "DT", "NN", "VBD"]
+    forest = ChartBuilder(sample_grammar).build(tags, [Constraint(1, 3, "VP")]).forest
+    labels = EdgeLabels(sample_grammar)
+    table, spans = labels.expected(forest, marginals(forest, np.zeros(forest.n_edges))), labels.spans(forest).tolist()
+    for label, start, end in (("TOP", 0, 5), ("VP", 1, 3)):
+        assert table[spans.index([start, end]), sample_grammar.labels.index(label)] == pytest.approx(1)
+
+
+def test_wrong_shapes_are_refused(sample_grammar, sample_forest):
+    labels = EdgeLabels(sample_grammar)
+    with pytest.raises(ValueError, match="1 values for"):
+        labels.expected(sample_forest, np.zeros(1))
+    with pytest.raises(ValueError, match="scores of shape"):
+        labels.edge_scores(sample_forest, np.zeros((1, 1)))

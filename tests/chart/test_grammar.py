@@ -1,0 +1,132 @@
+import pytest
+from hypothesis import given, settings
+
+from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, count_rules
+from spacy_incparse.chart.relaxed_rules import relaxed
+from spacy_incparse.chart.tree_rules import Rule
+from spacy_incparse.chart.unary_closure import with_closed_unaries
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.trees.tree import Tree
+from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
+
+TREE = Tree.from_string("(TOP (S (NP (DT a) (JJ gray) (NN owl)) (VP (VBD ate))))")
+
+
+def rules_of(*texts, **options):
+    settings = Markovization(**options)
+    return count_rules([markovize(Tree.from_string(text).arrays, settings) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            {},
+            "NP -> =DT NP|<>; NP|<> -> =JJ =NN; S -> NP VP; VP -> =VBD; =DT -> a word; =JJ -> a word; =NN -> a word; "
+            "=VBD -> a word; TOP -> S",
+        ),
+        (
+            {"collapse_unaries": True, "vertical": 1, "horizontal": 1, "annotate_tags": True},
+            "NP^S -> =DT^NP NP^S|<DT>; NP^S|<DT> -> =JJ^NP =NN^NP; S^TOP -> NP^S =VP+VBD^S; =DT^NP -> a word; "
+            "=JJ^NP -> a word; =NN^NP -> a word; =VP+VBD^S -> a word; TOP -> S^TOP",
+        ),
+    ],
+)
+def test_the_rules_of_a_tree(options, expected):
+    grammar = grammar_of([TREE], Markovization(**options))
+    assert "; ".join(map(str, grammar.rules)) == expected
+    assert grammar.tags == ("DT", "JJ", "NN", "VBD")
+    assert grammar.labels == ("NP", "S", "TOP", "VP")
+
+
+@settings(max_examples=30, deadline=None)
+@given(TREEBANKS, MARKOVIZATIONS)
+def test_rules_are_numbered_by_kind(trees, options):
+    grammar = grammar_of(trees, options)
+    kinds = [4 if not rule.parent else (3, 2, 1)[len(rule.right)] for rule in grammar.rules]
+    assert kinds == sorted(kinds)
+    assert len(grammar.rules) == grammar.n_rules == len(grammar.counts) == len(grammar.rule_ids)
+    firsts = [grammar.first_unary, grammar.first_lexical, grammar.first_root]
+    assert firsts == [sum(kind < limit for kind in kinds) for limit in (2, 3, 4)]
+
+
+def test_what_rules_make():
+    grammar = grammar_of([Tree.from_string("(TOP (S (VP (SBAR (NP (NN owl) (NN owl) (NN owl))))))")])
+    made = {
+        str(rule): [grammar.labels[label] for label in grammar.rule_labels[k]] for k, rule in enumerate(grammar.rules)
+    }
+    assert made == {
+        "NP -> =NN NP|<>": ["NP"],
+        "NP|<> -> =NN =NN": [],
+        "S -> NP (over VP SBAR)": ["S", "VP", "SBAR"],
+        "=NN -> a word": [],
+        "TOP -> S": ["TOP"],
+    }
+    phrase = grammar.states.index("S")
+    special = [[grammar.labels[label] for label in grammar.labels_made(k)] for k in (GLUE, GLUE_ROOT, WRAP - phrase)]
+    assert special == [[], ["TOP"], ["S"]]
+
+
+def test_a_phrase_and_a_tag_with_the_same_label():
+    tree = Tree.from_string("(TOP (X (X a) (X (X b) (NN c))))")
+    assert [str(rule) for rule in grammar_of([tree]).rules[:2]] == ["X -> =X =NN", "X -> =X X"]
+
+
+def test_a_root_that_branches():
+    tree = Tree.from_string("(TOP (NP (NN owl)) (. .))")
+    grammar = grammar_of([tree])
+    assert [str(rule) for rule in grammar.rules] == [
+        "TOP -> NP =.",
+        "NP -> =NN",
+        "=. -> a word",
+        "=NN -> a word",
+        "TOP -> TOP",
+    ]
+    assert [grammar.rule_labels[k] for k in (0, 4)] == [(grammar.labels.index("TOP"),), ()]
+
+
+def test_trees_without_the_root_are_refused():
+    with pytest.raises(IncparseError, match="the root of the tree is 'S', not TOP: normalize the tree"):
+        Grammar.from_trees([Tree.from_string("(S (NN owl))").arrays])
+
+
+def test_the_relaxed_grammar_changes_the_ancestor_of_the_parent_alone():
+    counts = rules_of(
+        "(TOP (S (NP (DT a) (JJ b) (NN c)) (VP (VB d) (NP (NP (NN e)) (NN f)))))", vertical=1, annotate_tags=True
+    )
+    added = {str(rule) for rule, count in relaxed(counts).items() if not count}
+    assert added == {
+        "NP^VP -> =DT^NP NP^VP|<>",
+        "NP^NP -> =DT^NP NP^NP|<>",
+        "NP^VP|<> -> =JJ^NP =NN^NP",
+        "NP^NP|<> -> =JJ^NP =NN^NP",
+        "NP^S -> NP^NP =NN^NP",
+        "NP^NP -> NP^NP =NN^NP",
+        "NP^S -> =NN^NP",
+        "NP^VP -> =NN^NP",
+    }
+    assert all(relaxed(counts)[rule] == count for rule, count in counts.items())
+
+
+def test_without_ancestors_there_is_nothing_to_relax():
+    counts = rules_of(str(TREE))
+    assert relaxed(counts) == counts
+
+
+def test_the_closure_of_unary_chains():
+    counts = rules_of("(TOP (S (VP (VB go))))", "(TOP (SBAR (S (NP (S (NN x) (NN x))))))")
+    added = {rule for rule in with_closed_unaries(counts) if rule not in counts}
+    assert added == {
+        Rule("S", ("VP",)),
+        Rule("VP", ("=VB",)),
+        Rule("SBAR", ("S",)),
+        Rule("SBAR", ("NP",), ("S",)),
+        Rule("SBAR", ("VP",), ("S",)),
+        Rule("SBAR", ("=VB",), ("S", "VP")),
+        Rule("S", ("NP",)),
+        Rule("NP", ("S",)),
+        Rule("NP", ("VP",), ("S",)),
+        Rule("NP", ("=VB",), ("S", "VP")),
+    }
+    assert Rule("SBAR", ("=VB",), ("S", "VP")) not in with_closed_unaries(counts, 2)

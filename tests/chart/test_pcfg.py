@@ -1,0 +1,78 @@
+from collections import Counter
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.derived_trees import derived_tree
+from spacy_incparse.chart.pcfg import Pcfg
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.rule_scores import GLUE_SCORE, rule_scores
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.transforms.markovize import Markovization, markovize
+from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
+
+
+@settings(max_examples=30, deadline=None)
+@given(TREEBANKS, MARKOVIZATIONS)
+def test_probabilities_sum_to_one(trees, options):
+    grammar = grammar_of(trees, options)
+    model = Pcfg.estimate([], grammar)
+    probabilities = np.exp(model.rules)
+    levels, bases, roots = Counter(), Counter(), 0.0
+    for rule, probability in zip(grammar.rules, probabilities, strict=True):
+        if not rule.parent:
+            roots += probability
+        elif len(rule.right) == 1:
+            levels[rule.parent] += probability
+        else:
+            bases[rule.parent] += probability
+    assert roots == pytest.approx(1)
+    assert all(total == pytest.approx(1) for total in bases.values())
+    tops = {name for rule in grammar.rules if len(rule.right) != 1 or not rule.parent for name in rule.right}
+    for name in tops:
+        assert levels[name] + exp(model.bare[grammar.states.index(name)]) == pytest.approx(1, abs=1e-6)
+
+
+def test_relative_frequencies(sample_grammar):
+    model = Pcfg.estimate([], sample_grammar)
+    probabilities = {str(rule): exp(score) for rule, score in zip(sample_grammar.rules, model.rules, strict=True)}
+    assert probabilities["NP -> =DT =NN"] == pytest.approx(3 / 4)  # of those with a binary rule
+    assert probabilities["NP -> =NN"] == pytest.approx(3 / 7)  # of all
+    assert probabilities["TOP -> NP"] == pytest.approx(1 / 4)
+
+
+def test_words_choose_tags(sample_trees, sample_grammar):
+    trees = [markovize(tree.arrays, Markovization()) for tree in sample_trees]
+    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees], known_min_count=1, common_min_count=1)
+    model = Pcfg.estimate(trees, sample_grammar, lexicon)
+    words = ["a", "hill", "saw", "the", "owl"]
+    tags = [None] * len(words)
+    forest = ChartBuilder(sample_grammar).build(tags).forest
+    _, edges = viterbi(forest, model.scores(forest, words))
+    found = derived_tree(forest, edges, sample_grammar, words, tags)
+    assert str(found) == "(TOP (S (NP (DT a) (NN hill)) (VP (VBD saw) (NP (DT the) (NN owl)))))"
+    assert model.scores(forest, ["never", *words[1:]]).shape == (forest.n_edges,)
+
+
+def test_what_is_no_rule_costs_the_same_everywhere(sample_grammar):
+    model = Pcfg.estimate([], sample_grammar)
+    forest = ChartBuilder(sample_grammar).build(["IN", "NN"]).forest
+    edges, scores = forest.edge_array(), model.scores(forest)
+    assert set(scores[edges[:, 0] < -1]) == {GLUE_SCORE}
+    assert np.isfinite(scores).all()
+
+
+def test_lexical_scores_are_added(sample_grammar):
+    forest = ChartBuilder(sample_grammar).build(["NN", "VBD", "NN"]).forest
+    n_lexical = len(sample_grammar.lexical)
+    lexical = np.arange(3 * n_lexical, dtype=float).reshape(3, n_lexical)
+    rules, bare = np.full(sample_grammar.n_rules, log(0.5)), np.zeros(len(sample_grammar.states))
+    scores = rule_scores(forest, rules, bare, sample_grammar.first_lexical, lexical)
+    for (rule, start, _, _), score in zip(forest.edge_array().tolist(), scores, strict=True):
+        if rule >= 0:
+            place = rule - sample_grammar.first_lexical
+            added = lexical[start, place] if 0 <= place < n_lexical else 0
+            assert score == pytest.approx(log(0.5) + added)
