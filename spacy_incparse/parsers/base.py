@@ -49,6 +49,11 @@ class BaseParser(ABC):
         return True
 
     @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """(): the parser does not combine others."""
+        return ()
+
+    @property
     def heads(self) -> HeadRules:
         """The language-independent head rules."""
         return HeadRules.from_name("any")

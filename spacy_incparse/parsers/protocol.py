@@ -95,6 +95,10 @@ class ConstituencyParser(Protocol):
         """Whether the parser needs tags."""
 
     @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """The parsers that it combines, if it is a combination; each has a temperature of its own."""
+
+    @property
     def answers_with_best(self) -> bool:
         """Whether `parse` returns the highest-scoring tree that it finds."""
 

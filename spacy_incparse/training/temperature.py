@@ -9,6 +9,7 @@ import numpy as np
 from spacy_incparse.parsers.nbest import NBestSearch
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsers.requested_tags import requested_tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # enough for one number
@@ -21,10 +22,17 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
     trees.
 
     This minimizes the log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
-    for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used.
+    for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used. If
+    the parser combines others, each of them gets its own temperature first.
     """
     if not gold:
         return None
+    for member in parser.members:
+        member.temperature = _fitted(member, gold, [requested_tags(row, member.tag_request) for row in tags])
+    return _fitted(parser, gold, tags)
+
+
+def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
     search = NBestSearch(parser)
     scores, is_right = [], []
     for tree, row in zip(gold[:MAX_SENTENCES], tags, strict=False):
