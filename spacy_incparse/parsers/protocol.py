@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tag, Tags
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -109,6 +110,9 @@ class ConstituencyParser(Protocol):
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return up to `k` different trees of a sentence, best first."""
+
+    def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them."""
 
     def with_wide_search(self, n: int) -> ConstituencyParser:
         """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
