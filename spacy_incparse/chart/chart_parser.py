@@ -29,7 +29,7 @@ from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-MAX_WORDS = 250  # of a chart: its time grows with the cube of the length, its memory with the square
+MAX_WORDS = 150  # of a chart: its time grows with the cube of the length, its memory with the square
 N_SKIPPED = {"normal": 0, "loose": 1, "off": None}  # masks that the setting `pruning` leaves out
 
 
@@ -104,13 +104,21 @@ class ChartParser(BaseParser):
         return [found] if isinstance(found, Parse) else found.nbest(k)
 
     def posterior(
-        self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        constraints: Constraints = (),
+        temperature: float | None = None,
     ) -> Posterior | None:
-        """Return the probabilities of all phrases of a sentence; None without a temperature, or a chart."""
-        if self.temperature is None:
+        """Return the probabilities of all phrases of a sentence; None without a temperature, or a chart.
+
+        temperature: by default, that of the parser.
+        """
+        temperature = temperature or self.temperature
+        if temperature is None:
             return None
         found = self._scored(words, tags, constraints)
-        return None if isinstance(found, Parse) else found.posterior(self.temperature)
+        return None if isinstance(found, Parse) else found.posterior(temperature)
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the log probability and the rules of a normalized tree of the sentence.

@@ -67,7 +67,9 @@ class BaseParser(ABC):
         """Return the only analysis."""
         return [self.parse(words, tags, constraints)]
 
-    def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Posterior | None:
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
         """Return None: only n-best lists tell the probabilities of trees."""
         return None
 
