@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import exp, log
 
 from spacy_incparse.combined.members import Opinion
 from spacy_incparse.combined.recombination import Span, best_spans
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.nbest import Phrase
 from spacy_incparse.parsers.parse import ROOT_LABEL, Parse
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.tree import Tree
 
@@ -78,6 +80,18 @@ class Combination:
                 others.append(Parse(parse.tree, self.gain(parse.tree), parse.source, self.unmet))
         return [best, *sorted(others, key=lambda parse: -parse.score)]
 
+    def posterior(self, temperature: float) -> Posterior | None:
+        """Return the averaged probabilities of phrases, and those of trees among all trees of the lists; None if flat.
+
+        temperature: turns expected gains into probabilities of whole trees.
+        """
+        parses = self.nbest()
+        if parses[0].source == "flat":
+            return None
+        ratios = [parse.score / temperature for parse in parses]
+        top = max(ratios)
+        return Posterior(temperature, top + log(sum(exp(ratio - top) for ratio in ratios)), self.phrases)
+
     def _parses(self) -> Iterator[Parse]:
         return (parse for opinion in self.opinions for parse in opinion.parses)
 
@@ -94,7 +108,7 @@ class Combination:
 
     def _most_probable(self, span: Span) -> Mapping[Span, list[tuple[str, float]]]:
         """Return the most probable label over a span; {} if only the root is there, which satisfies a constraint."""
-        over = [(p, label) for (label, *bounds), p in self.phrases.items() if tuple(bounds) == span]
+        over = [(p, label) for (label, start, end), p in self.phrases.items() if (start, end) == span]
         below_root = [(-p, label) for p, label in over if label != ROOT_LABEL]
         if not below_root or len(below_root) < len(over):
             return {}
@@ -109,10 +123,10 @@ class Combination:
         if len(labels) < 2:
             return labels
         for parse in self._parses():
-            order = list(dict.fromkeys(label for label, *bounds in parse.tree.spans() if tuple(bounds) == span))
+            order = list(dict.fromkeys(label for label, start, end in parse.tree.spans() if (start, end) == span))
             if set(labels) <= set(order):
                 return [label for label in order if label in labels]
-        return sorted(labels, key=lambda label: (-self.phrases[(label, *span)], label))
+        return sorted(labels, key=lambda label: (-self.phrases[label, span[0], span[1]], label))
 
 
 def _tree(words: Sequence[str], tags: Sequence[str], chosen: Iterable[tuple[Span, Sequence[str]]]) -> Tree:

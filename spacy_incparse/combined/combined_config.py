@@ -28,7 +28,7 @@ class Member:
     config: Settings
     max_epochs: int
     weight: float
-    temperature: float
+    temperature: float | None
 
     @property
     def needs(self) -> TrainingNeeds:
@@ -42,9 +42,9 @@ class CombinedConfig(Settings):
 
     members: the parsers that are combined, by names of your choice, each with its settings: `recipe` (what
         `spacy-incparse train --config` may name; by default the name), `max_epochs` (passes; by default the recipe's),
-        `weight` (how much its probabilities count, 1), `temperature` (turns its scores into probabilities until it is
-        fitted on held-out trees, 60, which suits perceptrons; ignored by parsers whose scores are log probabilities),
-        and the settings of its kind that differ from the recipe's.
+        `weight` (how much its probabilities count; by default 1), `temperature` (turns its scores into probabilities
+        until one is fitted on held-out trees; by default one that suits its kind), and the settings of its kind that
+        differ from the recipe's.
     clusters: word clusters for the tagger and all members: a language code or a file; None: no clusters.
     cluster_words: number of the most frequent words that have clusters.
     threshold: the probability from which on a phrase is worth having; lower values give more phrases.
@@ -95,10 +95,10 @@ class CombinedConfig(Settings):
         given = dict(settings)
         kind, recipe = _recipe(name, given.pop("recipe", name))
         max_epochs = given.pop("max_epochs", recipe.get("max_epochs", PASSES))
-        weight, temperature = given.pop("weight", 1.0), given.pop("temperature", 60.0)
+        weight, temperature = given.pop("weight", 1.0), given.pop("temperature", None)
         check_number(f"members.{name}.max_epochs", max_epochs, 1, MOST)
         check_range(f"members.{name}.weight", weight, 1e-6, 1e6)
-        check_range(f"members.{name}.temperature", temperature, 0.01, 1e6)
+        check_range(f"members.{name}.temperature", temperature, 0.01, 1e6, may_be_none=True)
         try:
             config = kind.config(self._shared(name, kind, given) | recipe["settings"] | given)
         except ConfigError as error:

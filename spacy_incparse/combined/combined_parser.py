@@ -16,6 +16,7 @@ from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.catalogue import find_kind
 from spacy_incparse.parsers.constraints import Constraints, checked_constraints
 from spacy_incparse.parsers.parse import Parse, Tags, check_sentence
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest
 from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.parsers.requested_tags import common_request
@@ -88,6 +89,16 @@ class CombinedParser(BaseParser):
         check_n_analyses(k)
         combination = self._combination(words, tags, constraints)
         return [combination.best()] if k == 1 else combination.nbest()[:k]
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return the averaged probabilities of phrases, and those of trees among the n-best; None without temperature.
+
+        temperature: of the expected gains; by default, that of the parser.
+        """
+        temperature = temperature or self.temperature
+        return None if temperature is None else self._combination(words, tags, constraints).posterior(temperature)
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the expected gain of a normalized tree of the sentence; there is no derivation.

@@ -12,6 +12,9 @@ from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.parsers.requested_tags import requested_tags
 
+PERCEPTRONS = 60.0  # a temperature of scores; with half or twice as much, the combination is as good
+N_EXAMPLES = 10  # trees of a parser that knows the probabilities of all, for n-best lists
+
 
 @dataclass(frozen=True)
 class Opinion:
@@ -32,19 +35,19 @@ class TrainedMember:
     """A parser of a combination.
 
     weight: how much its probabilities count. default_temperature: turns scores into probabilities until the parser has
-    a temperature of its own, which is fitted on held-out trees. list_size: the number of trees that probabilities are
-    relative to.
+    a temperature of its own, which is fitted on held-out trees; None: that of most perceptrons, or 1 for exact
+    probabilities. list_size: the number of trees that probabilities are relative to.
     """
 
     name: str
     parser: ConstituencyParser
     weight: float
-    default_temperature: float
+    default_temperature: float | None
     list_size: int
 
     @property
-    def temperature(self) -> float:
-        """The temperature of its scores."""
+    def temperature(self) -> float | None:
+        """The temperature of its scores; None if none is known."""
         return self.default_temperature if self.parser.temperature is None else self.parser.temperature
 
     @cached_property
@@ -55,8 +58,11 @@ class TrainedMember:
     def opinion(self, words: Sequence[str], tags: Tags, constraints: Sequence[Constraint]) -> Opinion:
         """Return the trees of a sentence and the probabilities of their phrases under a request's tags."""
         own_tags = requested_tags(tags, self.parser.tag_request)
+        exact = self.parser.posterior(words, own_tags, constraints, self.temperature or 1.0)
+        if exact is not None:
+            return Opinion(self.parser.nbest(words, own_tags, N_EXAMPLES, constraints), exact.phrases, self.weight)
         parses = self._search.nbest(words, own_tags, self.list_size, constraints)
-        shares = probabilities([parse.score for parse in parses], self.temperature)
+        shares = probabilities([parse.score for parse in parses], self.temperature or PERCEPTRONS)
         return Opinion(parses, phrase_probabilities([parse.tree for parse in parses], shares), self.weight)
 
 
