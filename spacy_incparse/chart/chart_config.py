@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spacy_incparse.chart.edge_templates import EdgeTemplate, resolve
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.lexicon.clusters import MAX_WORDS
-from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels
+from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels, is_list_of_strings
 from spacy_incparse.transforms.markovize import Markovization
 
-LEARNERS = ("pcfg",)
+MAX_BITS = 26  # of a table
+LEARNERS = ("crf", "pcfg")
 DECODINGS = ("expected_f", "viterbi", "max_rule")
+PRUNERS = ("spans", "pcfg")
 PRUNING = ("normal", "loose", "off")
 
 
@@ -20,7 +23,16 @@ PRUNING = ("normal", "loose", "off")
 class ChartConfig(Settings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
-    learner: "pcfg" (relative frequencies of the rules, without features).
+    features: a named set ("span", "rules") or your own, see chart/edge_templates.py.
+    learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "pcfg" counts rules, and has no
+        features.
+    step: size of the steps in training.
+    damping: what AdaGrad adds to the sums of squared gradients, so that first steps are not the largest ones; 0: plain
+        gradient ascent with steps of equal size.
+    step_halved_after: number of passes after which steps have half the size; 0: they keep their size.
+    l2: strength of the prior that keeps weights small.
+    batch_size: number of sentences after which the weights change.
+    table_bits: the table of hashed weights has 2**bits entries.
     branching: "right" splits off the first child of a phrase, "left" the last one, "head" those around the head.
     horizontal: number of siblings (0 to 2) that the label of an active node names.
     vertical: number of ancestors (0 to 2) that the label of a phrase names.
@@ -43,8 +55,9 @@ class ChartConfig(Settings):
     cluster_words: number of the most frequent words that have clusters.
     pruning_folds: number of pruners, each trained without one part, that prune the training sentences; below 2: a
         single one trained on all.
-    pruning_thresholds: probabilities below which a small grammar's phrases are left out, the strictest first; the next
-        one is used for sentences of which nothing is left.
+    pruner: "spans" prunes by classifiers of single spans, "pcfg" by the probabilities of a small grammar.
+    pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
+        is used for sentences of which nothing is left.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
         "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).
     threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
@@ -55,7 +68,14 @@ class ChartConfig(Settings):
 
     SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")
 
-    learner: str = "pcfg"
+    features: str | dict[str, Sequence[str]] = "span"
+    learner: str = "crf"
+    step: float = 0.05
+    damping: float = 1.0
+    step_halved_after: float = 0.0
+    l2: float = 0.0
+    batch_size: int = 1
+    table_bits: int = 22
     branching: str = "right"
     horizontal: int = 0
     vertical: int = 0
@@ -73,8 +93,9 @@ class ChartConfig(Settings):
     gold_tag_interval: int = 0
     clusters: str | None = None
     cluster_words: int = MAX_WORDS
+    pruner: str = "spans"
     pruning_folds: int = 5
-    pruning_thresholds: Sequence[float] = (1e-4, 1e-6)
+    pruning_thresholds: Sequence[float] = (1e-3, 1e-4)
     decoding: str = "expected_f"
     threshold: float = 0.4
     choose_temperature: float = 1.0
@@ -91,10 +112,16 @@ class ChartConfig(Settings):
             check_number(name, getattr(self, name), least, most)
         for name, bounds in _RANGES.items():
             check_range(name, getattr(self, name), *bounds)
+        _check_features(self.features)
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
         object.__setattr__(self, "head_tag_labels", checked_labels("head_tag_labels", self.head_tag_labels))
         object.__setattr__(self, "pruning_thresholds", _checked_thresholds(self.pruning_thresholds))
+
+    @property
+    def templates(self) -> tuple[EdgeTemplate, ...]:
+        """The checked templates of the features. Raises ConfigError for unknown ones."""
+        return resolve(self.features)
 
     @property
     def markovization(self) -> Markovization:
@@ -110,6 +137,13 @@ class ChartConfig(Settings):
         )
 
 
+def _check_features(features: Any) -> None:
+    are_templates = isinstance(features, Mapping) and all(map(is_list_of_strings, features.values()))
+    if not (isinstance(features, str) or are_templates):
+        raise ConfigError(f"features is {features!r}: it must be a named set, or lists of templates by their kinds")
+    resolve(features)
+
+
 def _checked_thresholds(values: Any) -> tuple[float, ...]:
     if not isinstance(values, list | tuple) or not values:
         raise ConfigError(f"pruning_thresholds is {values!r}: it must be a list of numbers from 0 to 1")
@@ -121,12 +155,16 @@ def _checked_thresholds(values: Any) -> tuple[float, ...]:
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
-    "learner": LEARNERS, "branching": ("right", "left", "head"), "decoding": DECODINGS, "pruning": PRUNING,
+    "learner": LEARNERS, "branching": ("right", "left", "head"), "decoding": DECODINGS,
+    "pruner": PRUNERS, "pruning": PRUNING,
 }  # fmt: skip
 _FLAGS = ("anchor", "annotate_tags", "collapse_unaries", "close_unaries", "relaxed_rules")
 _WHOLE = {
     "horizontal": (0, 2), "vertical": (0, 2), "known_min_count": (1, MOST), "common_min_count": (1, MOST),
     "max_length": (0, MOST), "n_tags": (0, MOST), "gold_tag_interval": (0, MOST), "cluster_words": (1, MOST),
-    "pruning_folds": (0, MOST),
+    "pruning_folds": (0, MOST), "batch_size": (1, MOST), "table_bits": (8, MAX_BITS),
 }  # fmt: skip
-_RANGES = {"tag_margin": (0, MOST), "threshold": (0, 1), "choose_temperature": (0.01, 1e6)}
+_RANGES = {
+    "step": (0, 1e3), "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
+    "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
+}  # fmt: skip

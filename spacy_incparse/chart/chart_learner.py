@@ -26,8 +26,7 @@ from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-MAX_KEPT_EDGES = 60_000_000  # of all training forests; those beyond are built again in each pass
-BYTES_PER_EDGE = 12
+MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; those beyond are built again in each pass
 
 
 class TrainingSentence:
@@ -62,10 +61,10 @@ class ChartLearner:
         self._tags = tuple(tag for tag, _ in Counter(tag for tree in shown for tag in tree.tags).most_common())
         arrays = [self._markovized(tree) for tree in shown]
         self.grammar = self._read_grammar(arrays)
-        self._pruners = TrainingPruners(shown, self.grammar, config, heads)
+        self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
         self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon(shown), arrays)
         self._builder = ChartBuilder(self.grammar)
-        self._n_kept_edges = 0
+        self._n_trees, self._n_calls, self._n_kept_edges = len(trees), 0, 0
         self._parser: ChartParser | None = None
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> TrainingSentence | None:
@@ -76,19 +75,21 @@ class ChartLearner:
         if not self._is_short(tree):
             return None
         arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
-        given = tags if self.config.n_tags else [None] * len(words)
-        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(given)), arrays)
+        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays)
         if self._edges.learns:
             self._example(encoded)
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:
         """Learn from an example of `encode`; return the number of updates."""
-        if example is None or not self._edges.learns:
+        if not self._edges.learns:
             return 0
-        found = self._example(example)
         self._parser = None
-        return 0 if found is None else self._edges.learn(found)
+        self._n_calls += 1
+        found = None if example is None else self._example(example)
+        n_updates = 0 if found is None else self._edges.learn(found)
+        # A pass ends with a full batch, so that training can be stopped and resumed there.
+        return n_updates + (self._edges.finish_batch() if self._n_calls % self._n_trees == 0 else 0)
 
     def parser(self) -> ChartParser:
         """Return the parser learned so far; the same object until the next update."""
@@ -104,10 +105,14 @@ class ChartLearner:
     def state_from_bytes(self, data: bytes) -> None:
         """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
         self._edges.state_from_bytes(data)
-        self._parser = None
+        self._parser, self._n_calls = None, 0
 
     def _is_short(self, tree: Tree) -> bool:
         return not self.config.max_length or len(tree.words) <= self.config.max_length
+
+    def _given(self, tags: Tags) -> Tags:
+        """Return the tags of a sentence as the parser will know them."""
+        return tags if self.config.n_tags else [None] * len(tags)
 
     def _markovized(self, tree: Tree) -> TreeArrays:
         return markovize(tree.arrays, self.config.markovization, self.heads)

@@ -7,7 +7,7 @@ from typing import Any
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_sentence import EdgeModel, SpanPruner
-from spacy_incparse.chart.chart_storage import StoredPruner
+from spacy_incparse.chart.chart_storage import read_pruner
 from spacy_incparse.chart.edge_models import read_edges
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.grammar_storage import grammar_from_dict, grammar_to_dict
@@ -53,7 +53,7 @@ class ChartModel:
             raise ModelError("the model is damaged: its grammar has other tags")
         return cls(
             edges=read_edges(config.learner, data["edges"], grammar, clusters),
-            pruner=StoredPruner.from_bytes(data["pruner"], grammar),
+            pruner=read_pruner(config.pruner, data["pruner"], grammar),
             heads=HeadRules.from_dict(data["heads"]),
             tags=tuple(data["tags"]),
             clusters=clusters,

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.chart_sentence import SpanPruner
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.grammar_storage import grammar_from_dict, grammar_to_dict
 from spacy_incparse.chart.pcfg import Pcfg, WordModel
 from spacy_incparse.chart.pruning import Pruner
+from spacy_incparse.chart.span_classifier import SpanClassifier
 from spacy_incparse.errors import ModelError
 from spacy_incparse.lexicon.words import Lexicon
 
@@ -63,3 +65,8 @@ class StoredPruner(Pruner):
         content = srsly.msgpack_loads(data)
         model = pcfg_of(grammar_from_dict(content["grammar"]), content["words"])
         return cls(model, fine, thresholds=tuple(map(float, content["thresholds"])))
+
+
+def read_pruner(name: str, data: bytes, grammar: Grammar) -> SpanPruner:
+    """Return the pruner of a kind (see `ChartConfig.pruner`) that `to_bytes` wrote. Raises ModelError for others."""
+    return StoredPruner.from_bytes(data, grammar) if name == "pcfg" else SpanClassifier.from_bytes(data, grammar)

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_sentence import ChartExample, EdgeModel
+from spacy_incparse.chart.crf_learner import CrfLearner, CrfSettings
+from spacy_incparse.chart.edge_features import EdgeFeatures
 from spacy_incparse.chart.edge_models import PcfgEdges
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.pcfg import Pcfg
@@ -24,6 +26,9 @@ class EdgeLearner(Protocol):
 
     def learn(self, example: ChartExample) -> int:
         """Learn from a sentence; return the number of updates."""
+
+    def finish_batch(self) -> int:
+        """Learn from what waits for others at the end of a pass; return the number of updates."""
 
     def model(self) -> EdgeModel:
         """Return the model learned so far."""
@@ -48,6 +53,10 @@ class CountedEdges:
         """Return 0, the number of updates."""
         return 0
 
+    def finish_batch(self) -> int:
+        """Return 0, the number of updates."""
+        return 0
+
     def model(self) -> EdgeModel:
         """Return the model."""
         return self._model
@@ -60,8 +69,24 @@ class CountedEdges:
         """Do nothing."""
 
 
+class CrfEdges:
+    """The weights of features, as those of a conditional random field."""
+
+    learns = True
+    temperature: float | None = 1.0
+
+    def __init__(self, features: EdgeFeatures, n_examples: int, settings: CrfSettings):
+        self._learner = CrfLearner(features, n_examples, settings)
+        self.learn, self.finish_batch, self.model = self._learner.learn, self._learner.finish_batch, self._learner.model
+        self.state_to_bytes, self.state_from_bytes = self._learner.state_to_bytes, self._learner.state_from_bytes
+
+
 def make_edge_learner(
     config: ChartConfig, grammar: Grammar, lexicon: Lexicon, arrays: Sequence[TreeArrays]
 ) -> EdgeLearner:
     """Return the learner that a configuration names. arrays: the markovized training trees."""
-    return CountedEdges(Pcfg.estimate(arrays, grammar, None if config.n_tags == 1 else lexicon))
+    if config.learner == "pcfg":
+        return CountedEdges(Pcfg.estimate(arrays, grammar, None if config.n_tags == 1 else lexicon))
+    features = EdgeFeatures(grammar, config.templates, lexicon, table_bits=config.table_bits)
+    settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
+    return CrfEdges(features, len(arrays), settings)

@@ -11,6 +11,7 @@ from spacy_incparse.chart.chart_sentence import ChartSentence, EdgeModel
 from spacy_incparse.chart.chart_storage import pcfg_of, words_to_dict
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.linear_model import LinearChartModel
 from spacy_incparse.chart.pcfg import Pcfg
 from spacy_incparse.lexicon.clusters import Clusters
 
@@ -36,5 +37,7 @@ class PcfgEdges:
 
 
 def read_edges(learner: str, data: bytes, grammar: Grammar, clusters: Clusters | None) -> EdgeModel:
-    """Return the model that a learner learned and `to_bytes` wrote."""
+    """Return the model that a learner learned and `to_bytes` wrote. Raises ModelError for other bytes."""
+    if learner != "pcfg":
+        return LinearChartModel.from_bytes(data, grammar, clusters)
     return PcfgEdges(pcfg_of(grammar, srsly.msgpack_loads(data)))

@@ -15,7 +15,7 @@ from spacy_incparse.trees.heads import HeadRules
 
 ASSETS = Path(__file__).parents[2] / "assets"
 HEADS = HeadRules.from_name("en")
-SMALL = {"pruning_folds": 2}
+SMALL = {"pruning_folds": 2, "pruner": "pcfg", "pruning_thresholds": [1e-4]}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def trees():
 
 @pytest.fixture(scope="module")
 def dev():
-    return read_treebank(ASSETS / "sample-dev.mrg")[:40]
+    return read_treebank(ASSETS / "sample-dev.mrg")[:20]
 
 
 def learner_of(trees, **settings):
@@ -48,9 +48,13 @@ def run(trees, state_dir=None, *, max_epochs=2, dev=(), **more):
     return reports, models
 
 
+def pruners_of(trees, n_folds):
+    config = ChartConfig(pruning_folds=n_folds, pruner="pcfg", pruning_thresholds=[1e-4])
+    return TrainingPruners(trees, [tree.tags for tree in trees], learner_of(trees).grammar, config, HEADS)
+
+
 def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees):
-    grammar = learner_of(trees).grammar
-    pruners = TrainingPruners(trees, grammar, ChartConfig(pruning_folds=3), HEADS)
+    pruners = pruners_of(trees, 3)
     assert pruners.of(trees[0].words) is pruners.of(trees[1].words)
     assert pruners.of(trees[0].words) is not pruners.of(trees[-1].words)
     assert pruners.of(["unseen"]) is pruners.final
@@ -58,12 +62,13 @@ def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees):
     counts = [pruners.of(tree.words).model.grammar for tree in trees]
     for grammar in (counts[0], counts[-1]):
         assert 0 < grammar.counts[grammar.first_lexical : grammar.first_root].sum() < n_words
-    alone = TrainingPruners(trees, grammar, ChartConfig(pruning_folds=0), HEADS)
+    alone = pruners_of(trees, 0)
     assert alone.of(trees[0].words) is alone.final
 
 
-def test_gold_trees_are_in_their_forests(trees):
-    learner = learner_of(trees, pruning_thresholds=[0.5])
+@pytest.mark.parametrize("pruner", ["pcfg", "spans"])
+def test_gold_trees_are_in_their_forests(trees, pruner):
+    learner = learner_of(trees, pruning_thresholds=[0.5], pruner=pruner)
     for tree in trees[:30]:
         example = learner.encode(tree.words, tree.tags, tree)
         found = learner._build(example)
@@ -111,3 +116,39 @@ def test_a_pcfg_learns_something(trees, dev):
     parser = learner_of(trees, learner="pcfg").parser()
     parses = parser.parse_batch([(tree.words, tree.tags) for tree in dev])
     assert score_trees(dev, [parse.tree for parse in parses]).to_dict()["const_f"] > 0.6
+
+
+def test_a_crf_learns_more(trees, dev):
+    reports, _ = run(trees, dev=dev, settings={"learner": "crf", "table_bits": 16}, max_epochs=3)
+    pcfg, _ = run(trees, dev=dev, settings={"learner": "pcfg"}, max_epochs=1)
+    assert reports[-1].scores["const_f"] > pcfg[0].scores["const_f"] + 0.03
+    assert reports[0].n_updates == len(trees)
+
+
+@pytest.mark.parametrize("settings", [{}, {"batch_size": 7, "l2": 0.1, "max_length": 12, "step_halved_after": 2.0}])
+def test_a_resumed_run_gives_the_same_models(trees, tmp_path, settings):
+    settings = settings | {"table_bits": 14}
+    _, models = run(trees, max_epochs=3, settings=settings)
+
+    def stop(what, done, total):
+        if what == "pass 2" and done > 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(trees, tmp_path, max_epochs=3, settings=settings, progress=stop)
+    reports, resumed = run(trees, tmp_path, max_epochs=3, settings=settings, resume=True)
+    assert [report.number for report in reports] == [2, 3]
+    assert resumed == models[1:]
+
+
+def test_forests_are_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
+    _, models = run(trees[:40], settings={"table_bits": 14})
+    monkeypatch.setattr("spacy_incparse.chart.chart_learner.MAX_KEPT_EDGES", 1000)
+    assert run(trees[:40], settings={"table_bits": 14})[1] == models
+
+
+def test_features_as_data(trees):
+    own = {"rule": ["-> rule"], "span": ["T[i] T[j-1] -> rule"]}
+    _, models = run(trees[:40], settings={"features": own, "table_bits": 14})
+    assert len(models) == 2
+    assert models[0] != models[1]
