@@ -31,21 +31,24 @@ class ConstituentClassifier:
         self.weights = np.zeros(0)
 
     @classmethod
-    def train(cls, sentences: Sequence[TaggedSpans], *, n_epochs: int = N_EPOCHS, seed: int = 0) -> ConstituentClassifier:
+    def train(
+        cls, sentences: Sequence[TaggedSpans], *, n_epochs: int = N_EPOCHS, seed: int = 0
+    ) -> ConstituentClassifier:
         """Learn from all spans of sentences."""
         model = cls()
         examples = []
         for sentence in sentences:
-            rows = model._rows(sentence.words, sentence.tags)
+            owners, features = model._rows(sentence.words, sentence.tags)
             answers = np.array([span in sentence.phrases for span in _spans(len(sentence.words))], float)
-            examples.append((*rows, answers))
+            examples.append((owners, features, answers))
         model.numbers.is_open = False
         model.weights = np.zeros(len(model.numbers))
         squares = np.full(len(model.numbers), 1e-8)
         order = np.random.default_rng(seed)
         for _ in range(n_epochs):
             for number in order.permutation(len(examples)).tolist():
-                model._learn(*examples[number], squares)
+                owners, features, answers = examples[number]
+                model._learn(owners, features, answers, squares)
         return model
 
     def phrases(self, words: Sequence[str], tags: Sequence[str]) -> frozenset[Span]:

@@ -68,8 +68,9 @@ class LexicalSpans:
         spans, groups = np.unique(places[makes_phrase], return_inverse=True)
         of_edges = np.full(len(own), -1)
         of_edges[makes_phrase] = groups
-        pairs = [divmod(place, len(words) + 1) for place in spans.tolist()]
-        return SparseFeatures.of(own, of_edges, [self.numbers.of(self._of(words, *pair, predictions)) for pair in pairs])
+        pairs = (divmod(place, len(words) + 1) for place in spans.tolist())
+        found = [self.numbers.of(self._of(words, start, end, predictions)) for start, end in pairs]
+        return SparseFeatures.of(own, of_edges, found)
 
     def _of(
         self, words: Sequence[str], start: int, end: int, predictions: Mapping[str, Collection[Span]] | None
