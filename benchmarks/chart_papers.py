@@ -56,6 +56,9 @@ PAPER: dict[tuple[str, int, str], tuple[float | None, float | None, float]] = {
 }
 
 
+LENGTHS = {"15": 15, "40": 40}  # the papers'
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Write the requested tables and figures for one treebank."""
     arguments = _arguments(argv)
@@ -177,8 +180,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dev", help="bracket files to score on")
     parser.add_argument("--protocols", type=_names, default=list(PROTOCOLS), help=f"of {','.join(PROTOCOLS)}")
     parser.add_argument(
-        "--lengths", type=lambda text: [int(n) for n in text.split(",")], default=[15],
-        help="most words of a sentence: 15, 40; default: 15",
+        "--lengths", type=lambda text: [LENGTHS[name] for name in text.split(",")], default=[15],
+        help=f"most words of a sentence: {','.join(LENGTHS)}; default: 15",
     )  # fmt: skip
     parser.add_argument("--kinds", type=_names, default=[GOLD, WORDS], help="what is given: gold tags, or words only")
     parser.add_argument("--sides", type=_names, help="only these systems")
