@@ -30,6 +30,8 @@ cdef enum SpanValue:
     RIGHT_LENGTH
     SHAPE
     TAGS
+    SHORT
+    MIDDLE
     RANK
 
 

@@ -215,6 +215,10 @@ cdef class FeatureGroups:
             return _span_hash(s, &s.shapes, i - 1, j + 1)
         if field.value == TAGS:
             return _span_hash(s, &s.tags, i, j)
+        if field.value == SHORT:
+            return min(j - i, 4)
+        if field.value == MIDDLE:
+            return s.values[i + 1] if j - i == 3 else 0
         return s.ranks[i * s.n_lexical + lexical]
 
 

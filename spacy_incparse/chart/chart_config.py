@@ -13,7 +13,8 @@ from spacy_incparse.settings import MOST, Settings, check_number, check_range, c
 from spacy_incparse.transforms.markovize import Markovization
 
 MAX_BITS = 26  # of a table
-LEARNERS = ("crf", "pcfg")
+LEARNERS = ("crf", "margin", "pcfg")
+LOSSES = ("phrases", "binarized")
 DECODINGS = ("expected_f", "viterbi", "max_rule")
 PRUNERS = ("spans", "pcfg")
 PRUNING = ("normal", "loose", "off")
@@ -24,14 +25,18 @@ class ChartConfig(Settings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
     features: a named set ("span", "rules") or your own, see chart/edge_templates.py.
-    learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "pcfg" counts rules, and has no
-        features.
-    step: size of the steps in training.
-    damping: what AdaGrad adds to the sums of squared gradients, so that first steps are not the largest ones; 0: plain
-        gradient ascent with steps of equal size.
-    step_halved_after: number of passes after which steps have half the size; 0: they keep their size.
-    l2: strength of the prior that keeps weights small.
-    batch_size: number of sentences after which the weights change.
+    learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "margin" their lead over others,
+        which has to be as large as the loss of these (MIRA); "pcfg" counts rules, and has no features.
+    loss: for "margin", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents of the
+        "binarized" tree (Taskar et al. 2004).
+    margin_step: for "margin", the size of the largest step.
+    score_scale: for "margin", how much larger scores are than in training, which matters for probabilities alone.
+    step: for "crf", the size of the steps.
+    damping: for "crf", what AdaGrad adds to the sums of squared gradients, so that the first steps are not the largest;
+        0: plain gradient ascent with steps of equal size.
+    step_halved_after: for "crf", the number of passes after which steps have half the size; 0: they keep their size.
+    l2: for "crf", the strength of the prior that keeps weights small.
+    batch_size: for "crf", the number of sentences after which the weights change.
     table_bits: the table of hashed weights has 2**bits entries.
     branching: "right" splits off the first child of a phrase, "left" the last one, "head" those around the head.
     horizontal: number of siblings (0 to 2) that the label of an active node names.
@@ -70,6 +75,9 @@ class ChartConfig(Settings):
 
     features: str | dict[str, Sequence[str]] = "span"
     learner: str = "crf"
+    loss: str = "phrases"
+    margin_step: float = 0.01
+    score_scale: float = 3.0
     step: float = 0.05
     damping: float = 1.0
     step_halved_after: float = 0.0
@@ -155,7 +163,7 @@ def _checked_thresholds(values: Any) -> tuple[float, ...]:
 
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
-    "learner": LEARNERS, "branching": ("right", "left", "head"), "decoding": DECODINGS,
+    "learner": LEARNERS, "loss": LOSSES, "branching": ("right", "left", "head"), "decoding": DECODINGS,
     "pruner": PRUNERS, "pruning": PRUNING,
 }  # fmt: skip
 _FLAGS = ("anchor", "annotate_tags", "collapse_unaries", "close_unaries", "relaxed_rules")
@@ -165,6 +173,7 @@ _WHOLE = {
     "pruning_folds": (0, MOST), "batch_size": (1, MOST), "table_bits": (8, MAX_BITS),
 }  # fmt: skip
 _RANGES = {
-    "step": (0, 1e3), "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
+    "step": (0, 1e3), "margin_step": (0, 1e3), "score_scale": (0.01, 1e3),
+    "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
     "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
 }  # fmt: skip

@@ -33,6 +33,8 @@ SPAN_FIELDS = {
     "RIGHT": ("kj", "length of the right child, in buckets"),
     "SHAPE": ("ij", "the kinds of all words of the span and of its neighbours"),
     "TAGS": ("ij", "the tags of all words of the span"),
+    "SHORT": ("ij", "length of a span of up to 3 words; all longer ones are equal"),
+    "MIDDLE": ("ij", "the second word of a span of 3 words"),
     "RANK": ("i", "how the lexical rule's tag stands to the tagger's choice, if a word has several tags"),
 }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from spacy_incparse.chart.bracket_loss import BracketLoss
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_sentence import ChartExample, EdgeModel
 from spacy_incparse.chart.crf_learner import CrfLearner, CrfSettings
 from spacy_incparse.chart.edge_features import EdgeFeatures
 from spacy_incparse.chart.edge_models import PcfgEdges
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
 from spacy_incparse.chart.pcfg import Pcfg
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.trees.arrays import TreeArrays
@@ -69,16 +71,19 @@ class CountedEdges:
         """Do nothing."""
 
 
-class CrfEdges:
-    """The weights of features, as those of a conditional random field."""
+class LearnedEdges:
+    """The weights of features in training."""
 
     learns = True
-    temperature: float | None = 1.0
 
-    def __init__(self, features: EdgeFeatures, n_examples: int, settings: CrfSettings):
-        self._learner = CrfLearner(features, n_examples, settings)
-        self.learn, self.finish_batch, self.model = self._learner.learn, self._learner.finish_batch, self._learner.model
-        self.state_to_bytes, self.state_from_bytes = self._learner.state_to_bytes, self._learner.state_from_bytes
+    def __init__(self, learner: CrfLearner | MarginLearner, temperature: float | None):
+        self._learner, self.temperature = learner, temperature
+        self.learn, self.model = learner.learn, learner.model
+        self.state_to_bytes, self.state_from_bytes = learner.state_to_bytes, learner.state_from_bytes
+
+    def finish_batch(self) -> int:
+        """Learn from what waits for others at the end of a pass; return the number of updates."""
+        return self._learner.finish_batch() if isinstance(self._learner, CrfLearner) else 0
 
 
 def make_edge_learner(
@@ -88,5 +93,9 @@ def make_edge_learner(
     if config.learner == "pcfg":
         return CountedEdges(Pcfg.estimate(arrays, grammar, None if config.n_tags == 1 else lexicon))
     features = EdgeFeatures(grammar, config.templates, lexicon, table_bits=config.table_bits)
-    settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
-    return CrfEdges(features, len(arrays), settings)
+    if config.learner == "crf":
+        settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
+        return LearnedEdges(CrfLearner(features, len(arrays), settings), 1.0)
+    loss = BracketLoss.unbinarized if config.loss == "phrases" else BracketLoss.binarized
+    margin = MarginSettings(config.margin_step, config.score_scale)
+    return LearnedEdges(MarginLearner(features, len(arrays), margin, loss(grammar)), None)

@@ -31,6 +31,11 @@ def _tag(rule: Rule) -> Hashable:
     return None if rule.right else label_parts(rule.parent.removeprefix(TAG_MARK)).categories[-1]
 
 
+def _phrase(rule: Rule) -> Hashable:
+    is_word = not rule.right and len(label_parts(rule.parent.removeprefix(TAG_MARK)).categories) == 1
+    return None if is_word else ""
+
+
 def _without(place: int) -> Callable[[Rule], Hashable]:
     """Return the outcome of rules with a verb's tag as that child: all but this child (Finkel et al., table 1)."""
 
@@ -53,6 +58,7 @@ OUTCOMES: dict[str, tuple[str, Callable[[Rule], Hashable]]] = {
     "base": ("the parent's category, without its context", lambda rule: base_category(rule.parent)),
     "base_rule": ("the rule with all states as their categories", _base_rule),
     "tag": ("a lexical rule's tag", _tag),
+    "phrase": ("the same for all rules but lexical ones that make no phrase", _phrase),
     "any": ("nothing: the same for all rules", lambda rule: ""),
     "left_verb": ("a binary rule without its left child, if this is a verb's tag", _without(0)),
     "right_verb": ("a binary rule without its right child, if this is a verb's tag", _without(1)),

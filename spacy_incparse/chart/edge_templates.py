@@ -81,13 +81,96 @@ SPAN: EdgeTemplateSet = {
     ),
 }
 
+# Word clusters; added to the named set if there are some.
+SPAN_CLUSTERS: EdgeTemplateSet = {
+    "span": (
+        "K[i] -> state",
+        "K[j-1] -> state",
+        "K[i-1] K[i] -> state base",
+        "K[j-1] K[j] -> state base",
+        "G[i] G[j-1] -> state base",
+        "G[i-1] G[j] -> state base",
+    ),
+    "split": ("K[k] -> rule", "K[k-1] K[k] -> state", "G[k-1] G[k] -> rule"),
+    "word": ("K[i] -> rule tag", "K[i-1] -> rule", "K[i+1] -> rule"),
+}
+
 # What a context-free grammar has: weights of rules, and of words under their tags.
 RULES: EdgeTemplateSet = {
     "rule": ("-> rule",),
-    "word": ("W[i] -> rule tag", "L[i] -> rule tag", "U[i] -> rule tag", "K[i] -> rule tag", "RANK -> tag any"),
+    "word": (
+        "W[i] -> state base",
+        "L[i] -> state base",
+        "U[i] -> state base",
+        "RANK -> base any",
+    ),
 }
 
-NAMED_SETS: dict[str, EdgeTemplateSet] = {"span": SPAN, "rules": RULES}
+RULES_CLUSTERS: EdgeTemplateSet = {
+    "word": ("K[i] -> state base", "K[i-1] -> state base", "K[i+1] -> state base"),
+}
+
+# Finkel, Kleeman & Manning (2008), table 1 as far as it can be read, see docs/paper_to_code.md. Their lexicon features
+# are those above.
+FINKEL: EdgeTemplateSet = {
+    "span": (
+        "W[i] -> rule base",
+        "W[j-1] -> rule base",
+        "L[i] -> base",
+        "L[j-1] -> base",
+        "U[i] -> base",
+        "U[j-1] -> base",
+        "LEN -> rule base",
+        "W[i] -> left_verb",
+        "W[j-1] -> right_verb",
+    ),
+    "split": ("W[k] -> rule base", "W[k-1] -> base", "U[k-1] U[k] -> base", "W[k] -> right_pp"),
+    "unary": ("SHORT W[i] -> rule base",),
+}
+
+FINKEL_CLUSTERS: EdgeTemplateSet = {
+    "span": ("K[i] -> rule base", "K[j-1] -> rule base"),
+    "split": ("K[k] -> rule base", "K[k-1] K[k] -> rule base"),
+    "unary": ("SHORT K[i] -> rule base",),
+}
+
+# Taskar et al. (2004), section 6: unary chains are part of the states. All features say how much speaks for a
+# constituent, whatever its label. At words, they do so for those that are constituents.
+TASKAR_BASIC: EdgeTemplateSet = {"rule": ("-> rule",)}
+
+TASKAR_LEXICAL: EdgeTemplateSet = {
+    "span": (
+        "W[i] SHORT -> any",
+        "W[i-1] SHORT -> any",
+        "W[j-1] SHORT -> any",
+        "W[j] SHORT -> any",
+        "W[i-1] W[i] SHORT -> any",
+        "W[j-1] W[j] SHORT -> any",
+        "MIDDLE -> any",
+    ),
+    "word": (
+        "W[i] -> phrase",
+        "W[i-1] -> phrase",
+        "W[i+1] -> phrase",
+        "W[i-1] W[i] -> phrase",
+        "W[i] W[i+1] -> phrase",
+    ),
+}
+
+
+def combine(*sets: EdgeTemplateSet) -> dict[str, tuple[str, ...]]:
+    """Return the union of template sets by kind, in order and without duplicates."""
+    return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in BORDERS}
+
+
+# By name: the set, and what word clusters add to it.
+NAMED_SETS: dict[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {
+    "span": (SPAN, SPAN_CLUSTERS),
+    "rules": (RULES, RULES_CLUSTERS),
+    "finkel": (combine(RULES, FINKEL), combine(RULES_CLUSTERS, FINKEL_CLUSTERS)),
+    "taskar-basic": (TASKAR_BASIC, {}),
+    "taskar-lexical": (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
+}
 
 
 @dataclass(frozen=True)
@@ -114,15 +197,17 @@ class EdgeTemplate:
         return "".join(sorted({border for field in self.parsed for border in field.borders}))
 
 
-def resolve(features: str | EdgeTemplateSet) -> tuple[EdgeTemplate, ...]:
+def resolve(features: str | EdgeTemplateSet, *, clusters: bool = False) -> tuple[EdgeTemplate, ...]:
     """Return the templates of a named or user-defined set, each with each of its outcomes.
 
-    Raises ConfigError for an unknown set, kind, field or outcome, and for a field that the kind cannot use.
+    With `clusters`, a named set includes those that read them. Raises ConfigError for an unknown set, kind, field or
+    outcome, and for a field that the kind cannot use.
     """
     if isinstance(features, str):
         if features not in NAMED_SETS:
             raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
-        features = NAMED_SETS[features]
+        features, added = NAMED_SETS[features]
+        features = combine(features, added) if clusters else features
     for kind in features:
         if kind not in BORDERS:
             raise ConfigError(f"unknown kind of template {kind!r}: choose from {', '.join(BORDERS)}")

@@ -18,7 +18,8 @@ import srsly
 from spacy_incparse.chart.forest_builder import span_number
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.span_labels import SpanLabels
-from spacy_incparse.chart.span_scorer import SpanScorer
+from spacy_incparse.chart.span_learner import SpanLearner
+from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import Step, tree_steps
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip
@@ -37,12 +38,13 @@ class SpanClassifierSettings:
     which it is; the lower ones of the following pairs are for charts in which nothing is left.
     """
 
-    n_epochs: int = 3
-    step: float = 0.05
-    gate_bits: int = 18
-    label_bits: int = 15
-    thresholds: tuple[tuple[float, float], ...] = ((0.001, 0.001), (0.0001, 0.0001))
-    least_gate: float = 0.01  # of spans without a node whose labels are learned
+    n_epochs: int = 4
+    gate_step: float = 0.03
+    step: float = 0.1
+    gate_bits: int = 20
+    label_bits: int = 17
+    thresholds: tuple[float, ...] = (0.00003, 0.000003)
+    least_gate: float = 0.0003  # of spans without a node whose labels are learned
 
 
 class SpanClassifier:
@@ -50,7 +52,9 @@ class SpanClassifier:
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
         self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
-        self._scorer = SpanScorer(len(self.labels.names), settings.gate_bits, settings.label_bits)
+        self._scorer = SpanLearner(
+            len(self.labels.names), self.labels.highest, self.labels.lowest, settings.gate_bits, settings.label_bits
+        )
 
     @classmethod
     def train(
@@ -68,31 +72,32 @@ class SpanClassifier:
             (found._codes(arrays.words, row), found.labels.of_steps(tree_steps(arrays)))
             for arrays, row in zip(trees, tags, strict=True)
         ]
+        found._scorer.start(-2, *found._priors(examples))
         order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
         for _ in range(found.settings.n_epochs):
             shuffle(order)
             for number in order:
-                found._scorer.learn(*examples[number], found.settings.step, _log_odds(found.settings.least_gate))
+                found._scorer.learn(
+                    *examples[number],
+                    found.settings.gate_step,
+                    found.settings.step,
+                    _log_odds(found.settings.least_gate),
+                )
         found._round_weights()
         return found
 
-    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[np.ndarray]:
-        """Return a mask for each pair of thresholds: uint8 (n_spans, n_states)."""
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[SpanStates]:
+        """Return a mask for each threshold; see `SpanPruner`."""
         if not tags:
             return []
-        n_words = len(tags)
-        gate = self._scorer.score_gate(self._codes(words, tags))
-        kept = [(span_number(step.start, step.end), step.rule.parent) for step in gold if step.rule.parent]
-        found = []
-        for least_gate, least in self.settings.thresholds:
-            whole = np.zeros(len(gate), np.uint8)
-            whole[span_number(0, n_words)] = 1
-            spans, scores = self._scorer.score_labels(_log_odds(least_gate), whole)
-            mask = self.labels.mask(n_words, spans, scores >= _log_odds(least))
-            for span, state in kept:
-                mask[span, self.labels.grammar.state_ids[state]] = 1
-            found.append(mask)
-        return found
+        kept = [
+            (span_number(step.start, step.end), self.labels.grammar.state_ids[step.rule.parent])
+            for step in gold
+            if step.rule.parent
+        ]
+        rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
+        self._scorer.posteriors(self._codes(words, tags), _log_odds(self.settings.least_gate))
+        return [self._scorer.states_left(least, rows) for least in self.settings.thresholds]
 
     def to_bytes(self) -> bytes:
         """Return the classifier as bytes, without the grammar."""
@@ -113,17 +118,29 @@ class SpanClassifier:
         try:
             content = srsly.msgpack_loads(data)
             settings = dict(content["settings"])
-            settings["thresholds"] = tuple((float(gate), float(label)) for gate, label in settings["thresholds"])
+            settings["thresholds"] = tuple(map(float, settings["thresholds"]))
             found = cls(grammar, Lexicon.from_dict(content["lexicon"]), SpanClassifierSettings(**settings))
             names = tuple(content["labels"])
-            gate = _unpacked(content["gate"], 2**found.settings.gate_bits)
+            gate = _unpacked(content["gate"], 2 * 2**found.settings.gate_bits)
             labels = _unpacked(content["label_weights"], len(names) << found.settings.label_bits)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the span classifier of the model is damaged: {error}") from None
         if names != found.labels.names:
             raise ModelError("the span classifier of the model belongs to another grammar: its labels differ")
-        found._scorer.load_weights(gate, labels.reshape(-1, len(names)))
+        found._scorer.load_weights(gate.reshape(-1, 2), labels.reshape(-1, len(names)))
         return found
+
+    def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log odds of each label over spans with a node of several words, and over single words."""
+        counts, totals = np.full((2, len(self.labels.names)), 0.5), np.ones((2, 1))
+        for codes, gold in examples:
+            ends = np.arange(1, len(codes) + 1)
+            is_word = np.isin(gold[:, 0], ends * (ends - 1) // 2 + ends - 1)
+            for row, labels in enumerate((gold[~is_word, 1], gold[is_word, 1])):
+                np.add.at(counts[row], labels, 1)
+            totals += [[len(codes) - 1], [len(codes)]]
+        odds = np.log(counts / (totals + 1 - counts)).astype(np.float32)
+        return odds[0], odds[1]
 
     def _round_weights(self) -> None:
         """Make all weights multiples of 1 / SCALE, as they are stored."""

@@ -53,13 +53,3 @@ class SpanLabels:
                 if labels[state] != NONE:
                     found.add((span_number(step.start, step.end), int(labels[state])))
         return np.array(sorted(found), np.int32).reshape(-1, 2)
-
-    def mask(self, n_words: int, spans: np.ndarray, is_possible: np.ndarray) -> np.ndarray:
-        """Return the mask in which the given spans have possible labels: uint8 (n_spans, n_states).
-
-        is_possible: bool (len(spans), n_labels). All single words have the states of POS nodes.
-        """
-        padded = np.pad(is_possible, ((0, 0), (0, 1)), constant_values=True)  # -1: no label is needed
-        mask = np.zeros((span_number(0, n_words + 1), len(self.highest)), np.uint8)
-        mask[spans] = padded[:, self.highest] & padded[:, self.lowest]
-        return mask

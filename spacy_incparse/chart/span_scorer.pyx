@@ -2,23 +2,21 @@
 
 The gate has one weight per feature; it is asked for all spans. The labels of those that pass are found by logistic
 classifiers, one for each label: a feature's weights for all of them are neighbours in memory. Features of one end of a
-span are summed up once per position. Both are trained by AdaGrad (Duchi et al. 2011) on the sum of log losses.
+span are summed up once per position.
 """
 
-from libc.math cimport exp, sqrt
+from libc.math cimport INFINITY, log
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 import numpy as np
 
+from spacy_incparse.chart.bracketings cimport Bracketings
 from spacy_incparse.chart.span_limits cimport cell_of
+from spacy_incparse.chart.span_states cimport SpanStates
 from spacy_incparse.chart.span_templates import ATOMS, GROUPS, PADDING
 from spacy_incparse.lexicon.hashing cimport mix64
 
 cdef enum:
-    BEGIN = 0
-    END = 1
-    SPAN = 2
-    WORD = 3
     PAD = 3
     N_FIELDS = 2
     LENGTH = 4 * PAD * N_FIELDS
@@ -26,24 +24,24 @@ cdef enum:
     BLOCK = 16        # columns
     SHAPE_WORDS = 4   # of which the tags are the span's shape; of longer ones, the first and last two
 
-cdef float LEAST_GRADIENT = 0.003  # smaller ones are not applied
-cdef float TINY = 1e-6
-
 assert PADDING == PAD and len(ATOMS) == SHAPE + 1
 
 
 cdef class SpanScorer:
     """Weights, and the sentence that they were last applied to. Not for several threads at a time.
 
-    n_columns: the number of labels. gate_bits, label_bits: the tables have 2**bits rows.
+    n_columns: the number of labels. highest, lowest: for each state of the grammar the labels that it needs, or -1; see
+    `span_labels.SpanLabels`. gate_bits, label_bits: the tables have 2**bits rows.
     """
 
-    def __init__(self, int32_t n_columns, int gate_bits=18, int label_bits=15):
+    def __init__(self, int32_t n_columns, highest, lowest, int gate_bits, int label_bits):
         self.n_columns, self.gate_bits, self.label_bits = n_columns, gate_bits, label_bits
+        self.highest, self.lowest = highest, lowest
         self.width = max(1, (n_columns + BLOCK - 1) // BLOCK) * BLOCK
-        self.gate.assign(<size_t>1 << gate_bits, 0)
+        self.gate.assign(<size_t>2 << gate_bits, 0)
         self.labels.assign((<size_t>1 << label_bits) * self.width, 0)
         self.place.assign(len(ATOMS), 0)
+        self.bracketings = Bracketings()
         for group, templates in enumerate(GROUPS):
             self.bounds[group] = self.templates.size()
             for template in templates:
@@ -55,44 +53,63 @@ cdef class SpanScorer:
         self.rows.assign(self.templates.size(), 0)
 
     def weights(self):
-        """Return copies of the tables: float32 (2**gate_bits,) and (2**label_bits, n_columns)."""
+        """Return copies of the tables: float32 (2**gate_bits, 2) and (2**label_bits, n_columns)."""
         gate, labels = <float[: self.gate.size()]>self.gate.data(), <float[: self.labels.size()]>self.labels.data()
-        return np.array(gate), np.array(labels).reshape(-1, self.width)[:, : self.n_columns].copy()
+        return np.array(gate).reshape(-1, 2), np.array(labels).reshape(-1, self.width)[:, : self.n_columns].copy()
 
-    def load_weights(self, const float[::1] gate, const float[:, ::1] labels):
+    def load_weights(self, const float[:, ::1] gate, const float[:, ::1] labels):
         """Set the tables. Raises ValueError if their size is another."""
         cdef Py_ssize_t row
         cdef int32_t c
-        shape = (<size_t>gate.shape[0], <size_t>labels.shape[0], labels.shape[1])
+        shape = (2 * <size_t>gate.shape[0], <size_t>labels.shape[0], labels.shape[1])
         if shape != (self.gate.size(), self.labels.size() // self.width, self.n_columns):
             raise ValueError(f"weights of the sizes {shape}")
         for row in range(gate.shape[0]):
-            self.gate[row] = gate[row]
+            self.gate[2 * row], self.gate[2 * row + 1] = gate[row, 0], gate[row, 1]
         for row in range(labels.shape[0]):
             for c in range(self.n_columns):
                 self.labels[row * self.width + c] = labels[row, c]
 
+    def start(self, float node, const float[::1] of_spans, const float[::1] of_words):
+        """Set the weights of the templates without atoms, the first ones of their groups, which all spans have.
+
+        node: of the gate. of_spans, of_words: of the labels of several words and of single words.
+        """
+        cdef uint64_t row = self.templates[self.bounds[SPAN]].seed
+        cdef int32_t c
+        self.gate[2 * (row & ((<uint64_t>1 << self.gate_bits) - 1))] = node
+        for c in range(self.n_columns):
+            row = self.templates[self.bounds[SPAN]].seed & ((<uint64_t>1 << self.label_bits) - 1)
+            self.labels[row * self.width + c] = of_spans[c]
+            row = self.templates[self.bounds[WORD]].seed & ((<uint64_t>1 << self.label_bits) - 1)
+            self.labels[row * self.width + c] = of_words[c]
+
     # Scores
 
-    def score_gate(self, const uint32_t[:, ::1] codes):
-        """Return the score of each span of two words or more, and 0 for others: float32 (n_spans,)."""
+    def posteriors(self, const uint32_t[:, ::1] codes, float least_gate):
+        """Return the probability of each span of several words: float32 (n_spans,).
+
+        Spans whose gate score is less than `least_gate` have none, unless there is no tree without them.
+        """
         self._load(codes)
         with nogil:
             self._score_positions()
             self._score_gate()
-        return np.array(self.gate_scores, np.float32)
+            self._find_posteriors(least_gate, NULL)
+        return np.array(self.bracketings.posteriors, np.float32)
 
-    def score_labels(self, float least, const uint8_t[::1] kept):
-        """Return the spans of the last sentence that are worth a look and the scores of their labels.
+    def states_left(self, float least, const int32_t[:, ::1] kept):
+        """Return the states that are left over the spans of the last sentence, a `SpanStates`.
 
-        These are the single words and the spans whose gate score is at least `least`, or which are marked in `kept`:
-        int32 (n,) and float32 (n, n_columns).
+        These have a probability of at least `least`, or are among `kept`: rows of span and state, sorted.
         """
+        cdef SpanStates found = SpanStates([0], [], <int32_t>self.highest.size())
+        cdef Py_ssize_t n_kept = kept.shape[0]
         with nogil:
-            self._open(least, &kept[0])
+            self._open(least, NULL)
             self._score_labels()
-        found = np.array(self.label_scores, np.float32).reshape(-1, self.width)
-        return np.array(self.open, np.int32), found[:, : self.n_columns]
+            self._list_states(least, &kept[0, 0] if n_kept else NULL, n_kept, found)
+        return found
 
     cdef void _load(self, const uint32_t[:, ::1] codes):
         cdef Py_ssize_t k
@@ -136,11 +153,14 @@ cdef class SpanScorer:
                 h ^= h >> 32
             rows[t - self.bounds[group]] = h
 
-    cdef float _gate_sum(self, const uint64_t* rows, int group) noexcept nogil:
+    cdef GateC _gate_sum(self, const uint64_t* rows, int group) noexcept nogil:
         cdef int32_t k
-        cdef float total = 0
+        cdef GateC total = GateC(0, 0)
+        cdef const float* row
         for k in range(self.bounds[group + 1] - self.bounds[group]):
-            total += self.gate[rows[k] & (self.gate.size() - 1)]
+            row = &self.gate[2 * (rows[k] & ((<uint64_t>1 << self.gate_bits) - 1))]
+            total.own += row[0]
+            total.tree += row[1]
         return total
 
     cdef void _add_label_rows(self, const uint64_t* rows, int group, float* sums) noexcept nogil:
@@ -157,8 +177,8 @@ cdef class SpanScorer:
         cdef int32_t n_begin = self.bounds[1] - self.bounds[0], n_end = self.bounds[2] - self.bounds[1]
         self.begin_rows.resize(n * n_begin)
         self.end_rows.resize(n * n_end)
-        self.begin_gate.assign(n, 0)
-        self.end_gate.assign(n, 0)
+        self.begin_gate.assign(n, GateC(0, 0))
+        self.end_gate.assign(n, GateC(0, 0))
         self.begin_labels.assign(n * self.width, 0)
         self.end_labels.assign(n * self.width, 0)
         for p in range(n):
@@ -172,17 +192,30 @@ cdef class SpanScorer:
 
     cdef void _score_gate(self) noexcept nogil:
         cdef int32_t i, j
+        cdef GateC total
         self.gate_scores.assign(cell_of(0, self.n_words + 1), 0)
+        self.tree_scores.assign(cell_of(0, self.n_words + 1), 0)
         for j in range(2, self.n_words + 1):
             for i in range(j - 1):
                 self._fill_place(i, j)
                 self._find_rows(SPAN, &self.rows[0])
-                self.gate_scores[cell_of(i, j)] = (
-                    self.begin_gate[i] + self.end_gate[j] + self._gate_sum(&self.rows[0], SPAN)
-                )
+                total = self._gate_sum(&self.rows[0], SPAN)
+                self.gate_scores[cell_of(i, j)] = self.begin_gate[i].own + self.end_gate[j].own + total.own
+                self.tree_scores[cell_of(i, j)] = self.begin_gate[i].tree + self.end_gate[j].tree + total.tree
+
+    cdef void _find_posteriors(self, float least, const uint8_t* kept) noexcept nogil:
+        cdef size_t cell
+        self.is_open.resize(self.gate_scores.size())
+        for cell in range(self.gate_scores.size()):
+            self.is_open[cell] = self.gate_scores[cell] >= least or (kept != NULL and kept[cell])
+        self.is_open[cell_of(0, self.n_words)] = True
+        if not self.bracketings.run(self.n_words, self.tree_scores.data(), self.is_open.data()):
+            self.is_open.assign(self.is_open.size(), True)
+            self.bracketings.run(self.n_words, self.tree_scores.data(), self.is_open.data())
 
     cdef void _open(self, float least, const uint8_t* kept) noexcept nogil:
-        """Choose the spans that are looked at again."""
+        """Choose the spans whose labels are looked at."""
+        cdef bint is_chosen
         cdef int32_t i, j
         cdef size_t cell
         self.open.clear()
@@ -191,7 +224,11 @@ cdef class SpanScorer:
         for j in range(1, self.n_words + 1):
             for i in range(j):
                 cell = cell_of(i, j)
-                if i + 1 == j or self.gate_scores[cell] >= least or kept[cell]:
+                if kept != NULL:
+                    is_chosen = kept[cell]
+                else:
+                    is_chosen = self.bracketings.posteriors[cell] >= least
+                if is_chosen or i + 1 == j:
                     self.open.push_back(<int32_t>cell)
                     self.open_begins.push_back(i)
                     self.open_ends.push_back(j)
@@ -214,105 +251,45 @@ cdef class SpanScorer:
                 self._find_rows(SPAN, &self.rows[0])
                 self._add_label_rows(&self.rows[0], SPAN, sums)
 
-    # Learning
+    # States
 
-    def learn(self, const uint32_t[:, ::1] codes, const int32_t[:, ::1] gold, float step, float least):
-        """Learn from one sentence. Return its loss.
+    cdef void _list_states(self, float least, const int32_t* kept, size_t n_kept, SpanStates found) noexcept nogil:
+        cdef size_t cell, k = 0, g = 0
+        cdef int32_t state
+        self.has_label.assign(self.width + 1, False)
+        self.is_kept.assign(self.highest.size(), False)
+        for cell in range(self.gate_scores.size()):
+            while g < n_kept and <size_t>kept[2 * g] == cell:
+                self.is_kept[kept[2 * g + 1]] = True
+                found.states.push_back(kept[2 * g + 1])
+                g += 1
+            if k < self.open.size() and <size_t>self.open[k] == cell:
+                found.states.resize(found.first.back())
+                self._find_labels(k, least)
+                for state in range(<int32_t>self.highest.size()):
+                    if self.is_kept[state] or (
+                        self.has_label[self.highest[state] + 1] and self.has_label[self.lowest[state] + 1]
+                    ):
+                        found.states.push_back(state)
+                k += 1
+            self._forget_kept(cell, kept, g)
+            found.first.push_back(<int32_t>found.states.size())
 
-        gold: rows of span and label, sorted; each span that has a node is among them. The labels are learned for single
-        words, spans with a node, and spans whose gate score is at least `least`.
-        """
-        cdef double loss
-        if self.gate_squares.empty():
-            self.gate_squares.assign(self.gate.size(), 0)
-            self.label_squares.assign(self.labels.size(), 0)
-        self._load(codes)
-        kept = np.zeros(cell_of(0, self.n_words + 1), np.uint8)
-        kept[np.asarray(gold)[:, 0]] = 1
-        cdef const uint8_t[::1] has_node = kept
-        with nogil:
-            self._score_positions()
-            self._score_gate()
-            self._open(least, &has_node[0])
-            self._score_labels()
-            loss = self._learn_gate(&has_node[0], step)
-            loss += self._learn_labels(gold, step)
-        return loss
-
-    cdef double _learn_gate(self, const uint8_t* has_node, float step) noexcept nogil:
-        cdef int32_t i, j, p, n_begin = self.bounds[1] - self.bounds[0], n_end = self.bounds[2] - self.bounds[1]
-        cdef size_t cell
-        cdef float gradient
-        cdef double loss = 0
-        self.begin_gate.assign(self.n_words + 1, 0)
-        self.end_gate.assign(self.n_words + 1, 0)
-        for j in range(2, self.n_words + 1):
-            for i in range(j - 1):
-                cell = cell_of(i, j)
-                gradient = _log_loss(self.gate_scores[cell], has_node[cell], &loss)
-                if -LEAST_GRADIENT < gradient < LEAST_GRADIENT:
-                    continue
-                self.begin_gate[i] += gradient
-                self.end_gate[j] += gradient
-                self._fill_place(i, j)
-                self._find_rows(SPAN, &self.rows[0])
-                self._change_gate(&self.rows[0], SPAN, gradient, step)
-        for p in range(self.n_words + 1):
-            self._change_gate(&self.begin_rows[p * n_begin], BEGIN, self.begin_gate[p], step)
-            self._change_gate(&self.end_rows[p * n_end], END, self.end_gate[p], step)
-        return loss
-
-    cdef void _change_gate(self, const uint64_t* rows, int group, float gradient, float step) noexcept nogil:
-        cdef int32_t k
-        cdef size_t row
-        if gradient == 0:
-            return
-        for k in range(self.bounds[group + 1] - self.bounds[group]):
-            row = rows[k] & (self.gate.size() - 1)
-            self.gate_squares[row] += gradient * gradient
-            self.gate[row] -= step * gradient / <float>sqrt(self.gate_squares[row] + TINY)
-
-    cdef double _learn_labels(self, const int32_t[:, ::1] gold, float step) noexcept nogil:
-        cdef int32_t i, j, p, c, n_begin = self.bounds[1] - self.bounds[0], n_end = self.bounds[2] - self.bounds[1]
-        cdef size_t k, g = 0
-        cdef float* gradients
-        cdef double loss = 0
-        cdef float is_gold
-        self.begin_labels.assign((self.n_words + 1) * self.width, 0)
-        self.end_labels.assign((self.n_words + 1) * self.width, 0)
-        for k in range(self.open.size()):
-            i, j = self.open_begins[k], self.open_ends[k]
-            gradients = &self.label_scores[k * self.width]
-            for c in range(self.n_columns):
-                is_gold = 0
-                while g < <size_t>gold.shape[0] and gold[g, 0] == self.open[k] and gold[g, 1] <= c:
-                    is_gold = gold[g, 1] == c
-                    g += 1
-                gradients[c] = _log_loss(gradients[c], is_gold, &loss)
-                if -LEAST_GRADIENT < gradients[c] < LEAST_GRADIENT:
-                    gradients[c] = 0
-            self._fill_place(i, j)
-            self._find_rows(WORD if j == i + 1 else SPAN, &self.rows[0])
-            self._change_labels(&self.rows[0], WORD if j == i + 1 else SPAN, gradients, step)
-            if j > i + 1:
-                for c in range(self.n_columns):
-                    self.begin_labels[i * self.width + c] += gradients[c]
-                    self.end_labels[j * self.width + c] += gradients[c]
-        for p in range(self.n_words + 1):
-            self._change_labels(&self.begin_rows[p * n_begin], BEGIN, &self.begin_labels[p * self.width], step)
-            self._change_labels(&self.end_rows[p * n_end], END, &self.end_labels[p * self.width], step)
-        return loss
-
-    cdef void _change_labels(self, const uint64_t* rows, int group, const float* gradients, float step) noexcept nogil:
-        cdef int32_t k, c
-        cdef size_t row
+    cdef void _find_labels(self, size_t k, float least) noexcept nogil:
+        """Find the labels that an open span may have. Only single words may have the label -1, which is a tag's."""
+        cdef bint is_word = self.open_ends[k] == self.open_begins[k] + 1
+        cdef float posterior = 1 if is_word else self.bracketings.posteriors[self.open[k]]
+        cdef float least_score = _log_odds(least / posterior)
+        cdef const float* scores = &self.label_scores[k * self.width]
+        cdef int32_t c
+        self.has_label[0] = is_word
         for c in range(self.n_columns):
-            if gradients[c] == 0:
-                continue
-            for k in range(self.bounds[group + 1] - self.bounds[group]):
-                row = (rows[k] & ((<uint64_t>1 << self.label_bits) - 1)) * self.width + c
-                self.label_squares[row] += gradients[c] * gradients[c]
-                self.labels[row] -= step * gradients[c] / <float>sqrt(self.label_squares[row] + TINY)
+            self.has_label[c + 1] = scores[c] >= least_score
+
+    cdef void _forget_kept(self, size_t cell, const int32_t* kept, size_t end) noexcept nogil:
+        while end > 0 and <size_t>kept[2 * end - 2] == cell:
+            end -= 1
+            self.is_kept[kept[2 * end + 1]] = False
 
 
 cdef uint32_t _length_step(int32_t length) noexcept nogil:
@@ -325,10 +302,7 @@ cdef uint32_t _length_step(int32_t length) noexcept nogil:
         step += 1
     return step
 
-
-cdef float _log_loss(float score, float is_gold, double* loss) noexcept nogil:
-    """Return the gradient of the log loss with respect to a score, and add the loss."""
-    cdef double p = 1 / (1 + exp(-<double>score))
-    cdef double right = p if is_gold else 1 - p
-    loss[0] += 1 - right  # its linear part is enough to watch learning
-    return <float>(p - is_gold)
+cdef float _log_odds(float probability) noexcept nogil:
+    if probability >= 1:
+        return INFINITY
+    return <float>log(probability / (1 - probability)) if probability > 0 else -INFINITY

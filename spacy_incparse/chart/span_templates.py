@@ -32,6 +32,7 @@ _ONE_END = (
 BEGIN = tuple(" ".join(f"l{atom}" for atom in template.split()) for template in _ONE_END)
 END = tuple(" ".join(f"r{atom}" for atom in template.split()) for template in _ONE_END)
 SPAN = (
+    "",
     "length",
     "li1.t ri1.t",
     "lo1.t ro1.t",
@@ -64,6 +65,7 @@ SPAN = (
     "shape lo1.t ro1.t",
 )
 WORD = (
+    "",
     "li1.t",
     "li1.w",
     "li1.w li1.t",

@@ -30,7 +30,7 @@ def bound_forests(draw):
     words = [draw(st.sampled_from(WORDS)) for _ in tags]
     features = EdgeFeatures(
         grammar,
-        resolve(draw(st.sampled_from(sorted(NAMED_SETS)))),
+        resolve(draw(st.sampled_from(sorted(NAMED_SETS))), clusters=draw(st.booleans())),
         Lexicon.from_sentences([words, ["owl", "owl"]]),
         table_bits=BITS,
     )

@@ -66,6 +66,10 @@ class EdgeReader:
             return bucket(lengths[field.value])
         if field.value == "RANK":
             return self.ranks[i][number - self.grammar.first_lexical]
+        if field.value == "SHORT":
+            return min(j - i, 4)
+        if field.value == "MIDDLE":
+            return self.words[0][PAD + i + 1] if j - i == 3 else 0
         start, end = (i - 1, j + 1) if field.value == "SHAPE" else (i, j)
         h = 0
         for value in self.words[kinds.index("S" if field.value == "SHAPE" else "T")][PAD + start : PAD + end]:
