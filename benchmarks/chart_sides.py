@@ -66,9 +66,8 @@ def crf(features: str | EdgeTemplateSet, settings: CrfSettings, n_passes: int, *
     """Return the training of a conditional random field by stochastic gradient."""
 
     def train(lab: Lab, report: Report) -> Scorer:
-        loss = BracketLoss.unbinarized(lab.grammar)
-        edge_loss = (lambda example: loss.of_edges(example.forest, example.gold)[0]) if softmax_margin else None
-        learner = CrfLearner(edge_features(lab, features), len(lab.examples), settings, edge_loss)
+        loss = BracketLoss.unbinarized(lab.grammar) if softmax_margin else None
+        learner = CrfLearner(edge_features(lab, features), len(lab.examples), settings, loss)
         return _learn(lab, learner, n_passes, report)
 
     return train
