@@ -82,7 +82,7 @@ def mira(features: str | EdgeTemplateSet, n_passes: int) -> Any:
     return train
 
 
-def factored_dual(*, with_words: bool, with_predictions: bool = False) -> Any:
+def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise: bool = True) -> Any:
     """Return the training of Taskar et al.: BASIC, LEXICAL or LEXICAL+AUX."""
 
     def train(lab: Lab, report: Report) -> Scorer:
@@ -98,7 +98,7 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False) -> Any:
             features = reader.read(forest, example.sentence.words, guess)
             examples.append(DualExample(forest, gold, features, losses + fixed, constant - fixed[gold].sum()))
         reader.numbers.is_open = False
-        dual = FactoredDual(examples, len(reader.numbers), C)
+        dual = FactoredDual(examples, len(reader.numbers), C, pairwise=pairwise)
 
         def score(sentence: ChartSentence, forest: Forest) -> np.ndarray:
             guess = final.of(sentence) if final else None
