@@ -148,6 +148,7 @@ def _learn(lab: Lab, learner: CrfLearner | MarginLearner, n_passes: int, report:
 # and halved after five passes.
 SGD = {15: CrfSettings(0.1, 0.0, L2, 15, 5), 40: CrfSettings(0.1, 0.0, L2, 30, 5)}
 PASSES = {15: 20, 40: 10}
+ADAGRAD = CrfSettings(step=0.02, l2=L2)  # the product's: small steps, smaller for features that are seen often
 
 
 def finkel_sides(max_words: int) -> list[Side]:
@@ -160,6 +161,9 @@ def finkel_sides(max_words: int) -> list[Side]:
         Side("discriminative", grammar, crf("rules", sgd, n)),
         Side("feature-based", grammar, crf(FINKEL_FEATURES, sgd, n)),
         Side("relaxed", grammar, crf(FINKEL_FEATURES, sgd, n), is_relaxed=True),
+        Side("discriminative-adagrad", grammar, crf("rules", ADAGRAD, 10)),
+        Side("feature-based-adagrad", grammar, crf(FINKEL_FEATURES, ADAGRAD, 10)),
+        Side("relaxed-adagrad", grammar, crf(FINKEL_FEATURES, ADAGRAD, 10), is_relaxed=True),
     ]
 
 
@@ -175,10 +179,8 @@ def taskar_sides(grammar: Markovization) -> list[Side]:
 
 PRODUCT = [
     Side("generative", X_BAR, generative),
-    Side("crf", X_BAR, crf("span", CrfSettings(step=0.02, l2=0.1), 10), temperature=1.0),
-    Side(
-        "softmax-margin", X_BAR, crf("span", CrfSettings(step=0.02, l2=0.1), 10, softmax_margin=True), temperature=1.0
-    ),
+    Side("crf", X_BAR, crf("span", ADAGRAD, 10), temperature=1.0),
+    Side("softmax-margin", X_BAR, crf("span", ADAGRAD, 10, softmax_margin=True), temperature=1.0),
     Side("max-margin", X_BAR, mira("span", 10), temperature=1.0),
 ]
 PROTOCOLS: dict[str, Callable[[int], list[Side]]] = {
