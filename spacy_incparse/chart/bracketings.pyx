@@ -56,6 +56,10 @@ cdef class Bracketings:
                     self._pass_down(i, j, self.posteriors[cell], scores[cell])
         return True
 
+    cdef double log_partition(self) noexcept nogil:
+        """Return the logarithm of the sum over all trees; 0 for a single word."""
+        return self.by_begin[self.n_words]
+
     cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil:
         cdef double most = self._find_sums(i, j), total = 0
         cdef int32_t k
