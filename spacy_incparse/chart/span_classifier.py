@@ -29,6 +29,8 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.arrays import TreeArrays
 
+LEAST_GATE = 3e-3  # the probability, according to the gate, below which a span is not looked at again
+GATE_RATIO = 100  # and this times the threshold, if that is less: the gate is not too sure of itself
 SCALE = 256  # weights are stored as multiples of 1 / SCALE
 
 
@@ -37,7 +39,6 @@ class SpanClassifierSettings:
     """How span classifiers are trained, and what they leave out.
 
     tree_step, label_step: AdaGrad's steps. gate_bits, tree_bits, label_bits: tables have 2**bits features.
-    least_gate: the probability of having a node, seen on its own, below which a span is not looked at again.
     thresholds: the probability below which a state is left out, and lower ones for charts in which nothing is left.
     """
 
@@ -48,7 +49,6 @@ class SpanClassifierSettings:
     tree_bits: int = 20
     label_bits: int = 17
     thresholds: tuple[float, ...] = (0.00003, 0.000003)
-    least_gate: float = 0.0003
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
@@ -93,7 +93,7 @@ class SpanClassifier:
         for _ in range(found.settings.n_epochs):
             shuffle(order)
             for number in order:
-                found._scorer.learn(*examples[number], _log_odds(found.settings.least_gate))
+                found._scorer.learn(*examples[number], _log_odds(LEAST_GATE))
         found._round_weights()
         return found
 
@@ -111,7 +111,7 @@ class SpanClassifier:
         return LazyMasks(len(self.settings.thresholds), lambda k: self._mask(codes, rows, self.settings.thresholds[k]))
 
     def _mask(self, codes: np.ndarray, kept: np.ndarray, threshold: float) -> SpanStates:
-        self._scorer.posteriors(codes, _log_odds(self.settings.least_gate))
+        self._scorer.look(codes, _log_odds(min(GATE_RATIO * threshold, LEAST_GATE)))
         return cast(SpanStates, self._scorer.states_left(threshold, kept))
 
     def to_bytes(self) -> bytes:

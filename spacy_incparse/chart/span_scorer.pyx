@@ -78,8 +78,8 @@ cdef class SpanScorer:
 
     # From outside
 
-    def posteriors(self, const uint32_t[:, ::1] codes, float least_gate):
-        """Return the probability of each span of a sentence: float32 (n_spans,).
+    def look(self, const uint32_t[:, ::1] codes, float least_gate):
+        """Find the posteriors of the spans of a sentence.
 
         codes: (n_words, 2), a number for each tag and word. Spans whose gate score is less than `least_gate` have the
         probability 0, unless there is no tree without them.
@@ -89,6 +89,9 @@ cdef class SpanScorer:
             self._score_positions()
             self._score_gate()
             self._score_trees(least_gate, NULL)
+
+    def posteriors(self):
+        """Return the probability of each span of the last sentence: float32 (n_spans,)."""
         return np.array(self.bracketings.posteriors, np.float32)
 
     def label_probabilities(self, float least):
@@ -310,7 +313,7 @@ cdef class SpanScorer:
         cdef const OpenC* span = &self.open[self.chosen[k]]
         cdef bint is_word = span.end == span.begin + 1
         cdef float posterior = 1 if is_word else self.bracketings.posteriors[span.cell]
-        cdef float least_score = _log_odds(least / posterior) if posterior > 0 else INFINITY
+        cdef float least_score = _log_odds(least / posterior) if posterior > 0 else (INFINITY if least > 0 else -INFINITY)
         cdef int32_t c
         self.has_label.resize(self.n_columns + 1)
         self.has_label[0] = is_word
