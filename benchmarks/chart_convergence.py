@@ -31,6 +31,7 @@ from spacy_incparse.chart.edge_templates import resolve
 from spacy_incparse.chart.linear_model import LinearChartModel
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.rerank.lbfgs import minimize
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.plot import plot
 
@@ -65,13 +66,14 @@ LEARNERS = {
     "l-bfgs": (FINKEL_15, lbfgs),
     "mira": (X_BAR, mira("span", 20)),
     "factored-dual": (HEAD, factored_dual(with_words=True)),
+    "frank-wolfe": (HEAD, factored_dual(with_words=True, pairwise=False)),
 }
 
 
-def follow(name: str, train: Sequence[Tree], dev: Sequence[Tree]) -> Figures:
+def follow(name: str, train: Sequence[Tree], dev: Sequence[Tree], heads: HeadRules) -> Figures:
     """Return F and the CPU seconds of training after each pass of a learner."""
     grammar, learn = LEARNERS[name]
-    lab = Lab(train, grammar)
+    lab = Lab(train, grammar, heads)
     curve: Figures = {"f": [], "seconds": []}
 
     def report(scorer: Scorer, seconds: float) -> None:

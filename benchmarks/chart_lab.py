@@ -65,9 +65,17 @@ class Lab:
     kind: GOLD or WORDS. is_relaxed: whether rules may be used under parents with which they were not seen.
     """
 
-    def __init__(self, trees: Sequence[Tree], settings: Markovization, kind: str = GOLD, *, is_relaxed: bool = False):
-        self.trees, self.settings, self.kind = trees, settings, kind
-        self.markovized = [markovize(tree.arrays, settings, HeadRules.from_name("en")) for tree in trees]
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        settings: Markovization,
+        heads: HeadRules,
+        kind: str = GOLD,
+        *,
+        is_relaxed: bool = False,
+    ):
+        self.trees, self.settings, self.heads, self.kind = trees, settings, heads, kind
+        self.markovized = [markovize(tree.arrays, settings, heads) for tree in trees]
         counts = count_rules(self.markovized)
         self.grammar = Grammar.from_counts(relaxed(counts) if is_relaxed else counts)
         self.builder = ChartBuilder(self.grammar)

@@ -32,6 +32,7 @@ from results import Table, percent, write
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.training.training_settings import head_rules
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.tree import Tree
 
@@ -92,8 +93,11 @@ class Study:
     def __init__(self, arguments: argparse.Namespace, argv: Sequence[str] | None):
         self._arguments, self._argv = arguments, argv
         self._train, self._dev = (_trees(arguments, part) for part in ("train", "dev"))
+        self._heads = head_rules(None, arguments.lang)
         self._parts = Parts(arguments.output / "figures.json", (*PACKAGES, "chart"))
         self._checksum = fingerprint([*self._train, *self._dev], {"n_train": len(self._train)})
+        if not all(_short(trees, max(arguments.lengths)) for trees in (self._train, self._dev)):
+            raise IncparseError(f"no sentences up to {max(arguments.lengths)} words in one of the parts")
         named = arguments.train and not arguments.results
         self._results = None if named else common.results_file(arguments)
 
@@ -115,11 +119,13 @@ class Study:
         """Follow training on the dev part, which decides nothing."""
         train, dev = (_short(trees, 15) for trees in (self._train, self._dev))
         curves = {
-            name: self._parts.get(f"curve {name}", self._checksum, lambda name=name: follow(name, train, dev))  # type: ignore[misc]
+            name: self._parts.get(
+                f"curve {name}", self._checksum, lambda name=name: follow(name, train, dev, self._heads)
+            )  # type: ignore[misc]
             for name in LEARNERS
         }
         for name, curve in curves.items():
-            cells = [" ".join(map(percent, curve["f"])), " ".join(f"{s:.0f}" for s in curve["seconds"])]
+            cells = [" ".join(map(percent, curve["f"])), " ".join(f"{s:.1f}" for s in curve["seconds"])]
             self._write(CURVES, {f"convergence-{name}": [str(len(curve["f"])), *cells]})
         for name, picture in (("by_pass", by_pass_svg(curves)), ("by_time", by_time_svg(curves))):
             (self._arguments.output / f"{name}.svg").write_text(picture, encoding="utf8")
@@ -146,7 +152,7 @@ class Study:
         gold, parsed, n_relaxed, seconds = [], [], 0, 0.0
         for fit, test in pairs:
             start = time.process_time()
-            lab = Lab(fit, run.side.grammar, run.kind, is_relaxed=run.side.is_relaxed)
+            lab = Lab(fit, run.side.grammar, self._heads, run.kind, is_relaxed=run.side.is_relaxed)
             scorer = run.side.train(lab, lambda *_: None)
             seconds += time.process_time() - start
             trees, relaxed = lab.parse(test, scorer, run.side.temperature)
@@ -178,6 +184,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__, bank=common.SAMPLE)
     parser.add_argument("--train", help="bracket files to train on, instead of BANK's; BANK is then only a name")
     parser.add_argument("--dev", help="bracket files to score on")
+    parser.add_argument("--lang", default="en", help="the language's code, for the head rules; default: en")
     parser.add_argument("--protocols", type=_names, default=list(PROTOCOLS), help=f"of {','.join(PROTOCOLS)}")
     parser.add_argument(
         "--lengths", type=lambda text: [LENGTHS[name] for name in text.split(",")], default=[15],

@@ -35,7 +35,7 @@ def jackknifed(lab: Lab) -> list[Predictions]:
     """Return predictions for a lab's sentences, those of each half by classifiers that learned from the other."""
     found: list[Predictions] = [{} for _ in lab.trees]
     for half in (0, 1):
-        other = Lab(lab.trees[1 - half :: 2], lab.settings, lab.kind)
+        other = Lab(lab.trees[1 - half :: 2], lab.settings, lab.heads, lab.kind)
         predictor = Predictor(other)
         for number in range(half, len(lab.trees), 2):
             found[number] = predictor.of(other.sentence(lab.trees[number]))
