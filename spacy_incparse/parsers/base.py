@@ -9,6 +9,7 @@ from typing import cast
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.constraints import Constraints
+from spacy_incparse.parsers.nbest import with_spare
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session, TagRequest, TagSource
 from spacy_incparse.parsers.tree_scores import TreeScore
@@ -65,6 +66,12 @@ class BaseParser(ABC):
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return the only analysis."""
         return [self.parse(words, tags, constraints)]
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, enough for n others that score no higher."""
+        return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Raise IncparseError: this parser cannot score given trees."""

@@ -110,6 +110,14 @@ class ConstituencyParser(Protocol):
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return up to `k` different trees of a sentence, best first."""
 
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
+
+        It may leave out those that score higher, if `answers_with_best`.
+        """
+
     def with_wide_search(self, n: int) -> ConstituencyParser:
         """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
 
