@@ -39,7 +39,7 @@ class NBestSearch:
         if constraints or n == 1:
             return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
         n_trees = checked_number(n)
-        best, found = self.parser.parse_beside(self._search(N_ANALYSES), words, tags, n_trees)
+        best, found = self.parser.parse_beside(self._wide_parser(N_ANALYSES), words, tags, n_trees)
         return self._list(best, found, (words, tags, constraints), n)
 
     def beside(
@@ -58,7 +58,7 @@ class NBestSearch:
         n_trees = checked_number(n)
         if best.source == "flat" or n == 1:
             return [best]
-        found = self._search(N_ANALYSES).nbest(words, tags, with_spare(n_trees), constraints)
+        found = self._wide_parser(N_ANALYSES).nbest(words, tags, with_spare(n_trees), constraints)
         return self._list(best, found, (words, tags, constraints), n)
 
     def _list(self, best: Parse, found: Sequence[Parse], sentence: tuple, n: int | None) -> list[Parse]:
@@ -97,10 +97,10 @@ class NBestSearch:
     def _found(self, sentence: tuple, beam_size: int) -> list[Parse]:
         """Return the analyses of a search that keeps so many hypotheses."""
         words, tags, constraints = sentence
-        found = self._search(beam_size).nbest(words, tags, beam_size, constraints)
+        found = self._wide_parser(beam_size).nbest(words, tags, beam_size, constraints)
         return [parse for parse in found if parse.source != "flat"]
 
-    def _search(self, beam_size: int) -> ConstituencyParser:
+    def _wide_parser(self, beam_size: int) -> ConstituencyParser:
         """Return the parser with a search that keeps so many hypotheses."""
         if beam_size not in self._searches:
             self._searches[beam_size] = self.parser.with_wide_search(beam_size)
