@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import get_args
 
 import common
-from base_lists import base_lists, finished_lists, parser_recipe
+from base_lists import SCORES, base_lists, finished_lists, parser_recipe
 from parts import PACKAGES, Parts
 from rerank_cost import algorithm_costs, reranking_speed, sizes
 from rerank_report import (
@@ -144,12 +144,16 @@ class Report:
             for name, cost in found.items()
         }  # fmt: skip
         self._write(COST_TABLE, {f"cost-{name}": cells for name, cells in rows.items()})
-        side = SIDES["risk"]
+        speeds = {"speed": self._speed(SIDES["risk"], n), "speed+generative": self._speed(SIDES["risk+generative"], n)}
+        self._write(SPEED_TABLE, speeds)
+        shown = ["Reranking {} trees: {} sentences/s; the model: {} MB".format(*cells) for cells in speeds.values()]
+        return [costs_text(found, size), "\n".join(shown)]
+
+    def _speed(self, side: Side, n: int) -> list[str]:
         weights = self.study.weights(side, self.study.choice(side, "score"))
-        speed = reranking_speed(data, weights, self.study.lists, n)
-        cells = [str(n), f"{speed['sentences_per_second']:.0f}", f"{speed['bytes'] / common.MEGABYTE:.2f}"]
-        self._write(SPEED_TABLE, {"speed": cells})
-        return [costs_text(found, size), "Reranking {} trees: {} sentences/s; the model: {} MB".format(*cells)]
+        scores = SCORES if side.has_generative else ()
+        speed = reranking_speed(self.study.shorter(n, side), weights, self.study.lists, n, scores)
+        return [str(n), f"{speed['sentences_per_second']:.0f}", f"{speed['bytes'] / common.MEGABYTE:.2f}"]
 
     @property
     def _sides(self) -> list[Side]:
