@@ -9,6 +9,7 @@ from typing import cast
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.constraints import Constraints
+from spacy_incparse.parsers.nbest import with_spare
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session, TagRequest, TagSource
@@ -77,6 +78,12 @@ class BaseParser(ABC):
     ) -> Posterior | None:
         """Return None: only n-best lists tell the probabilities of trees."""
         return None
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, enough for n others that score no higher."""
+        return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Raise IncparseError: this parser cannot score given trees."""

@@ -123,6 +123,14 @@ class ConstituencyParser(Protocol):
         temperature: by default, that of the parser.
         """
 
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
+
+        It may leave out those that score higher, if `answers_with_best`.
+        """
+
     def with_wide_search(self, n: int) -> ConstituencyParser:
         """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
 
