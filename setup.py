@@ -22,7 +22,7 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/coarse_pass", "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam",
+    "chart/bracket_chart", "chart/coarse_pass", "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam",
     "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
     "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
