@@ -171,9 +171,7 @@ class SpanParser(BaseParser):
         for piece in tags.pieces:
             n_words = len(piece) - 1
             here = [
-                replace_span(one, first)
-                for one in constraints
-                if first <= one.start and one.end <= first + n_words
+                replace_span(one, first) for one in constraints if first <= one.start and one.end <= first + n_words
             ]
             decoded.append(self._decode(next(scores), n_words, here))
             firsts.append(first)

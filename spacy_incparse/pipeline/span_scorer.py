@@ -32,9 +32,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Floats2d]], hidden_width: 
     hidden_width: the width of the layer between the vectors and the scores.
     """
     head = span_head(hidden_width)
-    return Model(
-        "span_scorer", _forward, init=_init, layers=[tok2vec, head], refs={"tok2vec": tok2vec, "head": head}
-    )
+    return Model("span_scorer", _forward, init=_init, layers=[tok2vec, head], refs={"tok2vec": tok2vec, "head": head})
 
 
 def cut_vectors(model: Model, given: CutDocs) -> list[Floats2d]:
@@ -74,11 +72,11 @@ class ModelScorer:
 def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, Callable[[SpanScores], list]]:
     tok2vec, head = model.layers
     vectors, from_vectors = tok2vec(given.docs, is_train)
-    cuts = [_index(cut) for cuts in given.sentences for cut in cuts]
+    lengths = [len(cut) for cuts in given.sentences for cut in cuts]
     rows = [vectors[i][_index(cut)] for i, cuts in enumerate(given.sentences) for cut in cuts]
     width = head.get_dim("nI")
     joined = model.ops.xp.concatenate(rows) if rows else model.ops.alloc2f(0, width)
-    scores, from_scores = head(WordVectors(joined, [len(cut) for cut in cuts]), is_train)
+    scores, from_scores = head(WordVectors(joined, lengths), is_train)
 
     def backprop(gradient: SpanScores) -> list:
         found = [model.ops.alloc2f(len(doc), width) for doc in given.docs]
