@@ -22,8 +22,8 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/bracket_chart", "chart/coarse_pass", "chart/forest_builder", "chart/recurrences", "derivations/incremental_beam",
-    "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
+    "chart/bracket_chart", "chart/coarse_pass", "chart/forest_builder", "chart/recurrences",
+    "derivations/incremental_beam", "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
     "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
 # Modules that run once per model, word or tree, or wait for memory: light optimization is enough, and compiles faster.

@@ -14,7 +14,7 @@ forest that `bracket_forest.py` writes down; it is repeated here because that fo
 hundred times as long to write as to use. Stern et al. (2017, section 3.1) maximize over the same trees, but count a
 tree once for each way to make it binary, which changes nothing for a maximum, though it does for a sum.
 
-Spans are in the order of `cell_of`, as everywhere in charts: (0, 1), (0, 2), (1, 2), (0, 3), ...: n (n + 1) / 2 of them.
+There are n (n + 1) / 2 spans, in the order of `cell_of`: (0, 1), (0, 2), (1, 2), (0, 3), (1, 3), ...
 """
 
 from libc.math cimport INFINITY, exp, log, log1p

@@ -1,4 +1,4 @@
-"""The trees of `bracket_chart.py` as a packed forest, for everything that reads forests: k best trees, samples, tests."""
+"""The trees of `bracket_chart.py` as a packed forest, for what reads forests: k best trees, samples, tests."""
 
 from __future__ import annotations
 

@@ -35,8 +35,7 @@ def unmet_constraints(
 
 def _is_met(constraint: Constraint, chain: Chain, n_words: int) -> bool:
     """Return whether there is such a phrase."""
-    is_whole = constraint[:2] == (0, n_words)
-    if constraint.label == ROOT or (constraint.label is None and constraint.is_required):
-        if is_whole:
-            return True
+    may_be_root = constraint.label == ROOT or (constraint.label is None and constraint.is_required)
+    if may_be_root and constraint[:2] == (0, n_words):
+        return True
     return bool(chain) if constraint.label is None else constraint.label in chain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -26,6 +26,8 @@ from spacy_incparse.trees.tree import Tree
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
+MAX_WORDS = 1 << 13  # of a piece
+_FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
 
 
 class ScoredTags(tuple[str, ...]):
@@ -38,13 +40,10 @@ class ScoredTags(tuple[str, ...]):
     pieces: tuple[Any, ...]
 
     def __new__(cls, tags: Iterable[str], pieces: Iterable[Any]) -> ScoredTags:
+        """Return tags with pieces."""
         found = super().__new__(cls, tags)
         found.pieces = tuple(pieces)
         return found
-
-    def with_tags(self, tags: Iterable[str]) -> ScoredTags:
-        """Return other tags with the same pieces."""
-        return ScoredTags(tags, self.pieces)
 
 
 class SpanScorer(Protocol):
@@ -210,15 +209,6 @@ class SpanParser(BaseParser):
         unmet = unmet_constraints(brackets, constraints, len(words)) if constraints else ()
         source = "chart" if len(decoded) == 1 else "relaxed"
         return Parse(tree, sum(piece.score for piece in decoded), source, unmet)
-
-
-MAX_WORDS = 1 << 13
-_FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
-
-
-def replace_span(constraint: Constraint, first: int) -> Constraint:
-    """Return a constraint with words counted from `first`."""
-    return constraint._replace(start=constraint.start - first, end=constraint.end - first)
 
 
 def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> Decoded:

@@ -27,7 +27,7 @@ class VectorSentence(Sentence):
     @classmethod
     def of(cls, sentence: Sentence, vectors: Any) -> VectorSentence:
         """Return a sentence with vectors."""
-        return cls(*(getattr(sentence, field.name) for field in fields(Sentence)), vectors)
+        return cls(**{field.name: getattr(sentence, field.name) for field in fields(Sentence)}, vectors=vectors)
 
 
 class ChartDecoder(ConfiguredParser):
@@ -37,10 +37,10 @@ class ChartDecoder(ConfiguredParser):
     """
 
     def __init__(self, parser: SpanParser, scorer: ModelScorer, search: dict[str, Any], nbest: int, max_length: int):
-        super().__init__(parser, None, search, nbest)  # type: ignore[arg-type]
+        super().__init__(parser, None, search, nbest)
         self._scorer, self._max_length, self._tags = scorer, max_length, parser.tags
 
-    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[ScoredTags]:  # type: ignore[override]
+    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[ScoredTags]:
         """Return the tags of sentences with their fenceposts, or with `use_given` the words' own tags where given.
 
         Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
@@ -50,7 +50,8 @@ class ChartDecoder(ConfiguredParser):
         rows = [piece for sentence in sentences for piece in self._pieces(sentence)]
         if not rows:
             return []
-        fences, best_tags = map(iter, self._scorer.read(rows))
+        all_fences, all_tags = self._scorer.read(rows)
+        fences, best_tags = iter(all_fences), iter(all_tags)
         found = []
         for sentence in sentences:
             n_pieces = -(-len(sentence.words) // self._max_length)

@@ -25,7 +25,7 @@ from spacy_incparse.pipeline.chart_decoder import ChartDecoder, VectorSentence, 
 from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.pipeline.parser_training import gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.settings import MOST, check_number, check_range
+from spacy_incparse.settings import check_number, check_range
 from spacy_incparse.training.training_settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

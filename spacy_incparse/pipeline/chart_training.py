@@ -56,16 +56,16 @@ class ChartLoss:
     def __call__(self, trees: Sequence[Tree], scores: SpanScores, ops: Ops) -> tuple[float, SpanScores]:
         """Return the sum of the losses of sentences, and its derivatives by the scores."""
         labels = ops.to_numpy(scores.labels)
-        gradient = np.zeros_like(labels)
+        gradient: Any = np.zeros_like(labels)
         total, first = 0.0, 0
         for tree in trees:
             n_words = len(tree.words)
             rows = slice(first, first + n_words * (n_words + 1) // 2)
             loss, gradient[rows] = self._loss(labels[rows], n_words, self._gold_rows(tree))
             total, first = total + loss, rows.stop
+        of_tags: Any
         tag_loss, of_tags = self._of_tags(trees, ops.to_numpy(scores.tags))
-        of_scores: Any = SpanScores(ops.asarray2f(gradient), ops.asarray2f(of_tags), scores.lengths)
-        return total + tag_loss, of_scores
+        return total + tag_loss, SpanScores(ops.asarray2f(gradient), ops.asarray2f(of_tags), scores.lengths)
 
     def _gold_rows(self, tree: Tree) -> np.ndarray:
         rows = [

@@ -15,21 +15,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from thinc.api import Dropout, Linear, Model, Ops, chain
-from thinc.types import Floats2d
 
 BLOCK_SPANS = 512  # whose hidden layers fit into a processor's cache; a GPU takes more at once
 GPU_BLOCK_SPANS = 1 << 15
 EPSILON = 1e-5  # added to variances
+
+Rows = Any
+"""float32 (rows, columns), an array of the model's ops: on a processor or a GPU."""
 
 
 @dataclass
 class WordVectors:
     """The vectors of the words of sentences, joined, and the number of words of each sentence."""
 
-    vectors: Floats2d
+    vectors: Rows
     lengths: Sequence[int]
 
 
@@ -40,8 +43,8 @@ class SpanScores:
     Spans are in the order of `chart.bracket_chart`.
     """
 
-    labels: Floats2d
-    tags: Floats2d
+    labels: Rows
+    tags: Rows
     lengths: Sequence[int]
 
 
@@ -67,22 +70,22 @@ def set_outputs(head: Model, n_labels: int, n_tags: int) -> None:
     head.get_ref("tags").set_dim("nO", n_tags)
 
 
-def fenceposts(head: Model, given: WordVectors) -> Floats2d:
+def fenceposts(head: Model, given: WordVectors) -> Rows:
     """Return the vectors of the fenceposts of sentences, joined: one more than words for each sentence; means are 0."""
     return _fenceposts(head, head.layers[0].predict(given.vectors), given.lengths)
 
 
-def tag_scores(head: Model, given: WordVectors) -> Floats2d:
+def tag_scores(head: Model, given: WordVectors) -> Rows:
     """Return the scores of the tags of words."""
     return head.layers[2].predict(given.vectors)
 
 
-def label_scores(head: Model, fences: Floats2d, lengths: Sequence[int]) -> Floats2d:
+def label_scores(head: Model, fences: Rows, lengths: Sequence[int]) -> Rows:
     """Return the scores of all spans' labels, given the vectors of fenceposts."""
     labels = head.get_ref("labels")
     weights, bias = labels.get_param("W"), labels.get_param("b")
     starts, ends = _spans(lengths)
-    scores = head.ops.alloc2f(len(starts), labels.get_dim("nO"), zeros=False)
+    scores: Rows = head.ops.alloc2f(len(starts), labels.get_dim("nO"), zeros=False)
     for block in _blocks(head.ops, len(starts)):
         hidden, _ = _normal(head.ops, fences, starts[block], ends[block])
         scores[block] = _activated(head, hidden) @ weights.T
@@ -119,11 +122,11 @@ def _forward(head: Model, given: WordVectors, is_train: bool) -> tuple[SpanScore
     return SpanScores(label_scores(head, fences, lengths), tags, lengths), backprop
 
 
-def _fenceposts(head: Model, projected: Floats2d, lengths: Sequence[int]) -> Floats2d:
+def _fenceposts(head: Model, projected: Rows, lengths: Sequence[int]) -> Rows:
     width = head.get_dim("nH")
     before, first, last = _places(lengths)
-    fences = head.ops.alloc2f(len(before) + len(lengths), width)
-    boundary = head.get_param("boundary")
+    fences: Rows = head.ops.alloc2f(len(before) + len(lengths), width)
+    boundary: Rows = head.get_param("boundary")
     fences[before + 1] += projected[:, :width]
     fences[before] += projected[:, width:]
     fences[first] += boundary[0]
@@ -132,7 +135,7 @@ def _fenceposts(head: Model, projected: Floats2d, lengths: Sequence[int]) -> Flo
     return fences
 
 
-def _from_fenceposts(head: Model, gradient: Floats2d, lengths: Sequence[int]) -> Floats2d:
+def _from_fenceposts(head: Model, gradient: Rows, lengths: Sequence[int]) -> Rows:
     before, first, last = _places(lengths)
     gradient = gradient - gradient.mean(axis=1, keepdims=True)
     of_boundary = head.ops.xp.stack([gradient[first].sum(axis=0), gradient[last].sum(axis=0)])
@@ -140,11 +143,11 @@ def _from_fenceposts(head: Model, gradient: Floats2d, lengths: Sequence[int]) ->
     return head.ops.xp.concatenate([gradient[before + 1], gradient[before]], axis=1)
 
 
-def _from_labels(head: Model, fences: Floats2d, gradient: Floats2d, lengths: Sequence[int]) -> Floats2d:
+def _from_labels(head: Model, fences: Rows, gradient: Rows, lengths: Sequence[int]) -> Rows:
     """Return the gradient of the fenceposts, and add those of the weights."""
     labels, ops = head.get_ref("labels"), head.ops
     weights = labels.get_param("W")
-    found = ops.alloc2f(*fences.shape)
+    found: Rows = ops.alloc2f(*fences.shape)
     starts, ends = _spans(lengths)
     used = np.flatnonzero(ops.to_numpy(gradient.any(axis=1)))
     for block in _blocks(ops, len(used)):
@@ -157,7 +160,7 @@ def _from_labels(head: Model, fences: Floats2d, gradient: Floats2d, lengths: Seq
     return found
 
 
-def _normal(ops: Ops, fences: Floats2d, starts: np.ndarray, ends: np.ndarray) -> tuple[Floats2d, Floats2d]:
+def _normal(ops: Ops, fences: Rows, starts: np.ndarray, ends: np.ndarray) -> tuple[Rows, Rows]:
     """Return the differences of fenceposts with variance 1, and the factors that did this, (n_spans, 1)."""
     xp = ops.xp
     spans = _take(ops, fences, ends)
@@ -170,14 +173,14 @@ def _normal(ops: Ops, fences: Floats2d, starts: np.ndarray, ends: np.ndarray) ->
     return spans, scale
 
 
-def _activated(head: Model, normal: Floats2d) -> Floats2d:
+def _activated(head: Model, normal: Rows) -> Rows:
     """Return the hidden layer, in the place of its normalized input."""
     normal *= head.get_param("gain")
     normal += head.get_param("bias")
     return head.ops.xp.maximum(normal, 0, out=normal)
 
 
-def _take(ops: Ops, table: Floats2d, rows: np.ndarray) -> Floats2d:
+def _take(ops: Ops, table: Rows, rows: np.ndarray) -> Rows:
     if ops.xp is np:
         return table.take(rows, axis=0, mode="clip")  # several times as fast as with a check of all numbers
     return table[ops.xp.asarray(rows)]
@@ -186,12 +189,12 @@ def _take(ops: Ops, table: Floats2d, rows: np.ndarray) -> Floats2d:
 class _Hidden:
     """The hidden layer of some spans, given by the numbers of their fenceposts; ends are ascending."""
 
-    def __init__(self, head: Model, fences: Floats2d, starts: np.ndarray, ends: np.ndarray):
+    def __init__(self, head: Model, fences: Rows, starts: np.ndarray, ends: np.ndarray):
         self.head, self.starts, self.ends = head, starts, ends
         self.normal, self.scale = _normal(head.ops, fences, starts, ends)
         self.activation = _activated(head, self.normal.copy())
 
-    def add_gradient(self, gradient: Floats2d, found: Floats2d) -> None:
+    def add_gradient(self, gradient: Rows, found: Rows) -> None:
         """Add the gradient of the fenceposts to `found`, given that of the activation, which is changed."""
         head, ops = self.head, self.head.ops
         gradient *= self.activation > 0
@@ -206,10 +209,10 @@ class _Hidden:
         _add_rows(ops, found, self.starts[by_start], -gradient[by_start])
 
 
-def _add_rows(ops: Ops, found: Floats2d, places: np.ndarray, rows: Floats2d) -> None:
+def _add_rows(ops: Ops, found: Rows, places: np.ndarray, rows: Rows) -> None:
     """Add rows to the places they belong to, which are ascending."""
     lowest = int(places[0])
-    counts = np.bincount(places - lowest).astype(np.int32)
+    counts: Any = np.bincount(places - lowest).astype(np.int32)
     found[lowest : lowest + len(counts)] += ops.reduce_sum(rows, ops.asarray1i(counts))
 
 

@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model
-from thinc.types import Floats2d
 
-from spacy_incparse.pipeline.span_head import SpanScores, WordVectors, fenceposts, label_scores, span_head, tag_scores
+from spacy_incparse.pipeline.span_head import (
+    Rows,
+    SpanScores,
+    WordVectors,
+    fenceposts,
+    label_scores,
+    span_head,
+    tag_scores,
+)
 
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
 
@@ -24,7 +31,7 @@ class CutDocs:
     sentences: list[list[Sequence[int]]]
 
 
-def create_span_scorer(tok2vec: Model[list[Doc], list[Floats2d]], hidden_width: int = 256) -> Model:
+def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int = 256) -> Model:
     """Return the model, for `@architectures = "spacy_incparse.SpanScorer.v1"`.
 
     tok2vec: any layer from Docs to vectors of tokens, such as `spacy.HashEmbedCNN.v2`, `spacy.Tok2VecListener.v1` or
@@ -35,7 +42,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Floats2d]], hidden_width: 
     return Model("span_scorer", _forward, init=_init, layers=[tok2vec, head], refs={"tok2vec": tok2vec, "head": head})
 
 
-def cut_vectors(model: Model, given: CutDocs) -> list[Floats2d]:
+def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
     vectors = model.layers[0].predict(given.docs)
     return [rows[_index(cut)] for rows, cuts in zip(vectors, given.sentences, strict=True) for cut in cuts]
@@ -47,7 +54,7 @@ class ModelScorer:
     def __init__(self, model: Model):
         self._model = model
 
-    def read(self, vectors: Sequence[Floats2d]) -> tuple[list[Floats2d], list[np.ndarray]]:
+    def read(self, vectors: Sequence[Rows]) -> tuple[list[Rows], list[np.ndarray]]:
         """Return the fenceposts of each sentence, and the numbers of its words' best tags."""
         head, ops = self._head, self._model.ops
         given = WordVectors(ops.xp.concatenate(vectors), [len(rows) for rows in vectors])
