@@ -169,9 +169,7 @@ class SpanParser(BaseParser):
         decoded, firsts, first = [], [], 0
         for piece in tags.pieces:
             n_words = len(piece) - 1
-            here = [
-                replace_span(one, first) for one in constraints if first <= one.start and one.end <= first + n_words
-            ]
+            here = [_moved(one, -first) for one in constraints if first <= one.start and one.end <= first + n_words]
             decoded.append(self._decode(next(scores), n_words, here))
             firsts.append(first)
             first += n_words
@@ -209,6 +207,10 @@ class SpanParser(BaseParser):
         unmet = unmet_constraints(brackets, constraints, len(words)) if constraints else ()
         source = "chart" if len(decoded) == 1 else "relaxed"
         return Parse(tree, sum(piece.score for piece in decoded), source, unmet)
+
+
+def _moved(constraint: Constraint, n_words: int) -> Constraint:
+    return constraint._replace(start=constraint.start + n_words, end=constraint.end + n_words)
 
 
 def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> Decoded:

@@ -6,8 +6,9 @@ place of the word before the first and after the last one. A span from i to j ha
     V relu(layer_norm(f(j) - f(i))) + d        (Stern et al. 2017, section 4.1; Kitaev & Klein 2018, section 2.1)
 
 Since the first layer is linear, it is applied to words, not to spans, and so is the mean that layer normalization takes
-away: a span costs one subtraction, its variance and a product with the small matrix V. The backward pass computes the hidden layer again for the spans that have a gradient, so that
-memory grows with the number of words, except for the scores themselves.
+away: a span costs one subtraction, its variance and a product with the small matrix V. The backward pass computes the
+hidden layer again for the spans that have a gradient, so that memory grows with the number of words, except for the
+scores themselves.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def label_scores(head: Model, fences: Rows, lengths: Sequence[int]) -> Rows:
     return scores
 
 
-def _init(head: Model, X: WordVectors | None = None, Y: SpanScores | None = None) -> Model:
+def _init(head: Model, X: WordVectors | None = None, Y: SpanScores | None = None) -> Model:  # noqa: N803  # thinc's
     if X is not None:
         head.set_dim("nI", X.vectors.shape[1])
     width, ops = head.get_dim("nH"), head.ops

@@ -97,7 +97,7 @@ def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, 
     return scores, backprop
 
 
-def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -> Model:
+def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -> Model:  # noqa: N803  # thinc's
     tok2vec, head = model.layers
     tok2vec.initialize(X.docs if X is not None else None)
     if tok2vec.has_dim("nO"):
