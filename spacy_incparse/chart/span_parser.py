@@ -178,7 +178,7 @@ class SpanParser(BaseParser):
     def _decode(self, scores: np.ndarray, n_words: int, constraints: list[Constraint]) -> Decoded:
         values = scores
         if self.config.choose == "expected_f":
-            scale = np.float32(self.temperature or 1.0)
+            scale = np.float32(self.config.choose_temperature)
             values = label_marginals(scores / scale, n_words)[1] - np.float32(self.config.threshold)
         if constraints:
             values = constrained_scores(values, self.chains, constraints)

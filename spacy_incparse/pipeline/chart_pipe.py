@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -65,6 +66,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "heads": None,
     "loss": "max-margin",
     "tag_weight": 1.0,
+    "learn_rate_scale": 1.0,
     "max_length": 400,
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
 }
@@ -92,6 +94,7 @@ def make_incparse_chart(
     heads: str | None,
     loss: str,
     tag_weight: float,
+    learn_rate_scale: float,
     max_length: int,
     scorer: Callable | None,
 ) -> IncParserChart:
@@ -104,6 +107,8 @@ def make_incparse_chart(
     heads: "en", "any", or the path of a table; None: that of the language.
     loss: "max-margin", "crf" or "local", see `chart/span_losses.py`; only used in training.
     tag_weight: the weight of the tags' loss in training.
+    learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
+        change slowly.
     max_length: longer sentences are left out in training and parsed in pieces of so many words.
     scorer: as in every spaCy component.
     """
@@ -122,6 +127,7 @@ def make_incparse_chart(
         heads=head_rules(heads, nlp.lang or "xx"),
         loss=loss,
         tag_weight=tag_weight,
+        learn_rate_scale=learn_rate_scale,
         max_length=max_length,
         scorer=scorer,
     )
@@ -144,6 +150,7 @@ class IncParserChart(IncParser):
         heads: HeadRules | None = None,
         loss: str = "max-margin",
         tag_weight: float = 1.0,
+        learn_rate_scale: float = 1.0,
         max_length: int = 400,
         scorer: Callable | None = const_score,
         **settings: Any,
@@ -151,8 +158,10 @@ class IncParserChart(IncParser):
         if loss not in LOSS_NAMES:
             raise ConfigError(f"{name}: loss = {loss!r} must be one of {', '.join(LOSS_NAMES)}")
         check_range("tag_weight", tag_weight, 0, 1e6)
+        check_range("learn_rate_scale", learn_rate_scale, 0, 1e6)
         check_number("max_length", max_length, 1, 5000)
-        self.loss, self.tag_weight, self.max_length = loss, tag_weight, max_length
+        self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
+        self.max_length = max_length
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
         super().__init__(vocab, model, name, scorer=scorer, **settings)  # type: ignore[arg-type]
         rules = HeadRules.from_name("any") if heads is None else heads
@@ -317,7 +326,8 @@ class IncParserChart(IncParser):
 
     def finish_update(self, sgd: Any) -> None:
         """Update the weights with the gradients since the last call."""
-        self.model.finish_update(sgd)
+        self.model.get_ref("head").finish_update(partial(sgd, lr_scale=self.learn_rate_scale))
+        self.model.finish_update(sgd)  # the head has no gradients any more
         self._forget()
 
     def use_params(self, params: Any) -> Iterator[None]:

@@ -10,7 +10,7 @@ WIDTH, HIDDEN, N_LABELS, N_TAGS = 5, 6, 3, 4
 LENGTHS = [3, 1, 4]
 
 
-@pytest.fixture()
+@pytest.fixture
 def head() -> Model:
     found = span_head(HIDDEN)
     set_outputs(found, N_LABELS, N_TAGS)
