@@ -68,7 +68,7 @@ class SpanParser(BaseParser):
     """
 
     kind = "span_scores"
-    score_tolerance = 1e-3  # floating-point sums depend on the batch that a sentence was in
+    score_tolerance = 1e-2  # sums in single precision depend on the batch that a sentence was in
 
     def __init__(
         self,

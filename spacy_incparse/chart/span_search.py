@@ -22,7 +22,7 @@ class SpanSearch(Settings):
 
     SEARCH = ("choose", "threshold", "choose_temperature")
 
-    choose: str = "score"
+    choose: str = "expected_f"
     threshold: float = 0.45
     choose_temperature: float = 1.0
 

@@ -64,7 +64,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "noun_chunks": False,
     "search": {},
     "heads": None,
-    "loss": "max-margin",
+    "loss": "crf",
     "tag_weight": 1.0,
     "learn_rate_scale": 1.0,
     "max_length": 400,
@@ -105,7 +105,7 @@ def make_incparse_chart(
         the model; with "doc", token.tag_ is in the trees where there is one, but the model does not look at it.
     search: settings of `SpanSearch`.
     heads: "en", "any", or the path of a table; None: that of the language.
-    loss: "max-margin", "crf" or "local", see `chart/span_losses.py`; only used in training.
+    loss: "crf", "max-margin" or "local", see `chart/span_losses.py`; only used in training.
     tag_weight: the weight of the tags' loss in training.
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
@@ -148,7 +148,7 @@ class IncParserChart(IncParser):
         name: str = "incparse_chart",
         *,
         heads: HeadRules | None = None,
-        loss: str = "max-margin",
+        loss: str = "crf",
         tag_weight: float = 1.0,
         learn_rate_scale: float = 1.0,
         max_length: int = 400,
@@ -327,7 +327,7 @@ class IncParserChart(IncParser):
     def finish_update(self, sgd: Any) -> None:
         """Update the weights with the gradients since the last call."""
         self.model.get_ref("head").finish_update(partial(sgd, lr_scale=self.learn_rate_scale))
-        self.model.finish_update(sgd)  # the head has no gradients any more
+        self.model.get_ref("tok2vec").finish_update(sgd)
         self._forget()
 
     def use_params(self, params: Any) -> Iterator[None]:
@@ -391,5 +391,12 @@ class IncParserChart(IncParser):
                 yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
 
     def __reduce__(self):
-        function, (cls, vocab, model, name, scorer, state) = super().__reduce__()
-        return function, (cls, vocab, model, name, scorer, state | {"_vectors": WeakKeyDictionary()})
+        function, arguments = super().__reduce__()
+        kept = {name: value for name, value in arguments[-1].items() if name != "_vectors"}  # it has references to Docs
+        return _unpickle, (function, (*arguments[:-1], kept), self.cfg)
+
+
+def _unpickle(function: Callable[..., IncParserChart], arguments: tuple, cfg: dict[str, Any]) -> IncParserChart:
+    component = function(*arguments)
+    component.cfg.update(cfg)
+    return component
