@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
-    "paper_tables", "reranking", "list_speed",
+    "paper_tables", "reranking", "list_speed", "chart_papers",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
@@ -348,6 +348,56 @@ def test_reranking(reranking, load, tmp_path):
         }
         with pytest.raises(AssertionError):
             reranking("--n", "5,10", "--learners", "log", "--only", "table3")
+
+
+@pytest.fixture
+def chart_papers(run, load, monkeypatch, tmp_path):
+    """Measure charts with small tables of weights and few passes."""
+    sides = load("chart_sides")
+    monkeypatch.setattr(sides, "TABLE_BITS", 14)
+    monkeypatch.setattr(sides, "MAX_PASSES", 4)
+    monkeypatch.setattr(load("chart_convergence"), "MAX_ITERATIONS", 3)
+    monkeypatch.setattr(load("chart_convergence"), "LBFGS_BITS", 12)
+
+    def _chart_papers(*arguments):
+        return run("chart_papers", "sample", "--limit", 60, "--output", tmp_path / "charts", *arguments)
+
+    return _chart_papers
+
+
+def test_chart_papers(chart_papers, load, tmp_path):
+    options = ["--protocols", "taskar-head,finkel,product", "--kinds", "gold"]
+    rows = chart_papers(*options, "--sides", "generative,lexical+aux,discriminative,max-margin", "--only", "systems")
+    assert set(rows) == {
+        "chart-sample-taskar-head-15-gold-generative",
+        "chart-sample-taskar-head-15-gold-lexical+aux",
+        "chart-sample-finkel-15-gold-generative",
+        "chart-sample-finkel-15-gold-discriminative",
+        "chart-sample-product-15-gold-generative",
+        "chart-sample-product-15-gold-max-margin",
+    }
+    assert {row["sentences"] for row in rows.values()} == {rows["chart-sample-finkel-15-gold-generative"]["sentences"]}
+    assert rows["chart-sample-taskar-head-15-gold-lexical+aux"]["paper's F"] == "89.12"
+    assert all(50 < float(row["F"]) <= 100 for row in rows.values())
+    words = chart_papers(
+        "--protocols", "product", "--kinds", "words", "--folds", 2, "--sides", "generative", "--only", "systems"
+    )
+    assert {f"chart-sample-product-15-words-generative{end}" for end in ("", "-folds")} <= set(words)
+    assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
+
+    # What is finished is not made again.
+    with patch.object(load("chart_papers"), "Lab", side_effect=AssertionError):
+        again = chart_papers(*options, "--sides", "generative", "--only", "systems")
+    assert again.items() <= (rows | words | again).items()
+
+
+def test_convergence_of_chart_learners(chart_papers, tmp_path):
+    rows = chart_papers("--only", "convergence")
+    assert set(rows) == {f"chart-sample-convergence-{name}" for name in ("sgd", "l-bfgs", "mira", "factored-dual")}
+    for row in rows.values():
+        assert len(row["F by pass"].split()) == len(row["CPU s by pass"].split()) == int(row["passes"])
+    for name in ("by_pass", "by_time"):
+        assert "<circle" in (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf8")
 
 
 def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):

@@ -256,12 +256,12 @@ def compile_kind(templates: Sequence[Template], kind: str) -> KindTable:
 
     def pairs(numbers: dict[str, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
         return tuple(
-            tuple((numbers[name], _draw(f"{key} {name}") | 1) for name in template.fields if name in numbers)
+            tuple((numbers[name], hash_text(f"{key} {name}") | 1) for name in template.fields if name in numbers)
             for key, template in zip(keys, chosen, strict=True)
         )
 
     return KindTable(
-        biases=tuple(_draw(key) for key in keys),
+        biases=tuple(hash_text(key) for key in keys),
         structure=pairs(structure_number),
         position=pairs(position_number),
         reads_tag=tuple("LKP" in template.fields for template in chosen),
@@ -280,7 +280,7 @@ def reads_any(templates: Sequence[Template], names: Sequence[str]) -> bool:
     return any(name in template.fields for template in templates for name in names)
 
 
-def _draw(key: str) -> int:
+def hash_text(key: str) -> int:
     """Return a pseudo-random 64-bit number for the key: SplitMix64's finalizer over FNV-1a."""
     mask = (1 << 64) - 1
     h = 0xCBF29CE484222325

@@ -10,6 +10,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session, TagRequest, TagSource
 from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
@@ -51,6 +52,11 @@ class BaseParser(ABC):
         return True
 
     @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """(): the parser does not combine others."""
+        return ()
+
+    @property
     def heads(self) -> HeadRules:
         """The language-independent head rules."""
         return HeadRules.from_name("any")
@@ -67,6 +73,12 @@ class BaseParser(ABC):
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return the only analysis."""
         return [self.parse(words, tags, constraints)]
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return None: only n-best lists tell the probabilities of trees."""
+        return None
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Raise IncparseError: this parser cannot score given trees."""

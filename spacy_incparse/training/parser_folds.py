@@ -16,6 +16,7 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.oracle import Oracle
+from spacy_incparse.learning.folds import fold_numbers
 from spacy_incparse.parsers.catalogue import find_kind
 from spacy_incparse.parsers.nbest import NBestSearch
 from spacy_incparse.parsers.protocol import ConstituencyParser
@@ -139,17 +140,6 @@ def fold_tasks(trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_fold
         others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
         path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
         yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum)
-
-
-def fold_numbers(trees: Sequence[Tree], n_folds: int) -> list[int]:
-    """Return the fold of each tree, from 0: contiguous stretches, since sentences of a text help to parse each other.
-
-    Equal sentences all belong to the fold of the first of them, so that no parser has seen a sentence of its fold.
-    """
-    first: dict[tuple[str, ...], int] = {}
-    for place, tree in enumerate(trees):
-        first.setdefault(tree.words, place * n_folds // len(trees))
-    return [first[tree.words] for tree in trees]
 
 
 def is_finished(task: FoldTask) -> bool:

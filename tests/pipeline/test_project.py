@@ -85,7 +85,7 @@ def test_the_paper_s_results_are_made_for_any_treebank(project):
         assert f"{table}: " in printed
     assert printed.count("Here: trained on 20 sentences, scored on 10.") == 4
     assert "Here: rich, trained on 20 sentences, scored on 10." in printed
-    for picture in ("paper/figure5.svg", "reranking/rounds.svg"):
+    for picture in ("paper/figure5.svg", "reranking/rounds.svg", "charts/by_pass.svg"):
         assert "<svg" in (project / "metrics" / picture).read_text(encoding="utf-8")
 
 
@@ -95,4 +95,4 @@ def test_the_files_of_another_treebank_are_variables():
     scripts = " ".join(line for command in settings["commands"] for line in command["script"])
     assert "sample" not in scripts
     assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
-    assert settings["workflows"]["reproduce"] == ["table1", "table3", "table4", "figure5", "reranking"]
+    assert settings["workflows"]["reproduce"] == ["table1", "table3", "table4", "figure5", "reranking", "charts"]

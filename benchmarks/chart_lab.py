@@ -1,0 +1,125 @@
+"""A treebank made ready for training charts: one grammar's forests of sentences with gold tags, or with words only."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.charts import Chart, ChartBuilder
+from spacy_incparse.chart.decoding import expected_f_scores
+from spacy_incparse.chart.derived_trees import derived_tree
+from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.grammar import Grammar, count_rules
+from spacy_incparse.chart.pcfg import Pcfg
+from spacy_incparse.chart.recurrences import marginals, viterbi
+from spacy_incparse.chart.relaxed_rules import relaxed
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.labels import ROOT
+from spacy_incparse.trees.tree import Tree
+
+GOLD, WORDS = "gold", "words"  # what a parser is given
+OPEN_SHARE = 0.01  # of the words seen once: tags with less are not open to new words
+THRESHOLD = 0.4  # of the expected F
+
+Scorer = Callable[[ChartSentence, Forest], np.ndarray]
+
+
+class TagDictionary:
+    """The tags that words were seen with, the most frequent one first; those of words seen once for rare words."""
+
+    def __init__(self, trees: Sequence[Tree]):
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for tree in trees:
+            for word, tag in zip(tree.words, tree.tags, strict=True):
+                counts[word][tag] += 1
+        rare = Counter(tag for found in counts.values() if found.total() == 1 for tag in found)
+        least = OPEN_SHARE * rare.total()
+        self._open = Counter({tag: count / rare.total() for tag, count in rare.items() if count >= least})
+        self._counts = counts
+
+    def tags(self, words: Sequence[str]) -> Tags:
+        """Return all tags of each word with their distances: differences of log probability."""
+        return [self._of(word) for word in words]
+
+    def _of(self, word: str) -> list[tuple[str, float]]:
+        counts: Counter[str] = Counter(self._counts.get(word, ()))
+        if counts.total() < 2:
+            for tag, share in self._open.items():
+                counts[tag] += share  # type: ignore[assignment]
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [(tag, log(ranked[0][1] / count)) for tag, count in ranked]
+
+
+class Lab:
+    """Trees to train on, their grammar and their forests.
+
+    kind: GOLD or WORDS. is_relaxed: whether rules may be used under parents with which they were not seen.
+    """
+
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        settings: Markovization,
+        heads: HeadRules,
+        kind: str = GOLD,
+        *,
+        is_relaxed: bool = False,
+    ):
+        self.trees, self.settings, self.heads, self.kind = trees, settings, heads, kind
+        self.markovized = [markovize(tree.arrays, settings, heads) for tree in trees]
+        counts = count_rules(self.markovized)
+        self.grammar = Grammar.from_counts(relaxed(counts) if is_relaxed else counts)
+        self.builder = ChartBuilder(self.grammar)
+        self.lexicon = Lexicon.from_sentences([tree.words for tree in trees], known_min_count=2)
+        self.pcfg = Pcfg.estimate(self.markovized, self.grammar, self.lexicon)
+        self._dictionary = TagDictionary(trees)
+        self._labels = EdgeLabels(self.grammar)
+
+    def sentence(self, tree: Tree) -> ChartSentence:
+        """Return what a parser is given of a tree."""
+        return ChartSentence(tree.words, tree.tags if self.kind == GOLD else self._dictionary.tags(tree.words))
+
+    def chart(self, sentence: ChartSentence) -> Chart:
+        """Return the whole chart of a sentence: nothing is pruned but what is in no tree."""
+        return self.builder.build(sentence.tags)
+
+    @cached_property
+    def examples(self) -> list[ChartExample]:
+        """All sentences to train on."""
+        found = []
+        for tree, arrays in zip(self.trees, self.markovized, strict=True):
+            sentence = self.sentence(tree)
+            forest = self.chart(sentence).forest
+            found.append(ChartExample(sentence, forest, forest.find(self.grammar.steps(arrays))))
+        return found
+
+    def parse(self, trees: Sequence[Tree], scorer: Scorer, temperature: float | None = None) -> tuple[list[Tree], int]:
+        """Return the best tree of each sentence, and how many sentences have none under the grammar itself.
+
+        temperature: for trees of the best expected F, what scores are divided by.
+        """
+        sentences = [self.sentence(tree) for tree in trees]
+        n_relaxed = sum(self.chart(sentence).source != "chart" for sentence in sentences)
+        return [self.tree(sentence, scorer, temperature) for sentence in sentences], n_relaxed
+
+    def tree(self, sentence: ChartSentence, scorer: Scorer, temperature: float | None = None) -> Tree:
+        """Return the best tree of a sentence."""
+        forest = self.chart(sentence).forest
+        scores = scorer(sentence, forest)
+        if temperature is not None:
+            scores = self._expected_f(forest, scores / temperature)
+        _, edges = viterbi(forest, scores)
+        return derived_tree(forest, edges, self.grammar, sentence.words, sentence.tags)
+
+    def _expected_f(self, forest: Forest, scores: np.ndarray) -> np.ndarray:
+        ignored = (self.grammar.labels.index(ROOT),)
+        return expected_f_scores(forest, marginals(forest, scores), self._labels, THRESHOLD, ignored)

@@ -1,0 +1,175 @@
+"""Coarse-to-fine pruning by classifiers that look at one span at a time, without a chart.
+
+Roark & Hollingshead (2008) close the cells of a chart by classifiers of words, Bodenstab et al. (2011) by classifiers
+of spans. Here a gate says which spans have a node at all, and one classifier for each label without context what it is.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import log
+
+import numpy as np
+import srsly
+
+from spacy_incparse.chart.forest_builder import span_number
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.span_labels import SpanLabels
+from spacy_incparse.chart.span_learner import SpanLearner
+from spacy_incparse.chart.span_states import SpanStates
+from spacy_incparse.chart.tree_rules import Step, tree_steps
+from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.parsers.parse import Tags, best_tag
+from spacy_incparse.trees.arrays import TreeArrays
+
+SCALE = 256  # weights are stored as multiples of 1 / SCALE
+
+
+@dataclass(frozen=True)
+class SpanClassifierSettings:
+    """How span classifiers are trained, and what they leave out.
+
+    thresholds: pairs of the gate's probability below which a span is left out, and the probability of a label below
+    which it is; the lower ones of the following pairs are for charts in which nothing is left.
+    """
+
+    n_epochs: int = 4
+    gate_step: float = 0.03
+    step: float = 0.1
+    gate_bits: int = 20
+    label_bits: int = 17
+    thresholds: tuple[float, ...] = (0.00003, 0.000003)
+    least_gate: float = 0.0003  # of spans without a node whose labels are learned
+
+
+class SpanClassifier:
+    """Chooses the states that are worth a look over each span."""
+
+    def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
+        self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
+        self._scorer = SpanLearner(
+            len(self.labels.names), self.labels.highest, self.labels.lowest, settings.gate_bits, settings.label_bits
+        )
+
+    @classmethod
+    def train(
+        cls,
+        trees: Sequence[TreeArrays],
+        tags: Sequence[Tags],
+        grammar: Grammar,
+        settings: SpanClassifierSettings | None = None,
+        seed: int = 0,
+    ) -> SpanClassifier:
+        """Return a classifier trained on markovized trees."""
+        lexicon = Lexicon.from_sentences([arrays.words for arrays in trees])
+        found = cls(grammar, lexicon, settings or SpanClassifierSettings())
+        examples = [
+            (found._codes(arrays.words, row), found.labels.of_steps(tree_steps(arrays)))
+            for arrays, row in zip(trees, tags, strict=True)
+        ]
+        found._scorer.start(-2, *found._priors(examples))
+        order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
+        for _ in range(found.settings.n_epochs):
+            shuffle(order)
+            for number in order:
+                found._scorer.learn(
+                    *examples[number],
+                    found.settings.gate_step,
+                    found.settings.step,
+                    _log_odds(found.settings.least_gate),
+                )
+        found._round_weights()
+        return found
+
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[SpanStates]:
+        """Return a mask for each threshold; see `SpanPruner`."""
+        if not tags:
+            return []
+        kept = [
+            (span_number(step.start, step.end), self.labels.grammar.state_ids[step.rule.parent])
+            for step in gold
+            if step.rule.parent
+        ]
+        rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
+        self._scorer.posteriors(self._codes(words, tags), _log_odds(self.settings.least_gate))
+        return [self._scorer.states_left(least, rows) for least in self.settings.thresholds]
+
+    def to_bytes(self) -> bytes:
+        """Return the classifier as bytes, without the grammar."""
+        gate, labels = (np.rint(table * SCALE).astype("<i2") for table in self._scorer.weights())
+        return srsly.msgpack_dumps(
+            {
+                "settings": asdict(self.settings),
+                "labels": list(self.labels.names),
+                "lexicon": self.lexicon.to_dict(),
+                "gate": _packed(gate),
+                "label_weights": _packed(labels),
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, grammar: Grammar) -> SpanClassifier:
+        """Return the classifier that `to_bytes` wrote. Raises ModelError for other bytes, or another grammar's."""
+        try:
+            content = srsly.msgpack_loads(data)
+            settings = dict(content["settings"])
+            settings["thresholds"] = tuple(map(float, settings["thresholds"]))
+            found = cls(grammar, Lexicon.from_dict(content["lexicon"]), SpanClassifierSettings(**settings))
+            names = tuple(content["labels"])
+            gate = _unpacked(content["gate"], 2 * 2**found.settings.gate_bits)
+            labels = _unpacked(content["label_weights"], len(names) << found.settings.label_bits)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"the span classifier of the model is damaged: {error}") from None
+        if names != found.labels.names:
+            raise ModelError("the span classifier of the model belongs to another grammar: its labels differ")
+        found._scorer.load_weights(gate.reshape(-1, 2), labels.reshape(-1, len(names)))
+        return found
+
+    def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log odds of each label over spans with a node of several words, and over single words."""
+        counts, totals = np.full((2, len(self.labels.names)), 0.5), np.ones((2, 1))
+        for codes, gold in examples:
+            ends = np.arange(1, len(codes) + 1)
+            is_word = np.isin(gold[:, 0], ends * (ends - 1) // 2 + ends - 1)
+            for row, labels in enumerate((gold[~is_word, 1], gold[is_word, 1])):
+                np.add.at(counts[row], labels, 1)
+            totals += [[len(codes) - 1], [len(codes)]]
+        odds = np.log(counts / (totals + 1 - counts)).astype(np.float32)
+        return odds[0], odds[1]
+
+    def _round_weights(self) -> None:
+        """Make all weights multiples of 1 / SCALE, as they are stored."""
+        most = (2**15 - 1) / SCALE
+        tables = [np.rint(np.clip(table, -most, most) * SCALE) / SCALE for table in self._scorer.weights()]
+        self._scorer.load_weights(*(table.astype(np.float32) for table in tables))
+
+    def _codes(self, words: Sequence[str] | None, tags: Tags) -> np.ndarray:
+        numbers = self.lexicon.encode(words)[0] if words else [0] * len(tags)
+        return np.array([[_checksum(best_tag(tag)) for tag in tags], numbers], np.uint32).T.copy()
+
+
+def _packed(table: np.ndarray) -> bytes:
+    """Return 16-bit numbers compressed: all low bytes, then all high bytes."""
+    return zlib.compress(np.ascontiguousarray(table).view(np.uint8).reshape(-1, 2).T.tobytes(), 6)
+
+
+def _unpacked(data: bytes, size: int) -> np.ndarray:
+    """Return the weights in what `_packed` returned: float32 (size,)."""
+    planes = np.frombuffer(unzip(data, "the weights of the span classifier are", 2 * size), np.uint8)
+    if len(planes) != 2 * size:
+        raise ModelError(f"the span classifier has not {size} weights")
+    numbers = np.ascontiguousarray(planes.reshape(2, -1).T).view("<i2")[:, 0]
+    return numbers.astype(np.float32) / np.float32(SCALE)
+
+
+def _log_odds(probability: float) -> float:
+    return log(probability / (1 - probability)) if 0 < probability < 1 else (-1e30 if probability <= 0 else 1e30)
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf8", "surrogatepass")) or 1

@@ -1,0 +1,102 @@
+"""Losses of edges against losses of all trees of a sentence, one by one."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.chart.bracket_loss import BracketLoss
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.derived_trees import derived_tree
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.transforms.markovize import Markovization
+from tests.chart.grammars import MAX_TREES, TREEBANKS, cases, grammar_of
+from tests.reference.chart import count_derivations, forest_derivations
+
+FEW = settings(max_examples=40, deadline=None)
+SEEDS = st.integers(0, 1000)
+
+
+def phrases(case, edges):
+    """The brackets of a derivation's tree, without its root."""
+    grammar, tags, forest, _ = case
+    tree = derived_tree(forest, np.array(edges, np.int32), grammar, tags, tags)
+    return Counter(span for span in tree.spans() if span[0] != "TOP")
+
+
+def binary_nodes(case, edges):
+    """The nodes of a derivation's binary tree: those of unary chains too, once each."""
+    grammar, _, forest, _ = case
+    found = Counter()
+    for rule, start, _, end in forest.edge_array()[list(edges)].tolist():
+        if 0 <= rule < grammar.first_root:
+            made = grammar.rules[rule]
+            found.update((name, start, end) for name in (made.parent, *made.chain))
+    return found
+
+
+def errors(found, gold):
+    """The numbers of wrong and of missing brackets; None where a tree has a bracket twice."""
+    if max([*found.values(), *gold.values()], default=1) > 1:
+        return None
+    return (found - gold).total(), (gold - found).total()
+
+
+@FEW
+@given(cases(), SEEDS, st.sampled_from([(1.0, 0.0), (1.0, 1.0), (2.0, 0.5)]), st.sampled_from(["phrases", "nodes"]))
+def test_losses_count_wrong_and_missing_brackets(case, seed, weights, kind):
+    grammar, _, forest, _ = case
+    derivations = forest_derivations(forest)
+    gold = derivations[seed % len(derivations)]
+    brackets, make = {
+        "phrases": (phrases, BracketLoss.unbinarized),
+        "nodes": (binary_nodes, BracketLoss.binarized),
+    }[kind]
+    losses, constant = make(grammar, *weights).of_edges(forest, np.array(gold))
+    for edges in derivations:
+        counted = errors(brackets(case, edges), brackets(case, gold))
+        if counted is not None:
+            expected = weights[0] * counted[0] + weights[1] * counted[1]
+            assert constant + losses[list(edges)].sum() == pytest.approx(expected)
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_loss_augmented_viterbi(case, seed):
+    grammar, _, forest, _ = case
+    derivations = forest_derivations(forest)
+    gold = derivations[seed % len(derivations)]
+    scores = np.random.default_rng(seed).normal(0, 1, forest.n_edges)
+    losses, constant = BracketLoss.unbinarized(grammar).of_edges(forest, np.array(gold))
+    counted = [errors(phrases(case, edges), phrases(case, gold)) for edges in derivations]
+    assume(None not in counted)
+    expected = [
+        sum(scores[edge] for edge in edges) + sum(here) for edges, here in zip(derivations, counted, strict=True)
+    ]
+    best, _ = viterbi(forest, scores + losses)
+    assert best + constant == pytest.approx(max(expected))
+
+
+@FEW
+@given(TREEBANKS, SEEDS)
+def test_as_many_nodes_are_wrong_as_missing_without_unary_rules(trees, seed):
+    grammar = grammar_of(trees, Markovization(collapse_unaries=True))
+    forest = ChartBuilder(grammar).build(trees[0].tags).forest
+    assume(count_derivations(forest) <= MAX_TREES)
+    derivations = forest_derivations(forest)
+    gold = np.array(derivations[seed % len(derivations)])
+    wrong, _ = BracketLoss.binarized(grammar).of_edges(forest, gold)
+    both, constant = BracketLoss.binarized(grammar, 1.0, 1.0).of_edges(forest, gold)
+    for edges in derivations:
+        assert both[list(edges)].sum() + constant == 2 * wrong[list(edges)].sum()
+
+
+def test_phrases_over_pieces_count(sample_grammar):
+    """A relaxed forest has edges that are no rules of the grammar."""
+    forest = ChartBuilder(sample_grammar).build(["IN", "NN", "IN"]).forest
+    _, gold = viterbi(forest, np.zeros(forest.n_edges))
+    losses, constant = BracketLoss.unbinarized(sample_grammar).of_edges(forest, gold)
+    assert losses.shape == (forest.n_edges,)
+    assert losses[gold].sum() + constant == 0

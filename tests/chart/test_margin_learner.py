@@ -1,0 +1,120 @@
+"""Updates of MIRA against the definition: all trees listed, all features of all edges one by one."""
+
+from math import log2
+
+import numpy as np
+import pytest
+
+from spacy_incparse.chart.bracket_loss import BracketLoss
+from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.edge_features import EdgeFeatures
+from spacy_incparse.chart.edge_templates import resolve
+from spacy_incparse.chart.linear_model import SCALE
+from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.errors import ModelError
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.transforms.markovize import Markovization, markovize
+from tests.reference.chart import forest_derivations
+from tests.reference.edge_features import EdgeReader
+
+BITS = 12
+
+
+@pytest.fixture(scope="module")
+def examples(sample_trees, sample_grammar):
+    found = []
+    for tree in sample_trees:
+        tags = [[(tag, 0.0), ("NN", 2.0), ("IN", 9.0)] for tag in tree.tags]
+        forest = ChartBuilder(sample_grammar).build(tags).forest
+        gold = forest.find(sample_grammar.steps(markovize(tree.arrays, Markovization())))
+        found.append(ChartExample(ChartSentence(tree.words, tags), forest, gold))
+    return found
+
+
+@pytest.fixture(scope="module")
+def features(sample_trees, sample_grammar):
+    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees])
+    return EdgeFeatures(sample_grammar, resolve("span"), lexicon, table_bits=BITS)
+
+
+class SlowMira:
+    """MIRA by the definition, with averages over all weights so far."""
+
+    def __init__(self, features, c):
+        self.features, self.c = features, c
+        self.weights = np.zeros(features.n_weights)
+        self.all_weights = []
+
+    def learn(self, example):
+        rows = EdgeReader(self.features, example.sentence, example.forest).features_of_edges()
+        losses, constant = BracketLoss.unbinarized(self.features.grammar).of_edges(example.forest, example.gold)
+
+        def vector(edges):
+            return np.bincount([k for edge in edges for k in rows[edge][0]], minlength=len(self.weights))
+
+        gold = vector(example.gold)
+        found = []
+        for edges in forest_derivations(example.forest):
+            change = gold - vector(edges)
+            found.append((constant + losses[list(edges)].sum() - change @ self.weights, change))
+        violation, change = max(found, key=lambda pair: pair[0])
+        if violation > 0 and change.any():
+            self.weights = self.weights + min(self.c, violation / (change @ change)) * change
+        self.all_weights.append(self.weights)
+
+
+@pytest.mark.parametrize("c", [0.001, 10.0])
+def test_updates_and_averages(features, examples, c):
+    learner, slow = MarginLearner(features, settings=MarginSettings(c=c, scale=20.0)), SlowMira(features, c)
+    for example in examples:
+        learner.learn(example)
+        slow.learn(example)
+        np.testing.assert_allclose(learner.weights, slow.weights, atol=1e-6)
+    averages = np.mean(slow.all_weights, axis=0)
+    np.testing.assert_allclose(learner.model().weights, averages * 20 * SCALE, atol=0.51)
+
+
+def test_an_update_reaches_the_margin(features, examples):
+    example = examples[0]
+    learner = MarginLearner(features, settings=MarginSettings(c=100.0))
+    losses, constant = learner.loss.of_edges(example.forest, example.gold)
+    scores = features.bind(example.sentence, example.forest).scores(learner.weights)
+    _, best = viterbi(example.forest, scores + losses)
+    assert learner.learn(example) == 1
+    scores = features.bind(example.sentence, example.forest).scores(learner.weights)
+    margin = scores[example.gold].sum() - scores[best].sum()
+    assert margin == pytest.approx(losses[best].sum() + constant, rel=1e-4)
+
+
+def test_training_ends_with_margins_and_its_state_can_be_restored(features, examples):
+    learner, again = (MarginLearner(features, settings=MarginSettings(c=10.0)) for _ in range(2))
+    n_updates = [sum(learner.learn(example) for example in examples) for _ in range(100)]
+    assert sum(n_updates[-10:]) < sum(n_updates[:10])
+    again.state_from_bytes(learner.state_to_bytes())
+    assert again.n_seen == learner.n_seen
+    for one in (learner, again):
+        one.learn(examples[0])
+    assert learner.model().to_bytes() == again.model().to_bytes()
+    for example in examples:
+        scores = learner.model().scores(example.sentence, example.forest)
+        assert viterbi(example.forest, scores)[1].tolist() == example.gold.tolist()
+
+
+def test_the_scale_changes_scores_but_no_choice(features, examples):
+    models = []
+    for scale in (2.0, 8.0):
+        learner = MarginLearner(features, settings=MarginSettings(scale=scale))
+        for example in examples:
+            learner.learn(example)
+        models.append(learner.model())
+    assert log2(np.abs(models[1].weights).max() / np.abs(models[0].weights).max()) == pytest.approx(2, abs=0.1)
+
+
+def test_a_state_of_other_features_is_refused(features, sample_trees, sample_grammar):
+    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees])
+    other = EdgeFeatures(sample_grammar, resolve("span"), lexicon, table_bits=BITS - 1)
+    for state in (MarginLearner(other).state_to_bytes(), b"\0" * 20):
+        with pytest.raises(ModelError):
+            MarginLearner(features).state_from_bytes(state)
