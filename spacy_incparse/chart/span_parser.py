@@ -18,6 +18,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.parse import Parse, Tags, check_sentence
+from spacy_incparse.parsers.posterior import Phrase, Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest
 from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
@@ -26,6 +27,7 @@ from spacy_incparse.trees.tree import Tree
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
+LEAST_SHARE = 1e-6  # of a label that counts for the probability of a phrase
 MAX_WORDS = 1 << 13  # of a piece
 _FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
 
@@ -147,9 +149,38 @@ class SpanParser(BaseParser):
         (scores,) = self.scorer.label_scores(scored.pieces)
         return TreeScore(tree, _decoded(brackets, scores).score, ())
 
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None without a temperature.
+
+        With constraints, they are those of the trees that satisfy as many as possible.
+        """
+        words, scored, limits = _checked(words, tags, constraints)
+        scale = temperature or self.temperature
+        if scale is None or len(scored.pieces) > 1:
+            return None
+        (scores,) = self.scorer.label_scores(scored.pieces)
+        values = constrained_scores(scores / np.float32(scale), self.chains, limits)
+        log_total, shares = label_marginals(values, len(words))
+        log_total -= round(log_total / BONUS) * BONUS  # of the constraints
+        return Posterior(scale, log_total, self._phrases(shares))
+
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Raise IncparseError: the component's model stores the weights."""
         raise IncparseError("a parser with span scores is stored as a part of its pipeline: use nlp.to_disk(path)")
+
+    def _phrases(self, shares: np.ndarray) -> dict[Phrase, float]:
+        """Return the probabilities of phrases, given those of labels over spans, where they are not negligible."""
+        found: dict[Phrase, float] = {}
+        rows, labels = (shares >= LEAST_SHARE).nonzero()
+        ends = np.searchsorted(_FIRST_SPANS, rows, side="right")
+        starts = rows - _FIRST_SPANS[ends - 1]
+        for row, start, end, label in zip(rows.tolist(), starts.tolist(), ends.tolist(), labels.tolist(), strict=True):
+            for name in set(self.chains[label]):
+                phrase = name, start, end
+                found[phrase] = min(found.get(phrase, 0.0) + float(shares[row, label]), 1.0)
+        return found
 
     def _all_scores(self, pieces: Sequence[Any]) -> Iterator[np.ndarray]:
         """Yield the label scores of pieces, computed in blocks."""
@@ -178,7 +209,7 @@ class SpanParser(BaseParser):
     def _decode(self, scores: np.ndarray, n_words: int, constraints: list[Constraint]) -> Decoded:
         values = scores
         if self.config.choose == "expected_f":
-            scale = np.float32(self.config.choose_temperature)
+            scale = np.float32(self.config.choose_temperature or self.temperature or 1.0)
             values = label_marginals(scores / scale, n_words)[1] - np.float32(self.config.threshold)
         if constraints:
             values = constrained_scores(values, self.chains, constraints)

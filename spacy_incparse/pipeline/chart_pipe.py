@@ -51,7 +51,7 @@ maxout_pieces = 3
 subword_features = true
 """
 LOSS_NAMES = ("crf", "local", "max-margin")
-MAX_CALIBRATED = 200  # sentences; one number needs few, and their n-best lists take time
+MAX_CALIBRATED = 200  # sentences: enough for one number
 N_SAMPLE = 10  # examples that the model is initialized with
 DEFAULT_CONFIG: dict[str, Any] = {
     "model": Config().from_str(DEFAULT_MODEL)["model"],

@@ -128,8 +128,20 @@ def test_parses_and_confidence(nlp, component):
     assert others == sorted(others, reverse=True)
     assert 0 < doc._.trees[0].confidence <= 1
     assert all(0 < node.confidence <= 1 for node in doc._.trees[1].preorder() if not node.is_leaf)
+    assert sum(parse.probability for parse in first) <= 1 + 1e-6  # exact probabilities, of all trees
     again = untrained().from_bytes(nlp.to_bytes())
     assert again.get_pipe("incparse_chart").decoder.temperature == pytest.approx(component.decoder.temperature)
+
+
+def test_constraints_change_probabilities(nlp, component):
+    component.cfg["temperature"] = 1.0
+    component.required_key = "must"
+    doc = nlp.make_doc("The cat slept on the sofa.")
+    doc.spans["must"] = [Span(doc, 1, 3, "NP")]
+    doc = nlp(doc)
+    node = next(node for node in doc._.trees[0].preorder() if (node.label, node.start, node.end) == ("NP", 1, 3))
+    assert node.confidence == pytest.approx(1)
+    assert 0 < doc._.trees[0].confidence < 1
 
 
 def test_stored_analyses_need_no_pipeline(nlp, component):
