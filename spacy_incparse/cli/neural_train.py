@@ -116,7 +116,10 @@ def _set_encoder(config: Config, folder: str) -> None:
 
     sizes = encoder_sizes(folder)
     config["paths"]["encoder"] = folder
-    config["components"]["transformer"]["model"].update(sizes)
+    model = config["components"]["transformer"]["model"]
+    model.update(sizes)
+    window = min(model["with_spans"]["window"], sizes["model_max_length"])
+    model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
     config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
 
 
