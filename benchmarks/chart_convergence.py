@@ -66,6 +66,7 @@ LEARNERS = {
     "l-bfgs": (FINKEL_15, lbfgs),
     "mira": (X_BAR, mira("span", 20)),
     "factored-dual": (HEAD, factored_dual(with_words=True)),
+    "frank-wolfe": (HEAD, factored_dual(with_words=True, pairwise=False)),
 }
 
 

@@ -125,7 +125,7 @@ class Study:
             for name in LEARNERS
         }
         for name, curve in curves.items():
-            cells = [" ".join(map(percent, curve["f"])), " ".join(f"{s:.0f}" for s in curve["seconds"])]
+            cells = [" ".join(map(percent, curve["f"])), " ".join(f"{s:.1f}" for s in curve["seconds"])]
             self._write(CURVES, {f"convergence-{name}": [str(len(curve["f"])), *cells]})
         for name, picture in (("by_pass", by_pass_svg(curves)), ("by_time", by_time_svg(curves))):
             (self._arguments.output / f"{name}.svg").write_text(picture, encoding="utf8")

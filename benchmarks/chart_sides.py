@@ -66,9 +66,8 @@ def crf(features: str | EdgeTemplateSet, settings: CrfSettings, n_passes: int, *
     """Return the training of a conditional random field by stochastic gradient."""
 
     def train(lab: Lab, report: Report) -> Scorer:
-        loss = BracketLoss.unbinarized(lab.grammar)
-        edge_loss = (lambda example: loss.of_edges(example.forest, example.gold)[0]) if softmax_margin else None
-        learner = CrfLearner(edge_features(lab, features), len(lab.examples), settings, edge_loss)
+        loss = BracketLoss.unbinarized(lab.grammar) if softmax_margin else None
+        learner = CrfLearner(edge_features(lab, features), len(lab.examples), settings, loss)
         return _learn(lab, learner, n_passes, report)
 
     return train
@@ -83,7 +82,7 @@ def mira(features: str | EdgeTemplateSet, n_passes: int) -> Any:
     return train
 
 
-def factored_dual(*, with_words: bool, with_predictions: bool = False) -> Any:
+def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise: bool = True) -> Any:
     """Return the training of Taskar et al.: BASIC, LEXICAL or LEXICAL+AUX."""
 
     def train(lab: Lab, report: Report) -> Scorer:
@@ -99,7 +98,7 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False) -> Any:
             features = reader.read(forest, example.sentence.words, guess)
             examples.append(DualExample(forest, gold, features, losses + fixed, constant - fixed[gold].sum()))
         reader.numbers.is_open = False
-        dual = FactoredDual(examples, len(reader.numbers), C)
+        dual = FactoredDual(examples, len(reader.numbers), C, pairwise=pairwise)
 
         def score(sentence: ChartSentence, forest: Forest) -> np.ndarray:
             guess = final.of(sentence) if final else None
@@ -149,6 +148,7 @@ def _learn(lab: Lab, learner: CrfLearner | MarginLearner, n_passes: int, report:
 # and halved after five passes.
 SGD = {15: CrfSettings(0.1, 0.0, L2, 15, 5), 40: CrfSettings(0.1, 0.0, L2, 30, 5)}
 PASSES = {15: 20, 40: 10}
+ADAGRAD = CrfSettings(step=0.02, l2=L2)  # the product's: small steps, smaller for features that are seen often
 
 
 def finkel_sides(max_words: int) -> list[Side]:
@@ -161,6 +161,9 @@ def finkel_sides(max_words: int) -> list[Side]:
         Side("discriminative", grammar, crf("rules", sgd, n)),
         Side("feature-based", grammar, crf(FINKEL_FEATURES, sgd, n)),
         Side("relaxed", grammar, crf(FINKEL_FEATURES, sgd, n), is_relaxed=True),
+        Side("discriminative-adagrad", grammar, crf("rules", ADAGRAD, 10)),
+        Side("feature-based-adagrad", grammar, crf(FINKEL_FEATURES, ADAGRAD, 10)),
+        Side("relaxed-adagrad", grammar, crf(FINKEL_FEATURES, ADAGRAD, 10), is_relaxed=True),
     ]
 
 
@@ -176,10 +179,8 @@ def taskar_sides(grammar: Markovization) -> list[Side]:
 
 PRODUCT = [
     Side("generative", X_BAR, generative),
-    Side("crf", X_BAR, crf("span", CrfSettings(step=0.02, l2=0.1), 10), temperature=1.0),
-    Side(
-        "softmax-margin", X_BAR, crf("span", CrfSettings(step=0.02, l2=0.1), 10, softmax_margin=True), temperature=1.0
-    ),
+    Side("crf", X_BAR, crf("span", ADAGRAD, 10), temperature=1.0),
+    Side("softmax-margin", X_BAR, crf("span", ADAGRAD, 10, softmax_margin=True), temperature=1.0),
     Side("max-margin", X_BAR, mira("span", 10), temperature=1.0),
 ]
 PROTOCOLS: dict[str, Callable[[int], list[Side]]] = {

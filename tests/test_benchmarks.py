@@ -391,9 +391,12 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert again.items() <= (rows | words | again).items()
 
 
+LEARNERS = ("sgd", "l-bfgs", "mira", "factored-dual", "frank-wolfe")
+
+
 def test_convergence_of_chart_learners(chart_papers, tmp_path):
     rows = chart_papers("--only", "convergence")
-    assert set(rows) == {f"chart-sample-convergence-{name}" for name in ("sgd", "l-bfgs", "mira", "factored-dual")}
+    assert set(rows) == {f"chart-sample-convergence-{name}" for name in LEARNERS}
     for row in rows.values():
         assert len(row["F by pass"].split()) == len(row["CPU s by pass"].split()) == int(row["passes"])
     for name in ("by_pass", "by_time"):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from spacy_incparse.chart.chart_sentence import ChartExample
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import WRAP, Grammar
 from spacy_incparse.trees.labels import ROOT
@@ -46,6 +47,10 @@ class BracketLoss:
         root = grammar.labels.index(ROOT)
         phrases = [[label for label in labels if label != root] for labels in grammar.rule_labels]
         return cls([*phrases, *grammar.state_labels], grammar.n_rules, wrong, missing)
+
+    def __call__(self, example: ChartExample) -> np.ndarray:
+        """Return the loss of each edge of an example's forest, as `CrfLearner` takes it (softmax-margin)."""
+        return self.of_edges(example.forest, example.gold)[0]
 
     def of_edges(self, forest: Forest, gold: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the loss of each edge, float64 (n_edges,), and the constant: a tree's loss is the sum of both.

@@ -12,6 +12,7 @@ cdef class Bracketings:
     cdef vector[double] sums       # of both parts, by split of the current span
     cdef vector[float] posteriors  # by cell
     cdef bint run(self, int32_t n_words, const float* scores, const uint8_t* is_open) noexcept nogil
+    cdef double log_partition(self) noexcept nogil
     cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil
     cdef void _pass_down(self, int32_t i, int32_t j, double posterior, double score) noexcept nogil
     cdef double _find_sums(self, int32_t i, int32_t j) noexcept nogil

@@ -25,7 +25,7 @@ cdef class Bracketings:
 
         scores, is_open: by span; those of single words do not count, each tree has them.
         """
-        if n_words < 1 or scores.shape[0] != <Py_ssize_t>cell_of(0, n_words + 1) != is_open.shape[0]:
+        if n_words < 1 or not scores.shape[0] == is_open.shape[0] == <Py_ssize_t>cell_of(0, n_words + 1):
             raise ValueError(f"{scores.shape[0]} scores for the spans of {n_words} words")
         found = self.run(n_words, &scores[0], &is_open[0])
         return np.array(self.posteriors, np.float32) if found else None
@@ -55,6 +55,10 @@ cdef class Bracketings:
                 if self.posteriors[cell] > 0:
                     self._pass_down(i, j, self.posteriors[cell], scores[cell])
         return True
+
+    cdef double log_partition(self) noexcept nogil:
+        """Return the logarithm of the sum over all trees; 0 for a single word."""
+        return self.by_begin[self.n_words]
 
     cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil:
         cdef double most = self._find_sums(i, j), total = 0

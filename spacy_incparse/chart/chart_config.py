@@ -24,7 +24,8 @@ PRUNING = ("normal", "loose", "off")
 class ChartConfig(Settings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
-    features: a named set ("span", "rules") or your own, see chart/edge_templates.py.
+    features: a named set ("span", "finkel", "rules", "taskar-basic", "taskar-lexical") or your own, see
+        chart/edge_templates.py.
     learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "margin" their lead over others,
         which has to be as large as the loss of these (MIRA); "pcfg" counts rules, and has no features.
     loss: for "margin", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents of the
@@ -60,7 +61,8 @@ class ChartConfig(Settings):
     cluster_words: number of the most frequent words that have clusters.
     pruning_folds: number of pruners, each trained without one part, that prune the training sentences; below 2: a
         single one trained on all.
-    pruner: "spans" prunes by classifiers of single spans, "pcfg" by the probabilities of a small grammar.
+    pruner: "spans" prunes by the probabilities of brackets, from classifiers of spans; "pcfg" by those of phrases, from
+        a small grammar.
     pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
         is used for sentences of which nothing is left.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
@@ -103,7 +105,7 @@ class ChartConfig(Settings):
     cluster_words: int = MAX_WORDS
     pruner: str = "spans"
     pruning_folds: int = 5
-    pruning_thresholds: Sequence[float] = (1e-3, 1e-4)
+    pruning_thresholds: Sequence[float] = (3e-5, 3e-6)
     decoding: str = "expected_f"
     threshold: float = 0.4
     choose_temperature: float = 1.0
@@ -129,7 +131,7 @@ class ChartConfig(Settings):
     @property
     def templates(self) -> tuple[EdgeTemplate, ...]:
         """The checked templates of the features. Raises ConfigError for unknown ones."""
-        return resolve(self.features)
+        return resolve(self.features, clusters=self.clusters is not None)
 
     @property
     def markovization(self) -> Markovization:

@@ -21,7 +21,7 @@ _CHART: dict[str, Any] = {"max_epochs": 3}
 # with their first child, gradient descent whose steps are halved after five passes, and the most probable tree.
 _CRF: dict[str, Any] = {
     "training": {
-        "features": "rules", "vertical": 1, "annotate_tags": True, "head_tag_labels": ["VP"], "anchor": True,
+        "features": "finkel", "vertical": 1, "annotate_tags": True, "head_tag_labels": ["VP"], "anchor": True,
         "n_tags": 0, "max_length": 15, "step": 0.1, "damping": 0.0, "step_halved_after": 5.0, "batch_size": 15,
         "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
     },
@@ -31,7 +31,7 @@ _CRF: dict[str, Any] = {
 # Taskar et al. (2004), section 6, with the online learner in place of the dual, which is for small treebanks.
 _MAX_MARGIN: dict[str, Any] = {
     "training": {
-        "features": "rules", "learner": "margin", "loss": "binarized", "vertical": 1, "annotate_tags": True,
+        "features": "taskar-lexical", "learner": "margin", "loss": "binarized", "vertical": 1, "annotate_tags": True,
         "horizontal": 1, "n_tags": 0, "max_length": 15, "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
     },
     "search": {"decoding": "viterbi"},

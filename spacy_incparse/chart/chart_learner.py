@@ -58,9 +58,14 @@ class ChartLearner:
         if not chosen:
             raise IncparseError(f"no tree has at most {config.max_length} words: raise max_length")
         shown = [retag(tree, reachable_tags(tree, row)) for tree, row in chosen]
-        self._tags = tuple(tag for tag, _ in Counter(tag for tree in shown for tag in tree.tags).most_common())
         arrays = [self._markovized(tree) for tree in shown]
-        self.grammar = self._read_grammar(arrays)
+        # Rules with tags that the tagger got wrong are there, too: given tags may be right.
+        missed = [self._markovized(tree) for (tree, _), other in zip(chosen, shown, strict=True) if tree != other]
+        self.grammar = self._read_grammar(arrays, missed)
+        n_words = Counter(
+            tag for tree, other in zip(shown, chosen, strict=True) for tag in (*tree.tags, *other[0].tags)
+        )
+        self._tags = tuple(tag for tag, _ in n_words.most_common())
         self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
         self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon(shown), arrays)
         self._builder = ChartBuilder(self.grammar)
@@ -117,8 +122,9 @@ class ChartLearner:
     def _markovized(self, tree: Tree) -> TreeArrays:
         return markovize(tree.arrays, self.config.markovization, self.heads)
 
-    def _read_grammar(self, arrays: Sequence[TreeArrays]) -> Grammar:
-        counts = count_rules(arrays)
+    def _read_grammar(self, arrays: Sequence[TreeArrays], others: Sequence[TreeArrays]) -> Grammar:
+        """Return the grammar of trees, with the rules of others that these lack."""
+        counts = count_rules(others) | count_rules(arrays)
         if self.config.relaxed_rules:
             counts = relaxed(counts)
         if self.config.close_unaries:

@@ -28,6 +28,7 @@ from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sparse_features import SparseFeatures
 
 NEGLIGIBLE = 1e-12  # marginals below this are rounding errors
+NOTHING = 1e-9  # gains up to this end the visit of a sentence
 
 
 @dataclass
@@ -67,10 +68,20 @@ class FactoredDual:
     """Trains weights on the whole forests of sentences.
 
     c: the cost of a unit of slack, C in the paper. n_updates: the most updates each time that a sentence is visited.
+    pairwise: whether the best tree gets from the worst one alone; if not, it gets the same share of all trees, which is
+    block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013).
     """
 
-    def __init__(self, examples: Sequence[DualExample], n_features: int, c: float = 0.1, n_updates: int = 10):
-        self.examples, self.c, self.n_updates = examples, c, n_updates
+    def __init__(
+        self,
+        examples: Sequence[DualExample],
+        n_features: int,
+        c: float = 0.1,
+        *,
+        n_updates: int = 10,
+        pairwise: bool = True,
+    ):
+        self.examples, self.c, self.n_updates, self.pairwise = examples, c, n_updates, pairwise
         self.weights = np.zeros(n_features)
 
     def passes(self, tolerance: float = 1e-3, max_passes: int = 100) -> Iterator[DualityGap]:
@@ -102,24 +113,34 @@ class FactoredDual:
         return DualityGap(primal, dual)
 
     def _update(self, example: DualExample) -> bool:
-        """Move some of the distribution from one tree to another; return whether there was something to gain."""
+        """Move some of the distribution to the best tree; return whether there was something to gain."""
         scores = example.losses + example.features.scores(self.weights)
-        best_score, best = viterbi(example.forest, scores)
-        used = np.where(example.marginals > NEGLIGIBLE, -scores, -np.inf)
-        worst_score, worst = viterbi(example.forest, used)
-        gain = best_score + worst_score
-        if not 1e-9 < gain < np.inf:
+        _, best = viterbi(example.forest, scores)
+        source = _worst_tree(example, scores) if self.pairwise else example.marginals
+        if source is None:
             return False
-        only_worst, only_best = np.setdiff1d(worst, best), np.setdiff1d(best, worst)
-        edges = np.concatenate([only_worst, only_best])
-        signs = np.repeat([1.0, -1.0], [len(only_worst), len(only_best)])
-        features, change = example.features.totals(edges, signs)
+        taken = source.copy()
+        taken[best] -= 1.0
+        edges = taken.nonzero()[0]
+        limit = float(example.marginals[taken > 0].min(initial=1.0)) if self.pairwise else 1.0
+        gain = -float((taken[edges] * scores[edges]).sum())
+        if gain <= NOTHING:
+            return False
+        features, change = example.features.totals(edges, taken[edges])
         # Q changes by c gain step - c^2 |change|^2 step^2 / 2.
         curvature = self.c * float((change**2).sum())
-        limit = float(example.marginals[only_worst].min())
         step = min(gain / curvature, limit) if curvature else limit
-        example.marginals[edges] -= signs * step
-        if step == limit:
-            example.marginals[only_worst[example.marginals[only_worst] <= NEGLIGIBLE]] = 0.0
+        example.marginals[edges] -= step * taken[edges]
+        example.marginals[example.marginals < NEGLIGIBLE] = 0.0
         self.weights[features] += self.c * step * change
         return True
+
+
+def _worst_tree(example: DualExample, scores: np.ndarray) -> np.ndarray | None:
+    """Return the edges of the tree with the lowest score among those of the distribution: 1, others 0."""
+    score, worst = viterbi(example.forest, np.where(example.marginals > 0, -scores, -np.inf))
+    if score == -np.inf:  # rounding errors have left no tree
+        return None
+    found = np.zeros(len(scores))
+    found[worst] = 1.0
+    return found

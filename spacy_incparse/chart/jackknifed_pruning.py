@@ -55,9 +55,9 @@ class TrainingPruners:
         if config.pruner == "pcfg":
             return self._grammar_pruner(trees)
         arrays = [markovize(tree.arrays, config.markovization, self._heads) for tree in trees]
-        pairs = tuple((threshold, threshold) for threshold in config.pruning_thresholds)
+        settings = SpanClassifierSettings(thresholds=tuple(config.pruning_thresholds))
         tags = [self._tags[place] for place in places]
-        return SpanClassifier.train(arrays, tags, self._fine, SpanClassifierSettings(thresholds=pairs))
+        return SpanClassifier.train(arrays, tags, self._fine, settings)
 
     def _grammar_pruner(self, trees: Sequence[Tree]) -> SpanPruner:
         config, lexicon = self._config, None

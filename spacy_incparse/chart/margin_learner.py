@@ -64,12 +64,14 @@ class MarginLearner:
         best_score, best = viterbi(example.forest, scores + losses)
         violation = best_score + constant - float(scores[example.gold].sum())
         self.n_seen += 1
+        if violation <= 0:
+            return 0
         difference = np.zeros(example.forest.n_edges)
-        np.add.at(difference, example.gold, 1.0)
-        np.add.at(difference, best, -1.0)
+        difference[example.gold] += 1.0
+        difference[best] -= 1.0
         features, change = bound.feature_vector(difference)
         norm = float((change**2).sum())
-        if violation <= 0 or norm == 0:
+        if norm == 0:
             return 0
         step = min(self.settings.c, violation / norm) * change
         self.weights[features] += step

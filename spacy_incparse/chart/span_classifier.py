@@ -11,12 +11,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import log
+from typing import Any, cast
 
 import numpy as np
 import srsly
 
 from spacy_incparse.chart.forest_builder import span_number
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.lazy_masks import LazyMasks
 from spacy_incparse.chart.span_labels import SpanLabels
 from spacy_incparse.chart.span_learner import SpanLearner
 from spacy_incparse.chart.span_states import SpanStates
@@ -27,6 +29,8 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.arrays import TreeArrays
 
+LEAST_GATE = 3e-3  # the probability, according to the gate, below which a span is not looked at again
+GATE_RATIO = 100  # and this times the threshold, if that is less: the gate is not too sure of itself
 SCALE = 256  # weights are stored as multiples of 1 / SCALE
 
 
@@ -34,17 +38,22 @@ SCALE = 256  # weights are stored as multiples of 1 / SCALE
 class SpanClassifierSettings:
     """How span classifiers are trained, and what they leave out.
 
-    thresholds: pairs of the gate's probability below which a span is left out, and the probability of a label below
-    which it is; the lower ones of the following pairs are for charts in which nothing is left.
+    tree_step, label_step: AdaGrad's steps. gate_bits, tree_bits, label_bits: tables have 2**bits features.
+    thresholds: the probability below which a state is left out, and lower ones for charts in which nothing is left.
     """
 
     n_epochs: int = 4
-    gate_step: float = 0.03
-    step: float = 0.1
-    gate_bits: int = 20
+    tree_step: float = 0.03
+    label_step: float = 0.1
+    gate_bits: int = 16
+    tree_bits: int = 20
     label_bits: int = 17
     thresholds: tuple[float, ...] = (0.00003, 0.000003)
-    least_gate: float = 0.0003  # of spans without a node whose labels are learned
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
+        """Return the settings in what `asdict` returned, from JSON or msgpack."""
+        return cls(**{**data, "thresholds": tuple(map(float, data["thresholds"]))})
 
 
 class SpanClassifier:
@@ -53,7 +62,14 @@ class SpanClassifier:
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
         self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
         self._scorer = SpanLearner(
-            len(self.labels.names), self.labels.highest, self.labels.lowest, settings.gate_bits, settings.label_bits
+            len(self.labels.names),
+            self.labels.highest,
+            self.labels.lowest,
+            settings.gate_bits,
+            settings.tree_bits,
+            settings.label_bits,
+            tree_step=settings.tree_step,
+            label_step=settings.label_step,
         )
 
     @classmethod
@@ -77,38 +93,35 @@ class SpanClassifier:
         for _ in range(found.settings.n_epochs):
             shuffle(order)
             for number in order:
-                found._scorer.learn(
-                    *examples[number],
-                    found.settings.gate_step,
-                    found.settings.step,
-                    _log_odds(found.settings.least_gate),
-                )
+                found._scorer.learn(*examples[number], _log_odds(LEAST_GATE))
         found._round_weights()
         return found
 
-    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[SpanStates]:
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[SpanStates]:
         """Return a mask for each threshold; see `SpanPruner`."""
         if not tags:
-            return []
+            return ()
         kept = [
             (span_number(step.start, step.end), self.labels.grammar.state_ids[step.rule.parent])
             for step in gold
             if step.rule.parent
         ]
         rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
-        self._scorer.posteriors(self._codes(words, tags), _log_odds(self.settings.least_gate))
-        return [self._scorer.states_left(least, rows) for least in self.settings.thresholds]
+        codes = self._codes(words, tags)
+        return LazyMasks(len(self.settings.thresholds), lambda k: self._mask(codes, rows, self.settings.thresholds[k]))
+
+    def _mask(self, codes: np.ndarray, kept: np.ndarray, threshold: float) -> SpanStates:
+        self._scorer.look(codes, _log_odds(min(GATE_RATIO * threshold, LEAST_GATE)))
+        return cast(SpanStates, self._scorer.states_left(threshold, kept))
 
     def to_bytes(self) -> bytes:
         """Return the classifier as bytes, without the grammar."""
-        gate, labels = (np.rint(table * SCALE).astype("<i2") for table in self._scorer.weights())
         return srsly.msgpack_dumps(
             {
                 "settings": asdict(self.settings),
                 "labels": list(self.labels.names),
                 "lexicon": self.lexicon.to_dict(),
-                "gate": _packed(gate),
-                "label_weights": _packed(labels),
+                "weights": [_packed(np.rint(table * SCALE)) for table in self._scorer.weights()],
             }
         )
 
@@ -117,18 +130,22 @@ class SpanClassifier:
         """Return the classifier that `to_bytes` wrote. Raises ModelError for other bytes, or another grammar's."""
         try:
             content = srsly.msgpack_loads(data)
-            settings = dict(content["settings"])
-            settings["thresholds"] = tuple(map(float, settings["thresholds"]))
-            found = cls(grammar, Lexicon.from_dict(content["lexicon"]), SpanClassifierSettings(**settings))
-            names = tuple(content["labels"])
-            gate = _unpacked(content["gate"], 2 * 2**found.settings.gate_bits)
-            labels = _unpacked(content["label_weights"], len(names) << found.settings.label_bits)
+            settings = SpanClassifierSettings.from_dict(content["settings"])
+            found = cls(grammar, Lexicon.from_dict(content["lexicon"]), settings)
+            if tuple(content["labels"]) != found.labels.names:
+                raise ModelError("it belongs to another grammar, whose labels are others")
+            sizes = 2**settings.gate_bits, 2**settings.tree_bits, len(found.labels.names) << settings.label_bits
+            tables = [_unpacked(table, size) for table, size in zip(content["weights"], sizes, strict=True)]
+            found._scorer.load_weights(*tables)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the span classifier of the model is damaged: {error}") from None
-        if names != found.labels.names:
-            raise ModelError("the span classifier of the model belongs to another grammar: its labels differ")
-        found._scorer.load_weights(gate.reshape(-1, 2), labels.reshape(-1, len(names)))
         return found
+
+    def _round_weights(self) -> None:
+        """Make all weights multiples of 1 / SCALE, as they are stored."""
+        most = (2**15 - 1) / SCALE
+        tables = [np.rint(np.clip(table, -most, most) * SCALE) / SCALE for table in self._scorer.weights()]
+        self._scorer.load_weights(*(table.astype(np.float32) for table in tables))
 
     def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """Return the log odds of each label over spans with a node of several words, and over single words."""
@@ -142,12 +159,6 @@ class SpanClassifier:
         odds = np.log(counts / (totals + 1 - counts)).astype(np.float32)
         return odds[0], odds[1]
 
-    def _round_weights(self) -> None:
-        """Make all weights multiples of 1 / SCALE, as they are stored."""
-        most = (2**15 - 1) / SCALE
-        tables = [np.rint(np.clip(table, -most, most) * SCALE) / SCALE for table in self._scorer.weights()]
-        self._scorer.load_weights(*(table.astype(np.float32) for table in tables))
-
     def _codes(self, words: Sequence[str] | None, tags: Tags) -> np.ndarray:
         numbers = self.lexicon.encode(words)[0] if words else [0] * len(tags)
         return np.array([[_checksum(best_tag(tag)) for tag in tags], numbers], np.uint32).T.copy()
@@ -155,14 +166,14 @@ class SpanClassifier:
 
 def _packed(table: np.ndarray) -> bytes:
     """Return 16-bit numbers compressed: all low bytes, then all high bytes."""
-    return zlib.compress(np.ascontiguousarray(table).view(np.uint8).reshape(-1, 2).T.tobytes(), 6)
+    return zlib.compress(table.astype("<i2").view(np.uint8).reshape(-1, 2).T.tobytes(), 6)
 
 
 def _unpacked(data: bytes, size: int) -> np.ndarray:
     """Return the weights in what `_packed` returned: float32 (size,)."""
-    planes = np.frombuffer(unzip(data, "the weights of the span classifier are", 2 * size), np.uint8)
+    planes = np.frombuffer(unzip(data, "its weights are", 2 * size), np.uint8)
     if len(planes) != 2 * size:
-        raise ModelError(f"the span classifier has not {size} weights")
+        raise ModelError(f"a table has not {size} weights")
     numbers = np.ascontiguousarray(planes.reshape(2, -1).T).view("<i2")[:, 0]
     return numbers.astype(np.float32) / np.float32(SCALE)
 

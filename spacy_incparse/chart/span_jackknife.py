@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import tree_steps
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsers.parse import Tags
@@ -23,11 +22,11 @@ def jackknifed_masks(
     *,
     n_folds: int = 5,
     seed: int = 0,
-) -> Iterator[list[np.ndarray]]:
-    """Yield the masks of each markovized tree's sentence by a classifier trained on the other folds.
+) -> Iterator[SpanStates]:
+    """Yield the strictest mask of each markovized tree's sentence by a classifier trained on the other folds.
 
-    The states of the tree itself are never left out. Folds are contiguous, as in `tagging.jackknife`. Raises
-    ConfigError for fewer than two folds or trees.
+    The states of the tree itself are never left out, so its chart is never empty. Folds are contiguous, as in
+    `tagging.jackknife`. Raises ConfigError for fewer than two folds or trees.
     """
     n_folds = min(n_folds, len(trees))
     if n_folds < 2:
@@ -38,4 +37,4 @@ def jackknifed_masks(
             [*trees[:start], *trees[end:]], [*tags[:start], *tags[end:]], grammar, settings, seed
         )
         for arrays, row in zip(trees[start:end], tags[start:end], strict=True):
-            yield classifier.masks(row, arrays.words, tree_steps(arrays))
+            yield classifier.masks(row, arrays.words, tree_steps(arrays))[0]

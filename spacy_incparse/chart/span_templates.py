@@ -31,26 +31,31 @@ _ONE_END = (
 )
 BEGIN = tuple(" ".join(f"l{atom}" for atom in template.split()) for template in _ONE_END)
 END = tuple(" ".join(f"r{atom}" for atom in template.split()) for template in _ONE_END)
-SPAN = (
+GATE = (
     "",
     "length",
     "li1.t ri1.t",
     "lo1.t ro1.t",
     "li1.t ro1.t",
     "lo1.t ri1.t",
-    "lo1.t li1.t ri1.t",
-    "lo1.t li1.t ro1.t",
-    "lo1.t ri1.t ro1.t",
-    "li1.t ri1.t ro1.t",
     "lo1.t li1.t ri1.t ro1.t",
-    "li1.t li2.t ri1.t ro1.t",
-    "lo1.t li1.t ro1.t ro2.t",
     "length li1.t",
     "length ri1.t",
     "length lo1.t",
     "length ro1.t",
+    "shape",
+)
+SPAN = (
+    *GATE,
+    "lo1.t li1.t ri1.t",
+    "lo1.t li1.t ro1.t",
+    "lo1.t ri1.t ro1.t",
+    "li1.t ri1.t ro1.t",
+    "li1.t li2.t ri1.t ro1.t",
+    "lo1.t li1.t ro1.t ro2.t",
     "length li1.t ri1.t",
     "length lo1.t ro1.t",
+    "shape lo1.t ro1.t",
     "lo1.w ro1.t",
     "lo1.t ro1.w",
     "lo1.w ri1.t",
@@ -61,8 +66,6 @@ SPAN = (
     "li1.t ri1.w",
     "lo1.w ro1.w",
     "li1.w ro1.w",
-    "shape",
-    "shape lo1.t ro1.t",
 )
 WORD = (
     "",
@@ -83,4 +86,4 @@ WORD = (
     "lo1.w li1.t ro1.t",
     "lo1.t li1.t ro1.w",
 )
-GROUPS = (BEGIN, END, SPAN, WORD)
+GROUPS = (BEGIN, END, GATE, SPAN, WORD)

@@ -16,7 +16,7 @@ from spacy_incparse.parsers.requested_tags import common_request
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
 
 PASSES = 10  # of members whose recipe does not say how many they need
-MEMBERS: dict[str, dict[str, Any]] = {"accurate": {}, "rich": {}, "generative": {}}
+MEMBERS: dict[str, dict[str, Any]] = {"accurate": {}, "chart": {}, "generative": {}}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ class CombinedKind(ParserKind):
     name = "combined"
     part_name = "combined"
     config_type = CombinedConfig
-    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"best": {"max_epochs": 10}}
+    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"best": {"max_epochs": 6}}
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
         """Return False: a combination is named."""

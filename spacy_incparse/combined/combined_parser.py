@@ -149,9 +149,10 @@ class CombinedParser(BaseParser):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
 
-    def _combination(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Combination:
+    def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
         """Return what the members say of a sentence; that of the last one is kept, for its other trees."""
         check_sentence(words, tags)
+        tags = [None] * len(words) if tags is None else tags
         wanted = checked_constraints(constraints, len(words))
         key = tuple(words), list(tags), wanted, [member.temperature for member in self._members]
         last = self._last

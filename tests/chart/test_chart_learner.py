@@ -94,6 +94,9 @@ def test_the_right_tag_of_several_is_learned(trees):
     tags = ["XX", *tree.tags[1:]]
     learner = ChartLearner(trees, [tags, *(one.tags for one in trees[1:])], ChartConfig(**SMALL), HEADS)
     assert "XX" in learner.grammar.tags
+    assert set(learner.parser().tags) == set(learner.grammar.tags)
+    for row in (tags, tree.tags):
+        assert learner.grammar.steps(learner.encode(tree.words, row, tree).arrays) is not None
 
 
 @pytest.mark.parametrize(

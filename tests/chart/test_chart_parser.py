@@ -25,7 +25,7 @@ TAGS = ("DT", "NN", "VBD", "NN", "IN", "NN", "IN", "NN")
 
 
 def parser_of(trees, **settings):
-    settings = {"pruning_folds": 0, "pruning_thresholds": [0.0]} | settings
+    settings = {"learner": "pcfg", "pruner": "pcfg", "pruning_folds": 0, "pruning_thresholds": [0.0]} | settings
     return ChartLearner(trees, [tree.tags for tree in trees], ChartConfig(**settings), HEADS).parser()
 
 

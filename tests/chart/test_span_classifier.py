@@ -1,7 +1,6 @@
 """Span classifiers learn what is in trees, leave out other states, and come back from bytes as they were."""
 
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,9 @@ from spacy_incparse.treebanks.penn_reader import read_treebank
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 
 SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
-SMALL = SpanClassifierSettings(gate_bits=14, label_bits=12, n_epochs=8, step=0.5, thresholds=(0.01, 0.001))
+SMALL = SpanClassifierSettings(
+    gate_bits=13, tree_bits=14, label_bits=12, n_epochs=8, tree_step=0.2, label_step=0.5, thresholds=(0.01, 0.001)
+)
 
 
 @pytest.fixture(scope="module")
@@ -96,16 +97,15 @@ def test_jackknifed_masks(arrays, tags, grammar):
     found = list(jackknifed_masks(arrays[:20], tags[:20], grammar, SMALL, n_folds=4))
     other = SpanClassifier.train(arrays[5:20], tags[5:20], grammar, SMALL)
     expected = other.masks(tags[0], arrays[0].words, tree_steps(arrays[0]))
-    for mask, same in chain(zip(found[0], expected, strict=True)):
-        np.testing.assert_array_equal(mask.to_mask(), same.to_mask())
+    np.testing.assert_array_equal(found[0].to_mask(), expected[0].to_mask())
     assert len(found) == 20
     with pytest.raises(ConfigError, match="at least two folds"):
         next(jackknifed_masks(arrays[:1], tags[:1], grammar))
 
 
 def test_sentences_without_words_and_without_tags(arrays, classifier):
-    assert classifier.masks([]) == []
+    assert len(classifier.masks([])) == 0
     n_words = len(arrays[0].words)
     for masks in (classifier.masks([None] * n_words, arrays[0].words), classifier.masks(["NN"] * n_words)):
         assert len(masks) == 2
-        assert masks[0].to_mask()[span_number(0, n_words)].any()
+        assert masks[1].to_mask()[span_number(0, n_words)].any()
