@@ -22,8 +22,8 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/bound_features", "chart/bracketings", "chart/coarse_pass", "chart/feature_groups", "chart/forest_builder",
-    "chart/recurrences", "chart/span_learner", "chart/span_scorer",
+    "chart/bound_features", "chart/bracket_chart", "chart/bracketings", "chart/coarse_pass", "chart/feature_groups",
+    "chart/forest_builder", "chart/recurrences", "chart/span_learner", "chart/span_scorer",
     "derivations/incremental_beam", "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
     "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip

@@ -98,7 +98,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
     sentence = _sentence(doc, found)
     for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
         for tags, best in _own_parses(component, component.with_constraints(doc, sentence), found):
-            if _is_same(best, found):
+            if _is_same(best, found, component):
                 if component.decoder.temperature is not None:
                     return component, tags, best
                 without_temperature = without_temperature or (component, tags, best)
@@ -124,6 +124,9 @@ def _own_parses(component: LiveParser, sentence: Sentence, found: AnchoredTree) 
         return
 
 
-def _is_same(best: Parse, found: AnchoredTree) -> bool:
+def _is_same(best: Parse, found: AnchoredTree, component: LiveParser) -> bool:
     """Return whether this is the stored tree; its score was stored with six digits, or lost with all but the spans."""
-    return best.tree == found.tree and (found.score is None or f"{best.score:.6g}" == f"{found.score:.6g}")
+    if best.tree != found.tree or found.score is None:
+        return best.tree == found.tree
+    tolerance = getattr(component.decoder.model_parser, "score_tolerance", 0.0)
+    return f"{best.score:.6g}" == f"{found.score:.6g}" or abs(best.score - found.score) < tolerance

@@ -26,6 +26,8 @@ class BaseParser(ABC):
 
     kind: str
     temperature: float | None = None
+    score_tolerance: float = 0.0
+    """By how much the scores of one tree may differ between two runs."""
 
     @abstractmethod
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
