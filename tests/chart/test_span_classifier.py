@@ -77,7 +77,13 @@ def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):
     data = classifier.to_bytes()
     with pytest.raises(ModelError, match="belongs to another grammar"):
         SpanClassifier.from_bytes(data, sample_grammar)
-    for wrong in (b"", data[: len(data) // 2], b"\x00", data.replace(b"gate_bits", b"gate_bats")):
+    for wrong in (
+        b"",
+        data[: len(data) // 2],
+        b"\x00",
+        data.replace(b"gate_bits\x0d", b"gate_bits\x7f"),
+        data.replace(b"gate_bits", b"gate_bats"),
+    ):
         with pytest.raises(ModelError, match="damaged"):
             SpanClassifier.from_bytes(wrong, grammar)
 
