@@ -1,7 +1,8 @@
 """Coarse-to-fine pruning by classifiers that look at one span at a time, without a chart.
 
 Roark & Hollingshead (2008) close the cells of a chart by classifiers of words, Bodenstab et al. (2011) by classifiers
-of spans. Here a gate says which spans have a node at all, and one classifier for each label without context what it is.
+of spans. Here a gate and the posteriors of trees without labels say which spans have a node at all, and one classifier
+for each label without context says what it is.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.lazy_masks import LazyMasks
 from spacy_incparse.chart.span_labels import SpanLabels
 from spacy_incparse.chart.span_learner import SpanLearner
+from spacy_incparse.chart.span_scorer import SpanScorer
 from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import Step, tree_steps
 from spacy_incparse.errors import ModelError
@@ -61,16 +63,7 @@ class SpanClassifier:
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
         self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
-        self._scorer = SpanLearner(
-            len(self.labels.names),
-            self.labels.highest,
-            self.labels.lowest,
-            settings.gate_bits,
-            settings.tree_bits,
-            settings.label_bits,
-            tree_step=settings.tree_step,
-            label_step=settings.label_step,
-        )
+        self._scorer = SpanScorer(*self._table_sizes)
 
     @classmethod
     def train(
@@ -88,24 +81,23 @@ class SpanClassifier:
             (found._codes(arrays.words, row), found.labels.of_steps(tree_steps(arrays)))
             for arrays, row in zip(trees, tags, strict=True)
         ]
-        found._scorer.start(-2, *found._priors(examples))
+        settings = found.settings
+        learner = SpanLearner(*found._table_sizes, tree_step=settings.tree_step, label_step=settings.label_step)
+        learner.start(-2, *found._priors(examples))
         order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
-        for _ in range(found.settings.n_epochs):
+        for _ in range(settings.n_epochs):
             shuffle(order)
             for number in order:
-                found._scorer.learn(*examples[number], _log_odds(LEAST_GATE))
-        found._round_weights()
+                learner.learn(*examples[number], _log_odds(LEAST_GATE))
+        found._scorer.load_weights(*map(_rounded, learner.weights()))
         return found
 
     def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[SpanStates]:
         """Return a mask for each threshold; see `SpanPruner`."""
         if not tags:
             return ()
-        kept = [
-            (span_number(step.start, step.end), self.labels.grammar.state_ids[step.rule.parent])
-            for step in gold
-            if step.rule.parent
-        ]
+        ids = self.labels.grammar.state_ids
+        kept = [(span_number(step.start, step.end), ids[step.rule.parent]) for step in gold if step.rule.parent in ids]
         rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
         codes = self._codes(words, tags)
         return LazyMasks(len(self.settings.thresholds), lambda k: self._mask(codes, rows, self.settings.thresholds[k]))
@@ -141,11 +133,11 @@ class SpanClassifier:
             raise ModelError(f"the span classifier of the model is damaged: {error}") from None
         return found
 
-    def _round_weights(self) -> None:
-        """Make all weights multiples of 1 / SCALE, as they are stored."""
-        most = (2**15 - 1) / SCALE
-        tables = [np.rint(np.clip(table, -most, most) * SCALE) / SCALE for table in self._scorer.weights()]
-        self._scorer.load_weights(*(table.astype(np.float32) for table in tables))
+    @property
+    def _table_sizes(self) -> tuple[Any, ...]:
+        labels, settings = self.labels, self.settings
+        bits = settings.gate_bits, settings.tree_bits, settings.label_bits
+        return (len(labels.names), labels.highest, labels.lowest, *bits)
 
     def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         """Return the log odds of each label over spans with a node of several words, and over single words."""
@@ -162,6 +154,12 @@ class SpanClassifier:
     def _codes(self, words: Sequence[str] | None, tags: Tags) -> np.ndarray:
         numbers = self.lexicon.encode(words)[0] if words else [0] * len(tags)
         return np.array([[_checksum(best_tag(tag)) for tag in tags], numbers], np.uint32).T.copy()
+
+
+def _rounded(table: np.ndarray) -> np.ndarray:
+    """Return weights as multiples of 1 / SCALE, as they are stored."""
+    most = 2**15 - 1
+    return (np.rint(np.clip(table * SCALE, -most, most)) / SCALE).astype(np.float32)
 
 
 def _packed(table: np.ndarray) -> bytes:

@@ -22,6 +22,7 @@ from spacy_incparse.chart.span_templates import ATOMS, GROUPS, PADDING
 
 cdef enum:
     PAD = 3
+    MAX_BITS = 24
     N_FIELDS = 2
     LENGTH = 4 * PAD * N_FIELDS
     SHAPE = LENGTH + 1
@@ -38,6 +39,8 @@ cdef class SpanScorer:
     """
 
     def __init__(self, int32_t n_columns, highest, lowest, int gate_bits, int tree_bits, int label_bits):
+        if not 1 <= min(gate_bits, tree_bits, label_bits) <= max(gate_bits, tree_bits, label_bits) <= MAX_BITS:
+            raise ValueError(f"tables of {gate_bits}, {tree_bits}, {label_bits} bits: choose 1 to {<int>MAX_BITS} bits")
         self.n_columns, self.highest, self.lowest = n_columns, highest, lowest
         self.gate_bits, self.tree_bits, self.label_bits = gate_bits, tree_bits, label_bits
         self.width = (n_columns + 3) // 4 * 4  # sums of four at a time
