@@ -53,13 +53,14 @@ class CrfLearner:
         self._batch: list[tuple[BoundFeatures, np.ndarray]] = []
 
     def learn(self, example: ChartExample) -> int:
-        """Learn from an example; return the number of updates: 1 at the end of a batch, else 0."""
+        """Learn from an example; return the number of updates: 1 at the end of a batch or a pass, else 0."""
         bound = self.features.bind(example.sentence, example.forest)
         loss = None if self.loss is None else self.loss(example)
         _, derivatives = log_likelihood(bound.scores(self.weights.values), example, loss)
         self._batch.append((bound, derivatives))
         self.n_seen += 1
-        return self.finish_batch() if self.n_seen % self.settings.batch_size == 0 else 0
+        is_complete = len(self._batch) == self.settings.batch_size or self.n_seen % self.n_examples == 0
+        return self.finish_batch() if is_complete else 0
 
     def model(self) -> LinearChartModel:
         """Return the model learned so far."""
