@@ -24,7 +24,8 @@ class LazyMasks(Sequence[SpanStates]):
     def __getitem__(self, index: slice) -> Sequence[SpanStates]: ...
     def __getitem__(self, index: int | slice) -> SpanStates | Sequence[SpanStates]:
         if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
+            places = range(len(self))[index]
+            return LazyMasks(len(places), lambda k: self[places[k]])
         found = self._masks[index]
         if found is None:
             found = self._masks[index] = self._compute(range(len(self))[index])

@@ -120,6 +120,7 @@ cdef class SpanLearner(SpanScorer):
         cdef int32_t i, c, n = self.n_words + 1
         cdef size_t k, g = 0
         cdef const OpenC* span
+        cdef const uint64_t* rows
         cdef float* gradients
         cdef double loss = 0
         cdef float is_gold
@@ -136,8 +137,10 @@ cdef class SpanLearner(SpanScorer):
                 self.begin_labels[span.begin * self.width + c] += gradients[c]
                 self.end_labels[span.end * self.width + c] += gradients[c]
         for i in range(n):
-            self._change_labels(&self.begin_rows[i * self.n_templates[BEGIN]], BEGIN, &self.begin_labels[i * self.width])
-            self._change_labels(&self.end_rows[i * self.n_templates[END]], END, &self.end_labels[i * self.width])
+            rows, gradients = &self.begin_rows[i * self.n_templates[BEGIN]], &self.begin_labels[i * self.width]
+            self._change_labels(rows, BEGIN, gradients)
+            rows, gradients = &self.end_rows[i * self.n_templates[END]], &self.end_labels[i * self.width]
+            self._change_labels(rows, END, gradients)
         return loss
 
     cdef void _change_labels(self, const uint64_t* rows, int group, const float* gradients) noexcept nogil:

@@ -313,7 +313,7 @@ cdef class SpanScorer:
         cdef const OpenC* span = &self.open[self.chosen[k]]
         cdef bint is_word = span.end == span.begin + 1
         cdef float posterior = 1 if is_word else self.bracketings.posteriors[span.cell]
-        cdef float least_score = _log_odds(least / posterior) if posterior > 0 else (INFINITY if least > 0 else -INFINITY)
+        cdef float least_score = _log_odds(least / max(posterior, <float>1e-30))
         cdef int32_t c
         self.has_label.resize(self.n_columns + 1)
         self.has_label[0] = is_word

@@ -8,7 +8,7 @@ import numpy as np
 cdef class SpanStates:
     """For each span the states that it may have, ascending; spans are numbered by `forest_builder.span_number`.
 
-    first, states: the states of span s are states[first[s]:first[s + 1]]. n_states: the number of states of the grammar.
+    first, states: the states of span s are states[first[s]:first[s + 1]]. n_states: the number that the grammar has.
     """
 
     def __init__(self, first, states, int32_t n_states):

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.forest_builder import span_number
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.lazy_masks import LazyMasks
 from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.chart.span_jackknife import jackknifed_masks
+from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import tree_steps
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.transforms.markovize import Markovization, markovize
@@ -109,3 +111,16 @@ def test_sentences_without_words_and_without_tags(arrays, classifier):
     for masks in (classifier.masks([None] * n_words, arrays[0].words), classifier.masks(["NN"] * n_words)):
         assert len(masks) == 2
         assert masks[1].to_mask()[span_number(0, n_words)].any()
+
+
+def test_masks_are_computed_once_when_they_are_asked_for():
+    computed = []
+    masks = LazyMasks(3, lambda k: computed.append(k) or SpanStates([0], [], k))
+    assert (len(masks), computed) == (3, [])
+    rest = masks[1:]
+    assert (len(rest), computed) == (2, [])
+    assert rest[-1].n_states == masks[2].n_states == 2
+    assert [mask.n_states for mask in masks] == [0, 1, 2]
+    assert computed == [2, 0, 1]
+    with pytest.raises(IndexError):
+        masks[3]
