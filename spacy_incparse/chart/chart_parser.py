@@ -199,7 +199,8 @@ class ChartParser(BaseParser):
         n_skipped, edges = N_SKIPPED[self.config.pruning], self.model.edges
         masks: Sequence[Any] = ()
         if n_skipped is not None:
-            masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)[n_skipped:]
+            masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)
+            masks = masks[n_skipped:] if n_skipped else masks  # a slice would compute them all
         chart = self._builder.build(sentence.tags, constraints, masks)
         if not chart.forest:
             return None
