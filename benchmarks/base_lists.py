@@ -1,7 +1,8 @@
 """N-best lists for `reranking.py`: jackknifed lists of a train part, and lists of the dev part. Finished ones are kept.
 
 A parser is trained for each fold of the train part and one on all of it, in the same way and with a fixed number of
-passes, so that nothing is chosen on the dev part.
+passes, so that nothing is chosen on the dev part. Candidates also get a generative model's log probability; the model
+of a fold is trained on the same trees as its parser, so it has not seen the fold's sentences either.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from statistics import median
 import common  # noqa: F401  before numpy
 
 from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.training.list_origin import ListOrigin, sentence_key
 from spacy_incparse.training.parser_folds import (
     FoldReport,
     FoldTask,
@@ -29,6 +32,8 @@ from spacy_incparse.training.parser_folds import (
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+
+SCORES = ("generative",)
 
 
 @dataclass(frozen=True)
@@ -69,14 +74,39 @@ def base_lists(
 ) -> BaseLists:
     """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
     made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
-    for report in make_lists(train, made, folder / "train", n_folds=n_folds, n=n, n_process=n_process):
+    settings = {"n_folds": n_folds, "n": n, "scores": SCORES}
+    for report in make_lists(train, made, folder / "train", **settings, n_process=n_process):
         _show(f"fold {report.number}", report)
-    folds = list(fold_tasks(train, made, folder / "train", n_folds, n))
-    checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
-    task = FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum)
+    folds = list(fold_tasks(train, made, folder / "train", **settings))
+    task = _dev_task(train, dev, made, folder, n)
     if not is_finished(task):
         _show("dev part", parse_fold(task))
     return BaseLists(folds, task, made.heads)
+
+
+def finished_lists(
+    train: Sequence[Tree], dev: Sequence[Tree], folder: Path, config: str, *, n: int, n_folds: int, lang: str = "en"
+) -> BaseLists:
+    """Return lists that an earlier version has made, with whatever settings; only missing scores are added.
+
+    Raises IncparseError if they are not lists of these trees and folds.
+    """
+    made = parser_recipe(config, lang=lang)
+    tasks = [*fold_tasks(train, made, folder / "train", n_folds, n, SCORES), _dev_task(train, dev, made, folder, n)]
+    found = []
+    for task in tasks:
+        origin = ListOrigin.read(task.path)
+        if origin is None or origin.trained_on != {sentence_key(tree.words) for tree in task.train}:
+            raise IncparseError(f"{task.path}: there are no lists by a parser of these trees and folds")
+        found.append(replace(task, checksum=origin.settings))
+        if not is_finished(found[-1]):
+            _show(task.path.name, parse_fold(found[-1]))
+    return BaseLists(found[:-1], found[-1], made.heads)
+
+
+def _dev_task(train: Sequence[Tree], dev: Sequence[Tree], made: ParserRecipe, folder: Path, n: int) -> FoldTask:
+    checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
+    return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, SCORES)
 
 
 def parser_recipe(config: str, *, seed: int = 0, epochs: int | None = None, lang: str = "en") -> ParserRecipe:

@@ -15,6 +15,7 @@ from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.greedy_log_learner import GreedyLogLearner, GreedyLogSettings
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
 
 N_LISTS = 300  # whose time is measured
 
@@ -47,10 +48,16 @@ def sizes(data: RerankingData) -> Figures:
     }
 
 
-def reranking_speed(data: StudyData, weights: RerankerWeights, lists: BaseLists, n: int) -> Figures:
-    """Return sentences per CPU second for features and choice of lists in memory, and the bytes of the model."""
+def reranking_speed(
+    data: StudyData, weights: RerankerWeights, lists: BaseLists, n: int, scores: Sequence[str] = ()
+) -> Figures:
+    """Return sentences per CPU second for features, scores and choice of lists in memory, and the bytes of the model.
+
+    scores: names of those beside the parser's.
+    """
     config = RerankerConfig(families=("all",), closed_tags=data.extractor.closed_tags, n=n)
-    reranker = Reranker(config, lists.heads, data.columns, weights).without_zeros()
+    others = {name: SECOND_SCORES[name].train(lists.dev.train, lists.heads) for name in scores}
+    reranker = Reranker(config, lists.heads, data.columns, weights, others=others).without_zeros()
     given = list(islice(lists.dev_lists(), N_LISTS))
     reranker.rerank(given[0].parses, given[0].temperature)  # makes the extractor
     seconds = _timed(lambda: _rerank(reranker, given))

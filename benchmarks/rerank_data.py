@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from base_lists import BaseLists
+from base_lists import SCORES, BaseLists
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.params import COLLINS
@@ -45,13 +45,13 @@ class StudyData:
         extractor = _extractor(("all",), lists.heads, closed_tags)
         keys = (extractor.keys(_trees(found, n)) for found in lists.train_lists())
         columns = FeatureColumns.select(keys, MIN_LISTS)
-        dev = [_shorter(found, n) for found in lists.dev_lists()]
-        train = build_data((_shorter(found, n) for found in lists.train_lists()), extractor, columns)
-        return cls(train, build_data(dev, extractor, columns), list(_sentences(dev)), columns, extractor)
+        dev = [found.first(n) for found in lists.dev_lists()]
+        train = build_data((found.first(n) for found in lists.train_lists()), extractor, columns, SCORES)
+        return cls(train, build_data(dev, extractor, columns, SCORES), list(_sentences(dev)), columns, extractor)
 
-    def with_score(self, train: Sequence[float], dev: Sequence[float]) -> StudyData:
-        """Return the data with one more score of each candidate."""
-        return replace(self, train=_with_score(self.train, train), dev=_with_score(self.dev, dev))
+    def with_base_score(self) -> StudyData:
+        """Return the data with the base parser's score alone."""
+        return replace(self, train=_with_base_score(self.train), dev=_with_base_score(self.dev))
 
     def shorter(self, n: int) -> StudyData:
         """Return the data of lists that end after n candidates."""
@@ -95,16 +95,12 @@ def at_places(data: RerankingData, places: Sequence[int]) -> np.ndarray:
     return data.list_starts[:-1] + np.array(places, np.int64)
 
 
-def _with_score(data: RerankingData, scores: Sequence[float]) -> RerankingData:
-    return replace(data, scores=np.column_stack([data.scores, scores]))
+def _with_base_score(data: RerankingData) -> RerankingData:
+    return replace(data, scores=np.ascontiguousarray(data.scores[:, :1]))
 
 
 def _extractor(families: Sequence[str], heads: HeadRules, closed_tags: Sequence[str]) -> FeatureExtractor:
     return FeatureExtractor(check_families(families), heads, closed_tags=closed_tags)
-
-
-def _shorter(found: CandidateList, n: int) -> CandidateList:
-    return CandidateList(tuple(found.parses[:n]), found.temperature, found.gold)
 
 
 def _trees(found: CandidateList, n: int) -> list:

@@ -18,7 +18,6 @@ from base_lists import BaseLists
 from parts import Figures, Parts
 from rerank_data import StudyData, at_places, family_groups, list_places
 from rerank_sides import LOG, RULES, Side
-from second_score import generative_scores
 
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.rerank.best_candidates import best_candidates
@@ -57,22 +56,19 @@ class Study:
         *,
         n_best: Sequence[int],
         most_rounds: int = 10_000,
-        lang: str = "en",
     ):
-        self.lists, self.n_best, self.lang = lists, n_best, lang
+        self.lists, self.n_best = lists, n_best
         self._parts, self._checksum, self._most_rounds = parts, checksum, most_rounds
 
     @cached_property
     def data(self) -> StudyData:
-        """The longest lists."""
-        return StudyData.read(self.lists, self.n_best[-1])
+        """The longest lists, with the base parser's score alone."""
+        return self.data_with_generative.with_base_score()
 
     @cached_property
     def data_with_generative(self) -> StudyData:
-        """The longest lists, with a second score."""
-        n = self.n_best[-1]
-        scores = self._part("generative scores", {"n": n}, lambda: generative_scores(self.lists, n, self.lang))
-        return self.data.with_score(scores["train"], scores["dev"])
+        """The longest lists, with all scores."""
+        return StudyData.read(self.lists, self.n_best[-1])
 
     def base(self) -> dict[str, list[int]]:
         """Return the places chosen without a reranker: own, most probable, best, and of best expected F."""

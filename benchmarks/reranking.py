@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import get_args
 
 import common
-from base_lists import base_lists, parser_recipe
+from base_lists import SCORES, base_lists, finished_lists, parser_recipe
 from parts import PACKAGES, Parts
 from rerank_cost import algorithm_costs, reranking_speed, sizes
 from rerank_report import (
@@ -144,12 +144,16 @@ class Report:
             for name, cost in found.items()
         }  # fmt: skip
         self._write(COST_TABLE, {f"cost-{name}": cells for name, cells in rows.items()})
-        side = SIDES["risk"]
+        speeds = {"speed": self._speed(SIDES["risk"], n), "speed+generative": self._speed(SIDES["risk+generative"], n)}
+        self._write(SPEED_TABLE, speeds)
+        shown = ["Reranking {} trees: {} sentences/s; the model: {} MB".format(*cells) for cells in speeds.values()]
+        return [costs_text(found, size), "\n".join(shown)]
+
+    def _speed(self, side: Side, n: int) -> list[str]:
         weights = self.study.weights(side, self.study.choice(side, "score"))
-        speed = reranking_speed(data, weights, self.study.lists, n)
-        cells = [str(n), f"{speed['sentences_per_second']:.0f}", f"{speed['bytes'] / common.MEGABYTE:.2f}"]
-        self._write(SPEED_TABLE, {"speed": cells})
-        return [costs_text(found, size), "Reranking {} trees: {} sentences/s; the model: {} MB".format(*cells)]
+        scores = SCORES if side.has_generative else ()
+        speed = reranking_speed(self.study.shorter(n, side), weights, self.study.lists, n, scores)
+        return [str(n), f"{speed['sentences_per_second']:.0f}", f"{speed['bytes'] / common.MEGABYTE:.2f}"]
 
     @property
     def _sides(self) -> list[Side]:
@@ -184,9 +188,10 @@ class Report:
 
     def _write(self, table: Table, rows: dict[str, list[str]]) -> None:
         if self._results:
-            start = f"rerank-{self._arguments.bank}-{self._arguments.config}"
+            seed = self._arguments.seed
+            start = f"rerank-{self._arguments.bank}-{self._arguments.config}" + (f"-seed{seed}" if seed else "")
             named = {f"{start}-{name}": cells for name, cells in rows.items()}
-            write(table, named, self._results, seed=str(self._arguments.seed), argv=self._argv)
+            write(table, named, self._results, seed=str(seed), argv=self._argv)
 
 
 PARTS: dict[str, Callable[[Report], list[str]]] = {
@@ -198,17 +203,21 @@ def _study(arguments: argparse.Namespace) -> Study:
     train, dev = (_trees(arguments, part) for part in ("train", "dev"))
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "lang": arguments.lang}
     made = {"n": arguments.candidates, "n_folds": arguments.folds}
-    made_by = {"n_process": arguments.processes}
-    lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings, **made_by)
+    if arguments.lists:
+        lists = finished_lists(train, dev, arguments.lists, arguments.config, **made, lang=arguments.lang)
+    else:
+        made_by = {"n_process": arguments.processes}
+        lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings, **made_by)
     recipe = parser_recipe(arguments.config, **settings).contents()
     checksum = fingerprint([*train, *dev], recipe | made | {"n_train": len(train)})
     parts = Parts(arguments.output / "figures.json", (*PACKAGES, "rerank"))
-    return Study(lists, parts, checksum, n_best=arguments.n, most_rounds=arguments.rounds, lang=arguments.lang)
+    return Study(lists, parts, checksum, n_best=arguments.n, most_rounds=arguments.rounds)
 
 
 def _trees(arguments: argparse.Namespace, part: str) -> list[Tree]:
     path = getattr(arguments, part)
-    return open_treebank(path)[: arguments.limit] if path else common.read_part(arguments, arguments.bank, part)
+    trees = open_treebank(path)[: arguments.limit] if path else common.read_part(arguments, arguments.bank, part)
+    return trees[: arguments.n_train] if part == "train" else trees
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -218,9 +227,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--lang", default="en", help="the language's code, for the head rules; default: en")
     parser.add_argument("--config", default="rich", help="the parser: a recipe or a file with settings; default: rich")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--n-train", type=int, metavar="N", help="only the first N sentences of the train part")
     parser.add_argument("--epochs", type=int, help="passes of the parsers; default: the recipe's")
     parser.add_argument("--folds", type=int, default=5, help="of the train part; default: 5")
     parser.add_argument("--processes", type=int, default=1, help="that make lists; default: 1")
+    parser.add_argument("--lists", type=Path, help="folder with lists that an earlier version has made")
     parser.add_argument("--candidates", type=int, default=50, help="at most, in the lists that are made; default: 50")
     parser.add_argument(
         "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20],

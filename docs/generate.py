@@ -16,6 +16,8 @@ from typing import Any
 from spacy.language import Language
 
 from spacy_incparse import glossary
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.combined.combined_config import CombinedConfig
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
@@ -43,7 +45,8 @@ FACTORIES = {
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
 _RERANK_TYPES = dict.fromkeys(("max_count", "min_lists", "n", "n_folds"), "int") | {
-    "loss": "str", "learner": "dict", "families": "str | list[str] | None", "choose": "str | None",
+    "loss": "str", "learner": "dict", "scores": "list[str] | None", "families": "str | list[str] | None",
+    "choose": "str | None",
 }  # fmt: skip
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
@@ -80,6 +83,10 @@ def configuration() -> str:
         learning,
         _GENERATIVE,
         _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
+        _CHART,
+        _settings(_defaults(ChartConfig), _entries(ChartConfig)),
+        _COMBINED,
+        _settings(_defaults(CombinedConfig), _entries(CombinedConfig)),
         "### `[components.incparse.training.tagger]`",
         "The settings of the parser's own tagger, and of the taggers that tag its training sentences.",
         _tagger(),
@@ -251,6 +258,14 @@ error that names it. `null`, here and in configs, is `None` in Python. Pictures 
 _GENERATIVE = """\
 With `features = "generative"` the model is a generative one ([design.md](design.md)). It has the following settings and
 `heads`. You can change the settings of the beam and of measures afterwards, in `[components.incparse.search]`:"""
+
+_CHART = """\
+With `kind = "chart"` the model is a chart parser ([chart.md](chart.md)). It has the following settings and `heads`. You
+can change `decoding`, `threshold`, `choose_temperature` and `pruning` afterwards, in `[components.incparse.search]`:"""
+
+_COMBINED = """\
+With `kind = "combined"` several parsers answer together ([combination.md](combination.md)). The settings are the
+following ones and `heads`, `seed`, `n_folds` and `tagger`. You can change `threshold` and `list_size` afterwards:"""
 
 _TEMPLATES = """\
 `features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import Step
 from spacy_incparse.parsers.parse import Tags
+
+Mask: TypeAlias = np.ndarray | SpanStates
+"""What pruning leaves: uint8 (n_spans, n_states), 0 for what is left out; or for each span the states that are left."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,8 @@ class EdgeModel(Protocol):
 class SpanPruner(Protocol):
     """Chooses the states that are worth a look over each span of a sentence."""
 
-    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> list[np.ndarray]:
-        """Return masks for `ChartBuilder.build`, the strictest first: uint8 (n_spans, n_states).
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[Mask]:
+        """Return masks for `ChartBuilder.build`, the strictest first.
 
         gold: rules whose states are never left out.
         """

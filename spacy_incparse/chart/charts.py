@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
+from itertools import chain
 
 from spacy_incparse.chart import constraints as limits
+from spacy_incparse.chart.chart_sentence import Mask
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.forest_builder import ForestBuilder
 from spacy_incparse.chart.grammar import Grammar
@@ -42,7 +42,7 @@ class ChartBuilder:
         self,
         tags: Tags,
         constraints: Sequence[Constraint] = (),
-        masks: Sequence[np.ndarray] = (),
+        masks: Sequence[Mask] = (),
         *,
         relax: bool = True,
     ) -> Chart:
@@ -66,24 +66,25 @@ class ChartBuilder:
         self,
         words: Sequence[Sequence[int]],
         constraints: Sequence[Constraint],
-        masks: Sequence[np.ndarray],
+        masks: Sequence[Mask],
         relax: bool,
     ) -> Chart:
         builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
         needed = limits.limiting(constraints, len(words))
+        nothing: Sequence[None] = (None,)
         # What a constraint requires may have been pruned. Without constraints, what masks leave is good enough.
-        groups = [(*masks, None)] if needed else [tuple(masks), (None,)]
+        groups: list[list[Sequence[Mask | None]]] = [[masks, nothing]] if needed else [[masks], [nothing]]
         for group in groups:
             for source, builder in builders:
                 bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
-                for mask in group:
+                for mask in chain.from_iterable(group):
                     forest = builder.build(words, bounds, mask)
                     if forest:
                         return Chart(forest, source)
         return Chart(Forest(), "flat")
 
     def _met(
-        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[np.ndarray]
+        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[Mask]
     ) -> list[Constraint]:
         """Return the constraints that can be met together with those before them."""
         kept: list[Constraint] = []

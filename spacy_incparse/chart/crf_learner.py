@@ -59,7 +59,7 @@ class CrfLearner:
         _, derivatives = log_likelihood(bound.scores(self.weights.values), example, loss)
         self._batch.append((bound, derivatives))
         self.n_seen += 1
-        return self._update() if self.n_seen % self.settings.batch_size == 0 else 0
+        return self.finish_batch() if self.n_seen % self.settings.batch_size == 0 else 0
 
     def model(self) -> LinearChartModel:
         """Return the model learned so far."""
@@ -67,7 +67,7 @@ class CrfLearner:
 
     def state_to_bytes(self) -> bytes:
         """Return everything that training changes. What is left of an unfinished batch is learned before."""
-        self._update()
+        self.finish_batch()
         return self.n_seen.to_bytes(8, "little") + self.weights.state_to_bytes()
 
     def state_from_bytes(self, data: bytes) -> None:
@@ -76,7 +76,8 @@ class CrfLearner:
         self.n_seen = int.from_bytes(data[:8], "little")
         self._batch = []
 
-    def _update(self) -> int:
+    def finish_batch(self) -> int:
+        """Change the weights, even if the batch is not full; return the number of updates."""
         if not self._batch:
             return 0
         self.weights.step = self._step()

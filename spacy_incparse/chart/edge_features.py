@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
-from spacy_incparse.chart.bound_features import BoundFeatures, FeatureGroups
+from spacy_incparse.chart.bound_features import BoundFeatures
 from spacy_incparse.chart.chart_sentence import ChartSentence
 from spacy_incparse.chart.edge_fields import SPAN_FIELDS, WORD_VALUES, EdgeField
 from spacy_incparse.chart.edge_outcomes import columns
 from spacy_incparse.chart.edge_templates import EdgeTemplate
+from spacy_incparse.chart.feature_groups import FeatureGroups
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.sentence_values import SentenceValues
@@ -18,7 +19,7 @@ from spacy_incparse.features.templates import hash_text
 from spacy_incparse.lexicon.words import Lexicon
 
 TABLE_BITS = 22
-# The numbers of anchors and values in bound_features.pxd.
+# The numbers of anchors and values in feature_groups.pxd.
 _ANCHORS = {"": 0, "i": 1, "j": 2, "ij": 3, "word": 4, "k": 5, "ijk": 6}
 _VALUES = {name: number for number, name in enumerate(WORD_VALUES)}
 _VALUES |= {name: number for number, name in enumerate(SPAN_FIELDS, start=100)}

@@ -113,11 +113,15 @@ cdef class Forest:
 
     def __reduce__(self):
         nodes, edges, children = self.node_array(), self.edge_array(), self.child_array()
-        return _restored, (self.n_words, nodes, edges[:, 0].copy(), children)
+        return restored_forest, (self.n_words, nodes, edges[:, 0].copy(), children)
 
 
-def _restored(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[::1] rules, const int32_t[:, ::1] children):
-    """Return a forest from its arrays."""
+def restored_forest(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[::1] rules,
+                    const int32_t[:, ::1] children):
+    """Return a forest from its arrays.
+
+    nodes: as in `node_array`. rules: of the edges. children: as in `child_array`.
+    """
     cdef Forest forest = Forest()
     cdef Py_ssize_t k
     forest.n_words = n_words

@@ -5,6 +5,7 @@ from libcpp.vector cimport vector
 from spacy_incparse.chart.forest cimport Forest
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport SpanLimits
+from spacy_incparse.chart.span_states cimport SpanStates
 
 
 cdef enum:
@@ -31,7 +32,7 @@ cdef class ForestBuilder:
     cdef vector[int32_t] lexical        # lexical rules, by word
     cdef vector[int32_t] first_lexical
     cdef SpanLimits limits
-    cdef const uint8_t* mask            # by cell, then state of the grammar; NULL: all are allowed
+    cdef SpanStates mask                # None: all states are allowed
     cdef int64_t max_edges
     cdef int64_t n_edges                # of the forest, at most: all lexical rules of its words are counted
     cdef readonly bint is_too_large     # whether the last sentence had more than `max_edges`
@@ -40,6 +41,7 @@ cdef class ForestBuilder:
     cdef void _mark_all(self) noexcept nogil
     cdef void _add_all(self) noexcept nogil
     cdef void _find_candidates(self, size_t cell) noexcept nogil
+    cdef void _add_candidate(self, size_t cell, int32_t state) noexcept nogil
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_tops(self, int32_t i, int32_t j) noexcept nogil
     cdef void _find_words(self, int32_t i, uint8_t* flags) noexcept nogil

@@ -15,6 +15,7 @@ from spacy_incparse.chart.forest cimport (
 )
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
 from spacy_incparse.chart.span_limits cimport SpanLimits, cell_of
+from spacy_incparse.chart.span_states cimport SpanStates
 
 MAX_EDGES = 50_000_000
 
@@ -28,11 +29,11 @@ cdef class ForestBuilder:
     def __init__(self, RuleTables tables, int64_t max_edges=MAX_EDGES):
         self.tables, self.max_edges = tables, max_edges
 
-    def build(self, words, SpanLimits limits=None, const uint8_t[:, ::1] mask=None):
+    def build(self, words, SpanLimits limits=None, mask=None):
         """Return the forest of a sentence; an empty one if there is no tree or the forest `is_too_large`.
 
-        words: for each word the numbers of its lexical rules, ascending. mask: bytes (n_spans, n_states of the
-        grammar), 0 for what is pruned; the row of a span is `span_number(start, end)`.
+        words: for each word the numbers of its lexical rules, ascending. mask: what pruning leaves, as `SpanStates` or
+        bytes (n_spans, n_states of the grammar), 0 for what is pruned; the row of a span is `span_number(start, end)`.
         """
         cdef int32_t n_words = len(words)
         cdef size_t n_cells = cell_of(0, n_words + 1)
@@ -42,11 +43,11 @@ cdef class ForestBuilder:
             limits.n_words != n_words or limits.n_states != n_states or limits.n_unary != self.tables.unary.size()
         ):
             raise ValueError(f"the limits were made for {limits.n_words} words or for other rules")
-        if mask is not None and (<size_t>mask.shape[0], <size_t>mask.shape[1]) != (n_cells, n_own):
-            raise ValueError(f"the mask has the shape {mask.shape[0], mask.shape[1]}, not {n_cells, n_own}")
+        self.mask = mask if mask is None or isinstance(mask, SpanStates) else SpanStates.from_mask(mask)
+        if mask is not None and (self.mask.n_spans, self.mask.n_states) != (n_cells, n_own):
+            raise ValueError(f"the mask has the shape {self.mask.n_spans, self.mask.n_states}, not {n_cells, n_own}")
         self.forest, self.limits, self.n_words = Forest(), limits, n_words
         self.forest.n_words, self.n_edges, self.is_too_large = n_words, 0, False
-        self.mask = &mask[0, 0] if mask is not None and mask.size else NULL
         self._copy_words(words)
         if n_words:
             self.n_blocks = n_words // 64 + 1
@@ -65,7 +66,7 @@ cdef class ForestBuilder:
                 self.forest.edges.reserve(self.n_edges)
                 with nogil:
                     self._add_all()
-        self.mask = NULL
+        self.mask = None
         return self.forest
 
     def _copy_words(self, words):
@@ -92,14 +93,20 @@ cdef class ForestBuilder:
 
     cdef void _find_candidates(self, size_t cell) noexcept nogil:
         """Find the states that may be over a span, at least under a unary rule."""
-        cdef int32_t state, n_own = self.tables.n_states - (self.tables.glue >= 0)
-        cdef const uint8_t* mask = self.mask + cell * n_own if self.mask != NULL else NULL
+        cdef int32_t k, state
         self.candidates.clear()
-        for state in range(self.tables.n_states):
-            if mask != NULL and state < n_own and not mask[state]:
-                continue
-            if self.limits is None or self.limits.allows_base(cell, state):
-                self.candidates.push_back(state)
+        if self.mask is None:
+            for state in range(self.tables.n_states):
+                self._add_candidate(cell, state)
+            return
+        for k in range(self.mask.first[cell], self.mask.first[cell + 1]):
+            self._add_candidate(cell, self.mask.states[k])
+        if self.tables.glue >= 0:
+            self._add_candidate(cell, self.tables.glue)
+
+    cdef void _add_candidate(self, size_t cell, int32_t state) noexcept nogil:
+        if self.limits is None or self.limits.allows_base(cell, state):
+            self.candidates.push_back(state)
 
     cdef void _find_bases(self, int32_t i, int32_t j) noexcept nogil:
         cdef uint8_t* flags = &self.flags[cell_of(i, j) * self.tables.n_states]

@@ -16,10 +16,10 @@ from spacy_incparse.chart.coarse_pass import CoarsePass
 from spacy_incparse.chart.forest_builder import span_number
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.pcfg import Pcfg
-from spacy_incparse.chart.tree_rules import TAG_MARK, Step
+from spacy_incparse.chart.span_labels import coarse_ends
+from spacy_incparse.chart.tree_rules import Step
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.transforms.markovize import Markovization
-from spacy_incparse.transforms.state_labels import ACTIVE, label_parts, passive_label
 
 THRESHOLDS = (1e-4, 1e-6)
 BEAM, FLOOR = 1e-3, 1e-5  # of the coarse pass
@@ -57,7 +57,7 @@ class Pruner:
         self.model, self.fine, self.thresholds = model, fine, thresholds
         self._pass = CoarsePass(model, _word_scale(model), beam, floor)
         ids = {name: number for number, name in enumerate(model.grammar.states)}
-        ends = [_coarse_ends(name) for name in fine.states]
+        ends = [coarse_ends(name) for name in fine.states]
         self._highest = np.array([ids.get(highest, -1) for highest, _ in ends])
         self._lowest = np.array([ids.get(lowest, -1) for _, lowest in ends])
         self._is_chain = self._highest != self._lowest
@@ -86,18 +86,6 @@ class Pruner:
         either = tops[:, self._highest] | bases[:, self._lowest]
         both = tops[:, self._highest] & bases[:, self._lowest]
         return np.where(self._is_chain, both, either).astype(np.uint8, order="C")
-
-
-def _coarse_ends(state: str) -> tuple[str, str]:
-    """Return the coarse states of the top and the bottom of the chain that a fine state stands for."""
-    parts = label_parts(state.removeprefix(TAG_MARK))
-    highest, lowest = (passive_label([parts.categories[k]]) for k in (0, -1))
-    if state.startswith(TAG_MARK):
-        return (TAG_MARK + highest if len(parts.categories) == 1 else highest), TAG_MARK + lowest
-    if parts.is_active:
-        side = state.partition(ACTIVE)[2].partition("<")[0]
-        return (f"{lowest}{ACTIVE}{side}<>",) * 2
-    return highest, lowest
 
 
 def _word_scale(model: Pcfg) -> float:

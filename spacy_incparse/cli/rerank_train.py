@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +51,9 @@ def rerank_train_command(
     loss: Annotated[Loss, typer.Option("--loss", help="What is learned: risk is expected F.")] = Loss.risk,
     n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
+    with_scores: Annotated[
+        str | None, typer.Option("--with", metavar="A,B", help="Scores beside the parser's. Default: generative.")
+    ] = None,
     families: Annotated[
         str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
     ] = None,
@@ -85,15 +88,14 @@ def rerank_train_command(
     from spacy_incparse.training.reranker_training import learn_reranker
     from spacy_incparse.training.training_lists import TrainingLists
 
-    if out.exists() and any(out.iterdir()) and not force:
-        raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
+    _check_out(out, force=force)
     work = work or out.with_name(f"{out.name}.lists")
-    settings = _settings(loss, n, choose, families)
+    settings = _settings(loss, n, choose, families, with_scores)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
     nlp, parser = open_pipeline(pipeline)
     component = _with_reranker(nlp, parser, settings)
-    _make_lists(trees, parser_recipe(nlp, parser, passes), work, folds, n, n_process or os.cpu_count() or 1)
+    _make_lists(trees, parser_recipe(nlp, parser, passes), work, settings, folds, n_process)
     reranker = learn_reranker(TrainingLists(work), parser.decoder.model_parser.heads, settings, typer.echo)
     report = _measured(reranker, parser, held_out)
     component.model.reranker = reranker
@@ -103,10 +105,25 @@ def rerank_train_command(
     write_json(output, {"pipeline": pipeline, "train": train, "dev": dev} | settings | report.to_dict())
 
 
-def _settings(loss: Loss, n: int, choose: Choice | None, families: str | None) -> dict[str, Any]:
-    """Return the settings of training that were given as options."""
-    settings: dict[str, Any] = {"loss": loss.value, "n": n, "choose": choose and choose.value}
-    return settings | ({} if families is None else {"families": [name for name in families.split(",") if name]})
+def _check_out(out: Path, *, force: bool) -> None:
+    if out.exists() and any(out.iterdir()) and not force:
+        raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
+
+
+def _settings(
+    loss: Loss, n: int, choose: Choice | None, families: str | None, with_scores: str | None
+) -> dict[str, Any]:
+    """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
+    from spacy_incparse.training.rerank_settings import SCORES, WEIGHTING_LOSSES, check_reranking
+
+    scores = list(SCORES) if loss.value in WEIGHTING_LOSSES else []
+    if with_scores is not None:
+        scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
+    settings: dict[str, Any] = {"loss": loss.value, "scores": scores, "n": n, "choose": choose and choose.value}
+    if families is not None:
+        settings["families"] = [name for name in families.split(",") if name]
+    check_reranking(settings)
+    return settings
 
 
 def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:
@@ -142,15 +159,23 @@ def _with_reranker(nlp: Language, parser: IncParser, settings: dict[str, Any]) -
     return nlp.add_pipe("incparse_reranker", after=parser.name, config={"training": settings})
 
 
-def _make_lists(trees: Sequence[Tree], recipe: ParserRecipe, work: Path, n_folds: int, n: int, n_process: int) -> None:
-    """Make the lists of all folds, with a line for each."""
+def _make_lists(
+    trees: Sequence[Tree],
+    recipe: ParserRecipe,
+    work: Path,
+    settings: Mapping[str, Any],
+    n_folds: int,
+    n_process: int | None,
+) -> None:
+    """Make the lists of all folds, with a line for each. settings: of the reranker's training."""
     from spacy_incparse.training.parser_folds import make_lists
 
     passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
     typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
     n_done = 0
+    made = {"n_folds": n_folds, "n": settings["n"], "scores": settings["scores"]}
     try:
-        for report in make_lists(trees, recipe, work, n_folds=n_folds, n=n, n_process=n_process):
+        for report in make_lists(trees, recipe, work, **made, n_process=n_process or os.cpu_count() or 1):
             n_done += 1
             typer.echo(_fold_line(report))
     except KeyboardInterrupt:

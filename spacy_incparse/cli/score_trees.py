@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.parsers.parse import Parse
-    from spacy_incparse.parsers.tree_scores import ScoredMove, TreeScore
+    from spacy_incparse.parsers.tree_scores import ScoredMove, ScoredRule, TreeScore
     from spacy_incparse.pipeline.parser_pipe import IncParser
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
 MOVE_COLUMNS = (
     "tree", "word", "text", "tag", "closings", "chain", "closing_score", "chain_score", "score", "missing",
 )  # fmt: skip
+RULE_COLUMNS = ("tree", "start", "end", "rule", "score", "missing")
 
 
 class TagSource(str, Enum):
@@ -58,7 +59,7 @@ def score_trees_command(
     ] = TagSource.own,
     format_: Annotated[Format, typer.Option("--format", "-f", help="A table, or a JSON object per tree.")] = Format.tsv,
     derivation: Annotated[
-        bool, typer.Option("--derivation", help="Write the moves word by word, with their scores.")
+        bool, typer.Option("--derivation", help="Write the moves word by word, or a chart's rules, with their scores.")
     ] = False,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
@@ -75,7 +76,7 @@ def score_trees_command(
     Use this to compare trees of one sentence: gold trees, trees of other parsers, or your own variants. Each tree has a
     row with the score that the parser itself would give it, whether the parser's grammar derives it, what is missing,
     the score of the parser's own best tree, and whether the two are the same. The scores of a generative model are
-    natural log probabilities, which include words and tags.
+    natural log probabilities, which include words and tags; those of a chart parser are log probabilities given them.
 
     \b
     Examples:
@@ -185,6 +186,29 @@ def _tree_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
         yield "\t".join(cells)
 
 
+def _derivation_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+    """Yield the lines of the table that fits the first tree: a parser's trees all have moves, or all have rules."""
+    items = iter(scored)
+    waiting = []
+    for item in items:
+        waiting.append(item)
+        if item.scored is not None:
+            break
+    has_rules = any(item.scored and item.scored.rules for item in waiting)
+    yield from (_rule_table if has_rules else _move_table)(chain(waiting, items))
+
+
+def _rule_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+    yield "\t".join(RULE_COLUMNS)
+    for item in scored:
+        for rule in item.scored.rules if item.scored else ():
+            cells = [
+                str(item.number), str(rule.start + 1), str(rule.end), rule.rule, _cell(rule.score),
+                f"{rule.violation.what} ({rule.violation.kind})" if rule.violation else "",
+            ]  # fmt: skip
+            yield "\t".join(cells)
+
+
 def _move_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
     yield "\t".join(MOVE_COLUMNS)
     for item in scored:
@@ -213,7 +237,9 @@ def _objects(scored: Iterable[ScoredTree], *, with_moves: bool) -> Iterator[str]
         }
         if item.best is not None:
             content["best"] = {"tree": str(item.best.tree), "score": item.best.score, "source": item.best.source}
-        if with_moves:
+        if with_moves and item.scored and item.scored.rules:
+            content["rules"] = [_rule(rule) for rule in item.scored.rules]
+        elif with_moves:
             content["moves"] = [_move(move) for move in (item.scored.moves if item.scored else ())]
         yield srsly.json_dumps(content)
 
@@ -230,9 +256,19 @@ def _move(move: ScoredMove) -> dict[str, Any]:
     }
 
 
+def _rule(rule: ScoredRule) -> dict[str, Any]:
+    return {
+        "start": rule.start + 1,
+        "end": rule.end,
+        "rule": rule.rule,
+        "score": rule.score,
+        "missing": rule.violation._asdict() if rule.violation else None,
+    }
+
+
 _WRITERS: dict[tuple[Format, bool], Callable[[Iterable[ScoredTree]], Iterator[str]]] = {
     (Format.tsv, False): _tree_table,
-    (Format.tsv, True): _move_table,
+    (Format.tsv, True): _derivation_table,
     (Format.json, False): lambda scored: _objects(scored, with_moves=False),
     (Format.json, True): lambda scored: _objects(scored, with_moves=True),
 }

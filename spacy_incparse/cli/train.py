@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_incparse.cli.neural_train import NAME as NEURAL
+from spacy_incparse.cli.neural_train import check_encoder_option, refuse, report_best, train_neural
 from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
@@ -32,7 +34,7 @@ Config = Annotated[
     typer.Option(
         "--config",
         "-c",
-        metavar="|".join((*recipes(), "PATH")),
+        metavar="|".join((*recipes(), NEURAL, "PATH")),
         help="Recipe, or a .cfg or .json file with settings.",
     ),
 ]
@@ -40,6 +42,13 @@ Lang = Annotated[
     str | None,
     typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
 ]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
+    ),
+]
+Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", help="GPU for --config neural; -1: the CPU.")]
 FromModel = Annotated[
     str | None,
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
@@ -65,6 +74,8 @@ def train_command(
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes. Default: the config's, or 10.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model. Default: 0.")] = None,
+    encoder: Encoder = None,
+    gpu: Gpu = -1,
     from_model: FromModel = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
     resume_or_start: ResumeOrStart = False,
@@ -86,6 +97,18 @@ def train_command(
 
     if resume + force + resume_or_start > 1:
         raise IncparseError("--resume, --resume-or-start and --force exclude each other")
+    check_encoder_option(config, encoder)
+    if config == NEURAL:
+        refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
+        _check_neural_folder(out_dir, force)
+        trees, held_out = (open_treebank(path, skip_bad=skip_bad, no_tags=no_tags) for path in (train, dev))
+        train_neural(
+            trees, held_out, out_dir,
+            encoder=encoder, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed, gpu=gpu,
+            description=f"trained on {Path(train).name}",
+        )  # fmt: skip
+        report_best(out_dir)
+        return
     recipe = read_recipe(
         config,
         lang=lang,
@@ -185,6 +208,13 @@ def _check_folder(out_dir: Path, recipe: Recipe) -> None:
         train_on = ", continue with --resume," if _can_resume(out_dir, recipe) else ""
         raise IncparseError(
             f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"
+        )
+
+
+def _check_neural_folder(out_dir: Path, force: bool) -> None:
+    if (out_dir / BEST).exists() and not force:
+        raise IncparseError(
+            f"there is already a pipeline in {out_dir / BEST}: name another folder or replace it with --force"
         )
 
 

@@ -1,8 +1,13 @@
-"""The probabilities of the trees on a Doc and of their phrases, computed from the analyses of each sentence."""
+"""The probabilities of the trees on a Doc and of their phrases.
+
+A parser that sums over all trees knows them exactly; otherwise they are computed from the analyses of each sentence.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc
@@ -11,6 +16,9 @@ from spacy_incparse.documents.doc_analyses import Analyses, analyses_of
 from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.errors import IncparseError
+
+if TYPE_CHECKING:
+    from spacy_incparse.parsers.posterior import Posterior
 
 Phrase = tuple[str, int, int]
 
@@ -48,9 +56,9 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
                 "held-out trees: fit one with the component's calibrate()"
             )
         confidence = known[0]
-    return (
-        confidence.phrases[arrays.labels[index], arrays.starts[index], arrays.ends[index]] if index else confidence.tree
-    )
+    if not index:
+        return confidence.tree
+    return confidence.phrases.get((arrays.labels[index], arrays.starts[index], arrays.ends[index]), 0.0)
 
 
 def forget_confidences() -> None:
@@ -62,11 +70,24 @@ def confidences_of(analyses: Analyses) -> list[Confidence]:
     """Return the confidence of each analysis, and cache it; [] if the model has no temperature."""
     if analyses.temperature is None:
         return []
+    found = (
+        _exact(analyses.trees, analyses.posterior)
+        if analyses.posterior
+        else _listed(analyses.trees, analyses.temperature)
+    )
+    _confidences.update(zip(analyses.trees, found, strict=True))
+    return found
+
+
+def _exact(trees: Sequence[AnchoredTree], posterior: Posterior) -> list[Confidence]:
+    return [Confidence(posterior.of_score(anchored.score or 0.0), posterior.phrases) for anchored in trees]
+
+
+def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:
+    """Return the confidences by the share of each analysis among all."""
     # Imported here to load compiled modules only when needed.
     from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
 
-    shares = probabilities([anchored.score or 0.0 for anchored in analyses.trees], analyses.temperature)
-    phrases = phrase_probabilities([anchored.tree for anchored in analyses.trees], shares)
-    found = [Confidence(share, phrases) for share in shares]
-    _confidences.update(zip(analyses.trees, found, strict=True))
-    return found
+    shares = probabilities([anchored.score or 0.0 for anchored in trees], temperature)
+    phrases = phrase_probabilities([anchored.tree for anchored in trees], shares)
+    return [Confidence(share, phrases) for share in shares]

@@ -16,6 +16,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.parsers.nbest import NBestSearch
+    from spacy_incparse.parsers.posterior import Posterior
     from spacy_incparse.tagging.tagger import Tagger
 
 
@@ -59,6 +60,10 @@ class ConfiguredParser:
             s.tags if all(s.tags) else [given or guess for given, guess in zip(s.tags, next(own), strict=True)]
             for s in sentences
         ]
+
+    def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them."""
+        return self.parser.posterior(words, tags, constraints)
 
     def heads_field(self, tree: Tree) -> str:
         """Return the field that stores the heads of a tree."""

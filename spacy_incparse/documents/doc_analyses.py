@@ -19,14 +19,20 @@ from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
+    from spacy_incparse.parsers.constraints import Constraints
     from spacy_incparse.parsers.parse import Parse, Tags
+    from spacy_incparse.parsers.posterior import Posterior
 
 
 class Analyses(NamedTuple):
-    """The analyses of a sentence, and the model's temperature, if it has one."""
+    """The analyses of a sentence, and the model's temperature, if it has one.
+
+    posterior: the exact probabilities of all trees and phrases, if the parser knows them.
+    """
 
     trees: Sequence[AnchoredTree]  # the best first
     temperature: float | None
+    posterior: Posterior | None = None
 
 
 def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None) -> Analyses:
@@ -38,7 +44,7 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
         sentence = component.with_constraints(doc, _sentence(doc, found))
         tags = component.tags_for(sentence)
         own = component.decoder.nbest_search.analyses(found.tree.words, tags, sentence.constraints)
-        return _parsed(found, component, own)
+        return _parsed(found, component, own, tags, sentence.constraints)
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         return Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))
@@ -47,17 +53,22 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
     component, tags, best = _origin(doc, found)
     constraints = component.with_constraints(doc, _sentence(doc, found)).constraints
     parses = component.decoder.nbest_search.beside(best, found.tree.words, tags, constraints)
-    analyses = _parsed(found, component, parses)
-    return Analyses([found, *analyses.trees[1:]], analyses.temperature)
+    analyses = _parsed(found, component, parses, tags, constraints)
+    return analyses._replace(trees=[found, *analyses.trees[1:]])
 
 
-def _parsed(found: AnchoredTree, component: LiveParser, parses: Sequence[Parse]) -> Analyses:
-    heads = component.decoder.heads_field
+def _parsed(
+    found: AnchoredTree, component: LiveParser, parses: Sequence[Parse], tags: Tags, constraints: Constraints
+) -> Analyses:
+    decoder = component.decoder
+    heads = decoder.heads_field
     trees = [
         replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=(heads(parse.tree),))
         for parse in parses
     ]
-    return Analyses(trees, None if parses[0].source == "flat" else component.decoder.temperature)
+    if parses[0].source == "flat":
+        return Analyses(trees, None)
+    return Analyses(trees, decoder.temperature, decoder.posterior(found.tree.words, tags, constraints))
 
 
 def _beside(found: AnchoredTree, other: StoredAnalysis) -> AnchoredTree:
@@ -87,7 +98,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
     sentence = _sentence(doc, found)
     for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
         for tags, best in _own_parses(component, component.with_constraints(doc, sentence), found):
-            if _is_same(best, found):
+            if _is_same(best, found, component):
                 if component.decoder.temperature is not None:
                     return component, tags, best
                 without_temperature = without_temperature or (component, tags, best)
@@ -113,6 +124,9 @@ def _own_parses(component: LiveParser, sentence: Sentence, found: AnchoredTree) 
         return
 
 
-def _is_same(best: Parse, found: AnchoredTree) -> bool:
+def _is_same(best: Parse, found: AnchoredTree, component: LiveParser) -> bool:
     """Return whether this is the stored tree; its score was stored with six digits, or lost with all but the spans."""
-    return best.tree == found.tree and (found.score is None or f"{best.score:.6g}" == f"{found.score:.6g}")
+    if best.tree != found.tree or found.score is None:
+        return best.tree == found.tree
+    tolerance = getattr(component.decoder.model_parser, "score_tolerance", 0.0)
+    return f"{best.score:.6g}" == f"{found.score:.6g}" or abs(best.score - found.score) < tolerance

@@ -10,7 +10,8 @@ from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.stored_fields import probability_field
 
 if TYPE_CHECKING:
-    from spacy_incparse.parsers.parse import Parse
+    from spacy_incparse.parsers.constraints import Constraints
+    from spacy_incparse.parsers.parse import Parse, Tags
     from spacy_incparse.rerank.reranked_search import RerankedSearch
     from spacy_incparse.rerank.reranker import Reranker
 
@@ -38,6 +39,9 @@ class RerankedParser(ConfiguredParser):
     def temperature(self) -> float | None:
         """The reranker's temperature."""
         return self.reranker.temperature
+
+    def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> None:
+        """Return None: a reranker knows the probabilities of the trees in its lists."""
 
     def list_fields(self, parses: Sequence[Parse], probability: float) -> list[str]:
         """Return all fields for the first of a sentence's reranked analyses, which has this probability."""

@@ -35,7 +35,7 @@ class AnchoredTree:
     char_starts: tuple[int, ...]  # of each leaf, from the first character of the sentence
     char_ends: tuple[int, ...]
     score: float | None
-    source: str  # "beam", "relaxed", "flat", or "" for a given tree, which no parser produced
+    source: str  # "beam", "chart", "relaxed", "flat", or "" for a given tree, which no parser produced
     language: str = ""  # of the Doc
     more: tuple[str, ...] = ()  # further fields, each NAME=VALUE
 

@@ -13,15 +13,17 @@ import srsly
 
 from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.constrained_search import WIDE_BEAM
+from spacy_incparse.derivations.left_corner_moves import Symbols, left_corner_moves
 from spacy_incparse.derivations.oracle import as_searched, check_words, reachable_tags, retag
 from spacy_incparse.derivations.tree_scores import tree_score
 from spacy_incparse.derivations.tree_writer import TreeWriter
-from spacy_incparse.derivations.treebank_parser import TreebankParser, root_symbol
+from spacy_incparse.derivations.treebank_parser import FIRST_SYMBOL, TreebankParser, root_symbol
 from spacy_incparse.derivations.violations import violations
 from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.generative_beam import Beam
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_model import GenerativeModel, encode_known
+from spacy_incparse.generative.lattice import Lattice
 from spacy_incparse.generative.measures import WordMeasures
 from spacy_incparse.generative.move_scores import MoveScores
 from spacy_incparse.generative.prefix_session import PrefixSession
@@ -118,6 +120,34 @@ class GenerativeParser(TreebankParser):
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
         return tree_score(retag(tree, shown), transformed, scores, violations(transformed, grammar, {}))
+
+    def log_probabilities(self, trees: Sequence[Tree]) -> list[float | None]:
+        """Return the natural log probability of each of the trees, which are over the same words: that of `score`.
+
+        It is -inf for a tree that the model gives no probability, and None for one with a label that it does not know.
+        """
+        scorer = MoveScores(self._moves, self._root, self._probabilities)
+        symbols = Symbols.of(self.model.grammar.nonterminals, FIRST_SYMBOL)
+        lattices: dict[tuple[str, ...], Lattice] = {}
+        found: list[float | None] = []
+        for tree in trees:
+            tags = tree.tags
+            if tags not in lattices:
+                lattices[tags] = self._lattice(tree)
+            try:
+                moves = left_corner_moves(tree.arrays, symbols)
+            except KeyError:
+                found.append(None)
+            else:
+                found.append(sum(map(sum, scorer.scores_of(lattices[tags], *moves, True))))
+        return found
+
+    def _lattice(self, tree: Tree) -> Lattice:
+        """Return the words and tags of a tree; a tag that training has not seen counts as the most frequent one."""
+        ids, lattice = self.model.grammar.labels.tag_ids, Lattice()
+        for word, tag in zip(self.model.vocabulary.encode(tree.words), tree.tags, strict=True):
+            lattice.push(word, (ids.get(tag, 0),))
+        return lattice
 
     def _search(
         self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: BracketConstraints | None, is_wide: bool

@@ -9,7 +9,9 @@ from typing import cast
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.constraints import Constraints
+from spacy_incparse.parsers.nbest import with_spare
 from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session, TagRequest, TagSource
 from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
@@ -24,6 +26,8 @@ class BaseParser(ABC):
 
     kind: str
     temperature: float | None = None
+    score_tolerance: float = 0.0
+    """By how much the scores of one tree may differ between two runs."""
 
     @abstractmethod
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
@@ -49,6 +53,11 @@ class BaseParser(ABC):
         return True
 
     @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """(): the parser does not combine others."""
+        return ()
+
+    @property
     def heads(self) -> HeadRules:
         """The language-independent head rules."""
         return HeadRules.from_name("any")
@@ -65,6 +74,18 @@ class BaseParser(ABC):
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return the only analysis."""
         return [self.parse(words, tags, constraints)]
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return None: only n-best lists tell the probabilities of trees."""
+        return None
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, enough for n others that score no higher."""
+        return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Raise IncparseError: this parser cannot score given trees."""

@@ -36,7 +36,11 @@ class NBestSearch:
     ) -> list[Parse]:
         """Return the analyses of a sentence: the parser's own, then the others by descending score; see `beside`."""
         constraints = list(constraints)
-        return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
+        if constraints or n == 1:
+            return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
+        n_trees = checked_number(n)
+        best, found = self.parser.parse_beside(self._wide_parser(N_ANALYSES), words, tags, n_trees)
+        return self._list(best, found, (words, tags, constraints), n)
 
     def beside(
         self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
@@ -51,24 +55,25 @@ class NBestSearch:
         The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all
         analyses of one search are returned.
         """
-        if n is not None:
-            check_n_analyses(n)
+        n_trees = checked_number(n)
         if best.source == "flat" or n == 1:
             return [best]
-        sentence = words, tags, constraints
-        # As a rule, a few more trees than asked for are enough: writing trees takes time.
-        n_trees = N_ANALYSES if n is None else min(n + N_SPARE, N_ANALYSES)
-        found = self._found(sentence, N_ANALYSES, n_trees)
+        found = self._wide_parser(N_ANALYSES).nbest(words, tags, with_spare(n_trees), constraints)
+        return self._list(best, found, (words, tags, constraints), n)
+
+    def _list(self, best: Parse, found: Sequence[Parse], sentence: tuple, n: int | None) -> list[Parse]:
+        """Return the parser's own analysis, then others that a search has found; or more, if these are too few."""
+        if best.source == "flat" or n == 1:
+            return [best]
         others = self._not_above(best, found)
         if n is not None and len(others) + 1 < n:
-            all_found = found if n_trees == N_ANALYSES else self._found(sentence, N_ANALYSES)
-            others = self._widened(best, sentence, n, all_found)
+            others = self._widened(best, sentence, n, self._found(sentence, N_ANALYSES))
         return [best, *others][: n or N_ANALYSES]
 
     def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
         """Return the analyses other than the parser's own, without those that would replace it as the best."""
         limit = self._limit(best)
-        return [parse for parse in found if parse.score <= limit and parse.tree != best.tree]
+        return [parse for parse in found if parse.source != "flat" and parse.score <= limit and parse.tree != best.tree]
 
     def _limit(self, best: Parse) -> float:
         """Return the highest score that an analysis may have beside the parser's own."""
@@ -89,13 +94,33 @@ class NBestSearch:
             others += [parse for parse in found if parse.score <= limit and parse.tree not in known]
         return others
 
-    def _found(self, sentence: tuple, beam_size: int, n_trees: int | None = None) -> list[Parse]:
-        """Return the analyses of a search that keeps so many hypotheses, or the first `n_trees` of them."""
+    def _found(self, sentence: tuple, beam_size: int) -> list[Parse]:
+        """Return the analyses of a search that keeps so many hypotheses."""
+        words, tags, constraints = sentence
+        found = self._wide_parser(beam_size).nbest(words, tags, beam_size, constraints)
+        return [parse for parse in found if parse.source != "flat"]
+
+    def _wide_parser(self, beam_size: int) -> ConstituencyParser:
+        """Return the parser with a search that keeps so many hypotheses."""
         if beam_size not in self._searches:
             self._searches[beam_size] = self.parser.with_wide_search(beam_size)
-        words, tags, constraints = sentence
-        found = self._searches[beam_size].nbest(words, tags, n_trees or beam_size, constraints)
-        return [parse for parse in found if parse.source != "flat"]
+        return self._searches[beam_size]
+
+
+def checked_number(n: int | None) -> int:
+    """Return the number of analyses to find in one search. Raises ValueError for a number below 1."""
+    if n is None:
+        return N_ANALYSES
+    check_n_analyses(n)
+    return min(n, N_ANALYSES)
+
+
+def with_spare(n: int) -> int:
+    """Return how many trees to ask a wider search for, if n that score no higher than the parser's own are needed.
+
+    As a rule, a few more are enough: writing trees takes time.
+    """
+    return min(n + N_SPARE, N_ANALYSES)
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:

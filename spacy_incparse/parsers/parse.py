@@ -23,8 +23,9 @@ Tags = Sequence[Tag]
 class Parse:
     """A tree over all words of a sentence.
 
-    score: on the parser's own scale; higher is better. source: "beam"; "relaxed" if the search was repeated for some
-    word without the grammar's triples; "flat" if the search found nothing and all words are attached to the root.
+    score: on the parser's own scale; higher is better. source: "beam", or "chart" for a chart parser's; "relaxed" if
+    the search was repeated for some word without the grammar's triples, or a chart's phrases stand side by side under
+    the root; "flat" if the search found nothing and all words are attached to the root.
     unmet: the constraints that were dropped because no tree satisfies them.
     """
 

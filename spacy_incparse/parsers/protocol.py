@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tag, Tags
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -95,6 +96,10 @@ class ConstituencyParser(Protocol):
         """Whether the parser needs tags."""
 
     @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """The parsers that it combines, if it is a combination; each has a temperature of its own."""
+
+    @property
     def answers_with_best(self) -> bool:
         """Whether `parse` returns the highest-scoring tree that it finds."""
 
@@ -109,6 +114,22 @@ class ConstituencyParser(Protocol):
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
         """Return up to `k` different trees of a sentence, best first."""
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them.
+
+        temperature: by default, that of the parser.
+        """
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
+
+        It may leave out those that score higher, if `answers_with_best`.
+        """
 
     def with_wide_search(self, n: int) -> ConstituencyParser:
         """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
@@ -179,6 +200,8 @@ class ParserKind(ABC):
     config_type: ClassVar[type[Settings]]
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Recipes for `--config`: "training" and "search" settings that differ from the defaults, and "max_epochs"."""
+    feature_sets: ClassVar[tuple[str, ...]] = ()
+    """Names of sets of features that only parsers of this kind have."""
     has_measures: ClassVar[bool] = False
     """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""The score of a given tree, move by move, and the moves that the grammar does not allow."""
+"""The score of a given tree, move by move or rule by rule, and what the grammar does not allow."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from spacy_incparse.trees.tree import Tree
 
 
 class Violation(NamedTuple):
-    """The reason why the grammar does not allow a word's move. kind: "tag", "chain", "triple" or "context".
+    """The reason why the grammar does not allow a word's move or a rule. kind: "tag", "chain", "triple", "context", or
+    "rule".
 
     tag: not seen in training; the most frequent tag is used instead. chain: an unseen chain of new constituents down
     to the tag. triple: an unseen triple of parent, left sibling and next constituent. context: parent, left sibling and
-    the next word's tag were seen so often together that only what was seen there is allowed.
+    the next word's tag were seen so often together that only what was seen there is allowed. rule: a chart parser's
+    grammar lacks a rule.
     """
 
     kind: str
@@ -48,27 +50,48 @@ class ScoredMove:
 
 
 @dataclass(frozen=True)
+class ScoredRule:
+    """A rule of a chart parser's grammar over the words from `start` up to but not including `end`, with its score.
+
+    rule: as text, such as "S -> NP VP"; its labels are those of the grammar. score: None if the tree has none.
+    violation: why the grammar does not allow the rule; None if it does.
+    """
+
+    rule: str
+    start: int
+    end: int
+    score: float | None
+    violation: Violation | None = None
+
+
+@dataclass(frozen=True)
 class TreeScore:
     """The score that the parser assigns to a tree, with the derivation.
 
-    tree: with the tags used for scoring. score: as in `Parse`; None if the grammar lacks the chain for some word.
-    moves: one for each word, and one for the end.
+    tree: with the tags used for scoring. score: as in `Parse`; None if the grammar lacks the chain for some word, or a
+    rule. moves: of an incremental parser, one for each word, and one for the end. rules: of a chart parser, in
+    pre-order; the sum of their scores is that of the tree up to a constant of the sentence.
     """
 
     tree: Tree
     score: float | None
-    moves: tuple[ScoredMove, ...]
+    moves: tuple[ScoredMove, ...] = ()
+    rules: tuple[ScoredRule, ...] = ()
 
     @property
     def is_derived(self) -> bool:
-        """Whether the grammar allows all moves, so that the search can find the tree."""
-        return not any(move.violation for move in self.moves)
+        """Whether the grammar allows all moves or rules, so that the search can find the tree."""
+        return not self.reason
 
     @property
     def reason(self) -> str:
-        """The first violation and the number of its word, from 1; "" if the grammar derives the tree."""
+        """The first violation and the number of its words, from 1; "" if the grammar derives the tree."""
         for number, move in enumerate(self.moves, start=1):
             if move.violation:
                 where = "the end" if move.word is None else f"word {number} {move.word!r}"
                 return f"{where}: {move.violation.what} ({move.violation.kind})"
+        for rule in self.rules:
+            if rule.violation:
+                where = f"words {rule.start + 1} to {rule.end}" if rule.end > rule.start + 1 else f"word {rule.end}"
+                return f"{where}: {rule.violation.what} ({rule.violation.kind})"
         return ""

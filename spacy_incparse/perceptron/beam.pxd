@@ -33,6 +33,7 @@ cdef class Beam(IncrementalBeam):
     cdef void advance(self) noexcept nogil
     cdef void finish(self) noexcept nogil
     cdef void run(self, const SentenceC* sentence) noexcept nogil
+    cdef list _best(self, int k, int64_t limit)
     cdef void moves_to(self, int32_t hypothesis, vector[int32_t]* n_closings, vector[int32_t]* chain_ids) noexcept nogil
     cdef void _expand_all(self, int level, bint relaxed) noexcept nogil
     cdef void _expand(self, int32_t number) noexcept nogil

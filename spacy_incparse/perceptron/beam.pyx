@@ -1,7 +1,7 @@
 """Beam search (Collins & Roark 2004, section 3.1): linear in the sentence's length in time and memory, no recursion."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport INT64_MIN, int32_t, int64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t
 from libcpp.algorithm cimport nth_element, sort
 from libcpp.vector cimport vector
 
@@ -42,19 +42,50 @@ cdef class Beam(IncrementalBeam):
         An analysis is (score in table units, closings by word, chain ids by word). Under constraints there may be none.
         Threads take turns.
         """
-        cdef vector[int32_t] n_closings, chain_ids
-        cdef int rank
         with self.scorer.lock:
             self.scorer.begin(sentence)
             self.constraints, self.is_constrained = constraints, constraints is not None
             with nogil:
                 self.run(&sentence.c)
             self.constraints, self.is_constrained = None, False
-            results = []
-            for rank in range(min(k, <int>self.final.size())):
+            return self._best(k, INT64_MAX), self.n_relaxed
+
+    def parse_beside(self, Beam other, Sentence sentence, int k):
+        """Return the best analysis as `parse` does, and the k best of another search that score no higher.
+
+        Both go through the sentence together: with one scorer, what both look at is scored once. Returns (analyses,
+        relaxed words) of each. Without an analysis of its own, there are none of the other search.
+        """
+        cdef int _
+        with self.scorer.lock:
+            self.scorer.begin(sentence)
+            self.scorer.sentence = NULL
+            self.scorer.keeps_word = other.scorer is self.scorer
+            with nogil:
+                self.start(&sentence.c)
+                other.start(&sentence.c)
+                for _ in range(sentence.c.n):
+                    self.advance()
+                    other.advance()
+                self.finish()
+                other.finish()
+            self.scorer.keeps_word = False
+            own = self._best(1, INT64_MAX)
+            others = other._best(k, own[0][0]) if own else []
+            return (own, self.n_relaxed), (others, other.n_relaxed)
+
+    cdef list _best(self, int k, int64_t limit):
+        """Return the k best analyses that score no higher than a limit."""
+        cdef vector[int32_t] n_closings, chain_ids
+        cdef size_t rank
+        results = []
+        for rank in range(self.final.size()):
+            if len(results) == k:
+                break
+            if self.final[rank].score <= limit:
                 self.moves_to(self.final[rank].step.previous, &n_closings, &chain_ids)
                 results.append((self.final[rank].score, taken(&n_closings), taken(&chain_ids)))
-            return results, self.n_relaxed
+        return results
 
     def prefix(self, Sentence sentence, int n_words, int k):
         """Return the k best hypotheses after the first words of a sentence, as `parse` does, with nothing closed."""

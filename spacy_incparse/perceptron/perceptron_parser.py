@@ -27,7 +27,7 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.look_ahead_session import LookAheadSession
 from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, best_tag, check_sentence, flat_tree
-from spacy_incparse.parsers.protocol import TagRequest, TagSource
+from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest, TagSource
 from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.perceptron.beam import Beam
@@ -37,6 +37,7 @@ from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
+N_REPEATED = 10  # analyses asked for beyond the trees returned, since several may have the same tree
 Analysis = tuple[int, Sequence[int], Sequence[int]]  # score in table units, closings by word, leaves by word
 
 
@@ -125,6 +126,7 @@ class PerceptronParser(TreebankParser):
         config: ParserConfig,
         moves: Moves | None = None,
         temperature: float | None = None,
+        scorer: Scorer | None = None,
     ):
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # turns scores into probabilities (parsers/nbest.py); None: never fitted
@@ -135,9 +137,9 @@ class PerceptronParser(TreebankParser):
                 f"damaged"
             )
         root = root_symbol(model.grammar)
-        scorer = model.scorer(moves, weights, config)
-        self._beam = Beam(scorer, root, config.beam_size, config.gamma)
-        self._wide_beam = Beam(scorer, root, max(config.beam_size, WIDE_BEAM), None)
+        self._scorer = scorer or model.scorer(moves, weights, config)
+        self._beam = Beam(self._scorer, root, config.beam_size, config.gamma)
+        self._wide_beam = Beam(self._scorer, root, max(config.beam_size, WIDE_BEAM), None)
         self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
 
     @property
@@ -152,11 +154,8 @@ class PerceptronParser(TreebankParser):
         meet together with those before them are left out and listed in `unmet`. Raises ValueError for words without
         tags, k below 1, and constraints on other words.
         """
-        check_sentence(words, tags)
-        if any(not isinstance(tag, str) and not tag for tag in tags):
-            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
         check_n_analyses(k)
-        sentence = self.model.sentence(words, tags)
+        sentence = self._checked(words, tags)
         if constraints is not None and not constraints:
             results, n_relaxed = self._beam.parse(sentence, k)
             return self._to_parses(results, n_relaxed, words, tags)
@@ -164,6 +163,28 @@ class PerceptronParser(TreebankParser):
         found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
         results, n_relaxed = found or ([], 0)
         return self._to_parses(results, n_relaxed, words, tags, unmet)
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and up to n trees of `with_wide_search` that score no higher, best first.
+
+        Both searches go through the sentence together: most of what one scores the other scores, too.
+        """
+        if not (isinstance(wide, PerceptronParser) and self.config.chooses_by_score):
+            return super().parse_beside(wide, words, tags, n)
+        (own, n_relaxed), (others, n_others_relaxed) = self._beam.parse_beside(
+            wide._beam, self._checked(words, tags), n + N_REPEATED
+        )
+        (best,) = self._to_parses(own, n_relaxed, words, tags)
+        return best, wide._to_parses(others, n_others_relaxed, words, tags, n=n) if others else []
+
+    def _checked(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Return a sentence as numbers. Raises ValueError if it has no words, or a word has no tag."""
+        check_sentence(words, tags)
+        if any(not isinstance(tag, str) and not tag for tag in tags):
+            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
+        return self.model.sentence(words, tags)
 
     @property
     def tag_request(self) -> TagRequest:
@@ -194,14 +215,17 @@ class PerceptronParser(TreebankParser):
         words: Sequence[str],
         tags: Tags,
         unmet: tuple[Constraint, ...] = (),
+        n: int | None = None,
     ) -> list[Parse]:
-        """Return the different trees of analyses; a flat tree if there are none."""
+        """Return the different trees of analyses, or the first n of them; a flat tree if there are none."""
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
         are_chosen = all(isinstance(tag, str) for tag in tags)
         parses: dict[object, Parse] = {}
         for score, n_closings, leaves in results:
+            if len(parses) == n:
+                break
             own_tags = tags if are_chosen else self._chosen_tags(tags, leaves)
             arrays = self._writer.write(n_closings, leaves, words, own_tags)
             # A key of trees over the same words, which is faster than the trees.
@@ -256,7 +280,8 @@ class PerceptronParser(TreebankParser):
 
     def with_wide_search(self, n: int) -> PerceptronParser:
         """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
-        return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
+        config = self.config.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
+        return type(self)(self.model, self.weights, config, self._moves, self.temperature, self._scorer)
 
     def with_search(self, **settings: object) -> PerceptronParser:
         """Return a parser with the same weights and other search settings (beam_size, gamma ...)."""

@@ -57,8 +57,10 @@ cdef class Scorer:
     cdef int shift
     cdef const SentenceC* sentence
     cdef int position
-    cdef int tag                  # the one that the word at the position is absorbed under
+    cdef int alternative          # the number of the tag that the word at the position is absorbed under
+    cdef int tag
     cdef bint relaxed
+    cdef bint keeps_word          # whether going to where it is already forgets nothing: two searches of one sentence
     cdef vector[uint64_t] sums[8]
     cdef vector[uint32_t] rows[8]
     cdef vector[uint64_t] hashes  # scratch memory
@@ -90,6 +92,7 @@ cdef class Scorer:
     cdef int32_t close_score(self, const ContextC* context) noexcept nogil
     cdef void emit_stop(self, const ContextC* context, vector[uint32_t]* features) noexcept nogil
     cdef void emit_chain(self, const ContextC* site, int32_t chain_id, vector[uint32_t]* features) noexcept nogil
+    cdef bint _is_at(self, const SentenceC* sentence, int alternative, bint relaxed) noexcept nogil
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil
     cdef int32_t _column_score(self, int kind, int column) noexcept nogil
     cdef int32_t _shift_score(self, int nodes, int words) noexcept nogil

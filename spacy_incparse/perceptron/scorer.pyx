@@ -93,8 +93,10 @@ cdef class Scorer:
         """
         cdef uint32_t[N_POSITION_FIELDS] values
         cdef int kind
+        if self.keeps_word and self._is_at(sentence, alternative, relaxed):
+            return
         self.sentence, self.position, self.relaxed = sentence, position, relaxed
-        self.tag = sentence.alternative_tags[alternative]
+        self.alternative, self.tag = alternative, sentence.alternative_tags[alternative]
         position_values(sentence, &self.moves.symbols, position, alternative, values)
         for kind in range(N_SETS):
             position_sums(&self.templates[kind], values, self.sums[kind].data())
@@ -108,6 +110,10 @@ cdef class Scorer:
         map_clear(&self.part_memo)
         map_clear(&self.site_memo)
         map_clear(&self.close_memo)
+
+    cdef bint _is_at(self, const SentenceC* sentence, int alternative, bint relaxed) noexcept nogil:
+        """Return whether it is there already; alternatives are numbered through the sentence."""
+        return self.sentence == sentence and self.alternative == alternative and self.relaxed == relaxed
 
     cdef void _hash(self, int kind, const uint32_t* values) noexcept nogil:
         cdef int k

@@ -245,7 +245,11 @@ class IncParser(TrainablePipe):
 
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags to parse a sentence with, given its words and the tags on its Doc."""
-        return self.decoder.tags_for([sentence], use_given=self.tags == "doc")[0]
+        return self.tags_of([sentence])[0]
+
+    def tags_of(self, sentences: Sequence[Sentence]) -> Sequence[Tags]:
+        """Return the tags to parse sentences with, which takes less time than to ask for those of each."""
+        return self.decoder.tags_for(sentences, use_given=self.tags == "doc")
 
     def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
         """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""

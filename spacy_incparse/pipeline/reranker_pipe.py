@@ -20,7 +20,7 @@ from spacy_incparse.documents.confidences import forget_confidences
 from spacy_incparse.documents.doc_tags import write_tags
 from spacy_incparse.documents.live_parsers import register
 from spacy_incparse.documents.reranked_parser import RerankedParser
-from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.sentences import Sentence, Texts
 from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
 from spacy_incparse.documents.user_data import key_of, user_data, write_tree
 from spacy_incparse.errors import IncparseError
@@ -186,9 +186,13 @@ class IncParserReranker(TrainablePipe):
 
         Sentences whose analyses cannot be found are left out: they keep the parser's trees.
         """
-        decoder = self.decoder
+        decoder, parser = self.decoder, self.parser
+        texts = Texts(self.vocab.strings)
+        by_doc = [parser.sentences_of(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+        tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
         return [
-            [item for sentence in self.sentences_of(doc) for item in self._reranked(sentence, decoder)] for doc in docs
+            [item for sentence in sentences for item in self._reranked(sentence, next(tags), decoder)]
+            for sentences in by_doc
         ]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
@@ -294,10 +298,10 @@ class IncParserReranker(TrainablePipe):
             )
         return reranker
 
-    def _reranked(self, sentence: Sentence, decoder: RerankedParser) -> Iterator[ParsedSentence]:
+    def _reranked(self, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> Iterator[ParsedSentence]:
         """Yield a sentence with its chosen tree, or nothing if there is no choice or something fails."""
         try:
-            ranked = decoder.nbest_search.ranked(sentence.words, self.tags_for(sentence), sentence.constraints)
+            ranked = decoder.nbest_search.ranked(sentence.words, tags, sentence.constraints)
             if len(ranked) > 1:
                 parses = [parse for parse, _ in ranked]
                 yield encode_parse(sentence, parses[0], decoder.list_fields(parses, ranked[0].probability))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.trees.tree import Tree
@@ -13,14 +14,21 @@ class CandidateList:
     """The candidate trees of one sentence, all over the same words, best first by the base parser's score.
 
     temperature: that of the base parser; probabilities are proportional to exp(score / temperature). gold: the right
-    tree, if it is known; it need not be among the candidates.
+    tree, if it is known; it need not be among the candidates. others: scores of the candidates by other models, by name
+    (see `second_scores.SECOND_SCORES`).
     """
 
     parses: tuple[Parse, ...]
     temperature: float = 1.0
     gold: Tree | None = None
+    others: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of the sentence."""
         return self.parses[0].tree.words
+
+    def first(self, n: int) -> CandidateList:
+        """Return the list without the candidates after the first n."""
+        others = {name: scores[:n] for name, scores in self.others.items()}
+        return replace(self, parses=tuple(self.parses[:n]), others=others)

@@ -22,13 +22,16 @@ class ColumnExtractor(Protocol):
         """Return starts (n_trees + 1,) and the columns (n,) that are 1, ascending within a tree."""
 
 
-def build_data(lists: Iterable[CandidateList], extractor: ColumnExtractor, columns: Any) -> RerankingData:
+def build_data(
+    lists: Iterable[CandidateList], extractor: ColumnExtractor, columns: Any, others: Sequence[str] = ()
+) -> RerankingData:
     """Return the arrays of lists; the lists themselves are read one by one and not kept.
 
-    columns: the features that have a column, with `len(columns)`. Raises IncparseError for a list without candidates or
-    without a gold tree, naming the list's number, from 1.
+    columns: the features that have a column, with `len(columns)`. others: the names of the scores by other models that
+    follow the base parser's. Raises IncparseError for a list without candidates, without a gold tree or without one of
+    these scores, naming the list's number, from 1.
     """
-    parts = [_part(number, candidates, extractor, columns) for number, candidates in enumerate(lists, start=1)]
+    parts = [_part(number, candidates, extractor, columns, others) for number, candidates in enumerate(lists, start=1)]
     if not parts:
         raise IncparseError("there are no lists to learn from")
     return RerankingData(
@@ -36,7 +39,7 @@ def build_data(lists: Iterable[CandidateList], extractor: ColumnExtractor, colum
         feature_starts=starts_of(np.concatenate([part.n_features for part in parts])),
         features=np.concatenate([part.features for part in parts]),
         n_features=len(columns),
-        scores=np.concatenate([part.scores for part in parts])[:, np.newaxis],
+        scores=np.concatenate([part.scores for part in parts]),
         n_matched=np.concatenate([part.n_matched for part in parts]),
         n_phrases=np.concatenate([part.n_phrases for part in parts]),
         n_gold=np.array([part.n_gold for part in parts], np.int32),
@@ -47,20 +50,28 @@ def build_data(lists: Iterable[CandidateList], extractor: ColumnExtractor, colum
 class _Part(NamedTuple):
     n_features: np.ndarray  # of each candidate
     features: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray  # (n, n_scores)
     n_matched: np.ndarray
     n_phrases: np.ndarray
     n_gold: int
     overlaps: np.ndarray
 
 
-def _part(number: int, candidates: CandidateList, extractor: ColumnExtractor, columns: Any) -> _Part:
+def _part(
+    number: int, candidates: CandidateList, extractor: ColumnExtractor, columns: Any, others: Sequence[str]
+) -> _Part:
     if not candidates.parses:
         raise IncparseError(f"list {number} has no candidates: leave it out")
     if candidates.gold is None:
         raise IncparseError(f"list {number} has no gold tree, so nothing can be learnt from it: give the gold trees")
     trees = [parse.tree for parse in candidates.parses]
-    scores = np.array([parse.score for parse in candidates.parses]) / candidates.temperature
+    base = np.array([parse.score for parse in candidates.parses]) / candidates.temperature
+    for name in others:
+        if name not in candidates.others:
+            raise IncparseError(
+                f"list {number} has no {name} scores: make them with `spacy-incparse rerank-train --with {name}`"
+            )
+    scores = np.column_stack([base, *(candidates.others[name] for name in others)])
     if not np.isfinite(scores).all():
         raise IncparseError(f"list {number} has a candidate whose score is not a finite number")
     n_features, features = _varying(*extractor.columns(trees, columns))

@@ -28,6 +28,8 @@ def write_json_list(found: CandidateList, number: int) -> Iterator[str]:
     content: dict[str, Any] = {"words": list(found.words), "temperature": found.temperature}
     if found.gold is not None:
         content["gold"] = str(found.gold)
+    if found.others:
+        content["scores"] = {name: list(scores) for name, scores in found.others.items()}
     content["nbest"] = [
         {"tree": str(parse.tree), "score": parse.score, "source": parse.source} for parse in found.parses
     ]
@@ -63,9 +65,22 @@ def _record(path: Path, number: int, content: dict[str, Any]) -> ListRecord:
         record.add(tree, score_of(path, number, analysis.get("score")), str(source))
     if content.get("temperature") is not None:
         record.temperature = temperature_of(path, number, content["temperature"])
+    if content.get("scores") is not None:
+        record.others = _others(path, number, content["scores"], len(analyses))
     if content.get("gold") is not None:
         record.gold = _brackets(path, number, content["gold"], "gold")
     return record
+
+
+def _others(path: Path, number: int, value: object, n: int) -> dict[str, list[float]]:
+    """Return the scores of n trees by other models, by name."""
+    if not isinstance(value, dict):
+        raise TreebankError(path, number, 1, f'there is {value!r:.40} under "scores"; expected lists of scores by name')
+    for name, scores in value.items():
+        if not isinstance(scores, list) or len(scores) != n:
+            what = f'there is {scores!r:.40} under "{name:.40}" of "scores"; expected a list of {n} scores'
+            raise TreebankError(path, number, 1, what)
+    return {name: [score_of(path, number, score) for score in scores] for name, scores in value.items()}
 
 
 def _brackets(path: Path, number: int, value: object, key: str) -> Brackets:

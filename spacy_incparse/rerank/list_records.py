@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class Brackets(NamedTuple):
 class ListRecord:
     """An n-best list whose trees are still brackets; `line` is where it begins.
 
-    words: those that the trees must have, if the file says so.
+    words: those that the trees must have, if the file says so. others: scores by other models.
     """
 
     line: int
@@ -43,6 +43,7 @@ class ListRecord:
     temperature: float = 1.0
     gold: Brackets | None = None
     words: Sequence[str] | None = None
+    others: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, tree: Brackets, score: float, source: str = FOUND_BY_SEARCH) -> None:
         """Add a tree at the end of the list."""
@@ -74,7 +75,7 @@ class ListBuilder:
                 raise self._error(brackets, f"tree {number} has {_difference(tree.words, words)} {source}; {_ADVICE}")
         parses = tuple(map(Parse, trees, record.scores, record.sources))
         gold = None if record.gold is None else self._trees([record.gold])[0]
-        built = CandidateList(parses, record.temperature, gold)
+        built = CandidateList(parses, record.temperature, gold, record.others)
         return built if gold is None else with_gold(built, gold, self._path, record.line)
 
     def _trees(self, texts: Sequence[Brackets]) -> list[Tree]:
@@ -110,7 +111,7 @@ def with_gold(found: CandidateList, gold: Tree, path: Path, line: int) -> Candid
     if words != gold_words:
         what = f"the gold tree has {_difference(gold_words, words)} the trees of the list"
         raise TreebankError(path, line, 1, f"{what}; expected gold trees of the same sentences in the same order")
-    return CandidateList(found.parses, found.temperature, gold)
+    return replace(found, gold=gold)
 
 
 _ADVICE = "all trees of a list are over the same words"

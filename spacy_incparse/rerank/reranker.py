@@ -1,6 +1,8 @@
 """A trained reranker: which features it sees, their weights, and how it chooses from a list.
 
-    F(x) = scores . (base score of x / base temperature) + sum of the weights of x's features    (Collins 2000, eq. 4)
+    F(x) = weight of the base score (base score of x / base temperature)
+         + sum of the weights of x's other scores times these
+         + sum of the weights of x's features    (Collins 2000, eq. 4)
 
 The probability of x among the candidates is proportional to exp(F(x) / temperature).
 """
@@ -8,7 +10,7 @@ The probability of x among the candidates is proportional to exp(F(x) / temperat
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, get_args
@@ -26,6 +28,7 @@ from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_co
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.reranking_data import RerankerWeights
+from spacy_incparse.rerank.second_scores import SecondScore, read_second_scores
 from spacy_incparse.settings import Settings, check_number, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
@@ -77,6 +80,7 @@ class Reranker:
     """Features, their weights and a temperature.
 
     columns: the features that the model knows, with one weight each. heads: the rules of the features that need heads.
+    others: the models of the scores beside the base parser's, by name, in the order of their weights.
     """
 
     def __init__(
@@ -86,13 +90,17 @@ class Reranker:
         columns: FeatureColumns,
         weights: RerankerWeights,
         temperature: float = 1.0,
+        others: Mapping[str, SecondScore] | None = None,
     ):
         self.config, self.heads, self.columns, self.temperature = config, heads, columns, temperature
+        self.others = dict(others or {})
         self.weights = RerankerWeights(
             np.asarray(weights.scores, dtype=np.float64), np.asarray(weights.features, dtype=np.float32)
         )
         if len(columns) != len(self.weights.features):
             raise ValueError(f"{len(columns)} features, but {len(self.weights.features)} weights")
+        if len(self.weights.scores) != 1 + len(self.others):
+            raise ValueError(f"{1 + len(self.others)} scores, but {len(self.weights.scores)} weights of scores")
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -120,11 +128,13 @@ class Reranker:
 
     def scores(self, parses: Sequence[Parse], base_temperature: float) -> list[float]:
         """Return F of each candidate of a list."""
-        starts, columns = self.extractor.columns([parse.tree for parse in parses], self.columns)
+        trees = [parse.tree for parse in parses]
+        starts, columns = self.extractor.columns(trees, self.columns)
         rows = np.repeat(np.arange(len(parses)), np.diff(starts))
         sums = np.bincount(rows, self.weights.features[columns], minlength=len(parses))
         base = np.array([parse.score for parse in parses]) / base_temperature
-        return (sums + self.weights.scores[0] * base).tolist()
+        scores = np.array([base, *(other.scores(trees) for other in self.others.values())])
+        return (sums + (self.weights.scores[:, np.newaxis] * scores).sum(axis=0)).tolist()
 
     def _best_expected_f(self, parses: Sequence[Parse]) -> int:
         shares = probabilities([parse.score for parse in parses], 1 / self.config.scale)
@@ -134,13 +144,13 @@ class Reranker:
     def with_settings(self, **settings: Any) -> Reranker:
         """Return a reranker with the same weights and another `n` or `choose`."""
         config = self.config.with_search(**settings)
-        return Reranker(config, self.heads, self.columns, self.weights, self.temperature)
+        return Reranker(config, self.heads, self.columns, self.weights, self.temperature, self.others)
 
     def without_zeros(self) -> Reranker:
         """Return the same reranker without the features whose weight is 0."""
         kept = np.flatnonzero(self.weights.features)
         weights = RerankerWeights(self.weights.scores, self.weights.features[kept])
-        return Reranker(self.config, self.heads, self.columns.subset(kept), weights, self.temperature)
+        return Reranker(self.config, self.heads, self.columns.subset(kept), weights, self.temperature, self.others)
 
     def to_bytes(self) -> bytes:
         """Return the reranker as bytes; `from_bytes` is the inverse."""
@@ -150,6 +160,7 @@ class Reranker:
                 "config": self.config.to_dict(),
                 "heads": self.heads.to_dict(),
                 "temperature": float(self.temperature),
+                "others": {name: other.to_bytes() for name, other in self.others.items()},
                 "scores": self.weights.scores.astype("<f8").tobytes(),
                 "columns": _packed_keys(self.columns.keys),
                 "weights": _packed(self.weights.features.astype("<f4")),
@@ -171,13 +182,16 @@ class Reranker:
         weights = RerankerWeights(
             _numbers(content["scores"], "<f8", "scores"), _unpacked(content["weights"], "<f4", "weights")
         )
-        if len(weights.scores) != 1 or len(weights.features) != len(keys):
-            raise ModelError(f"the reranker is damaged: {len(keys)} features, but {len(weights.features)} weights")
-        return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]))
+        others = read_second_scores(content["others"])
+        if len(weights.scores) != 1 + len(others) or len(weights.features) != len(keys):
+            found = f"{len(weights.scores)} + {len(weights.features)} weights"
+            raise ModelError(f"the reranker is damaged: 1 + {len(others)} scores, {len(keys)} features, but {found}")
+        return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]), others)
 
 
 _TYPES = {
-    "config": dict, "heads": dict, "temperature": float, "scores": bytes, "columns": bytes, "weights": bytes
+    "config": dict, "heads": dict, "temperature": float, "others": dict, "scores": bytes, "columns": bytes,
+    "weights": bytes,
 }  # fmt: skip
 
 
@@ -189,6 +203,7 @@ def _content(data: bytes) -> dict[str, Any]:
         raise ModelError(f"not a reranker: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelError("not a reranker of this version: train it again")
+    content.setdefault("others", {})  # models of the first versions have none
     for name, kind in _TYPES.items():
         if not isinstance(content.get(name), kind):
             raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")

@@ -26,11 +26,13 @@ class ListOrigin:
 
     parser: a checksum of its weights. trained_on: the keys of the sentences that it was trained on (`sentence_key`).
     settings: a checksum of everything that the lists depend on, so that a later run can tell whether they are its own.
+    scores: the names of the scores beside the parser's that the lists have.
     """
 
     parser: str
     trained_on: frozenset[str]
     settings: str = ""
+    scores: tuple[str, ...] = ()
 
     def write(self, lists: Path) -> None:
         """Write the origin beside a file with lists."""
@@ -47,7 +49,8 @@ class ListOrigin:
             content = srsly.read_json(path)
             if content["format"] != FORMAT:
                 raise ValueError(f"it has the format {content['format']!r}")
-            return cls(str(content["parser"]), frozenset(map(str, content["trained_on"])), str(content["settings"]))
+            trained_on, scores = frozenset(map(str, content["trained_on"])), tuple(content.get("scores", ()))
+            return cls(str(content["parser"]), trained_on, str(content["settings"]), scores)
         except (ValueError, KeyError, TypeError) as error:
             raise IncparseError(f"{path} cannot be read ({error}): make the lists again") from None
 

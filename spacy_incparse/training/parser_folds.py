@@ -8,19 +8,21 @@ interrupted continues with the folds that are missing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.oracle import Oracle
+from spacy_incparse.learning.folds import fold_numbers
 from spacy_incparse.parsers.catalogue import find_kind
 from spacy_incparse.parsers.nbest import NBestSearch
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.list_files import write_lists
+from spacy_incparse.rerank.list_files import read_lists, write_lists
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.list_origin import ListOrigin, sentence_key
@@ -87,7 +89,10 @@ class ParserRecipe:
 
 @dataclass(frozen=True)
 class FoldTask:
-    """The lists of one fold: the trees to train on, those to parse, and the file to write."""
+    """The lists of one fold: the trees to train on, those to parse, and the file to write.
+
+    scores: the names of the scores that the candidates get beside the parser's.
+    """
 
     number: int  # from 1
     train: Sequence[Tree]
@@ -96,6 +101,7 @@ class FoldTask:
     n: int  # candidates of a sentence
     path: Path
     checksum: str
+    scores: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -111,14 +117,22 @@ class FoldReport:
 
 
 def make_lists(
-    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, *, n_folds: int = 10, n: int = 20, n_process: int = 1
+    trees: Sequence[Tree],
+    recipe: ParserRecipe,
+    folder: Path,
+    *,
+    n_folds: int = 10,
+    n: int = 20,
+    scores: Sequence[str] = (),
+    n_process: int = 1,
 ) -> Iterator[FoldReport]:
     """Write jackknifed lists of `n` candidates of normalized trees to a folder; yield a report of each finished fold.
 
-    Folds that an earlier run with the same trees and settings has finished come first and are not made again. Raises
-    IncparseError if the folder has lists of other trees or settings, or there are fewer than two folds or sentences.
+    Folds that an earlier run with the same trees and settings has finished come first and are not made again; scores
+    that they lack are added. scores: see `FoldTask`. Raises IncparseError if the folder has lists of other trees or
+    settings, or there are fewer than two folds or sentences.
     """
-    tasks = list(fold_tasks(trees, recipe, folder, n_folds, n))
+    tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores))
     folder.mkdir(parents=True, exist_ok=True)
     finished = [task for task in tasks if is_finished(task)]
     yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
@@ -127,7 +141,9 @@ def make_lists(
         yield report
 
 
-def fold_tasks(trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_folds: int, n: int) -> Iterator[FoldTask]:
+def fold_tasks(
+    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_folds: int, n: int, scores: Sequence[str] = ()
+) -> Iterator[FoldTask]:
     """Yield the tasks of all folds that have sentences."""
     n_folds = min(n_folds, len(trees))
     numbers = fold_numbers(trees, n_folds)
@@ -138,40 +154,34 @@ def fold_tasks(trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_fold
         held_out = [tree for tree, number in zip(trees, numbers, strict=True) if number == fold]
         others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
         path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
-        yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum)
-
-
-def fold_numbers(trees: Sequence[Tree], n_folds: int) -> list[int]:
-    """Return the fold of each tree, from 0: contiguous stretches, since sentences of a text help to parse each other.
-
-    Equal sentences all belong to the fold of the first of them, so that no parser has seen a sentence of its fold.
-    """
-    first: dict[tuple[str, ...], int] = {}
-    for place, tree in enumerate(trees):
-        first.setdefault(tree.words, place * n_folds // len(trees))
-    return [first[tree.words] for tree in trees]
+        yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum, scores)
 
 
 def is_finished(task: FoldTask) -> bool:
-    """Return whether the lists of a fold are there. Raises IncparseError if they are those of another task."""
+    """Return whether the lists of a fold are there, with all scores; see `_origin`."""
+    origin = _origin(task)
+    return origin is not None and set(task.scores) <= set(origin.scores)
+
+
+def _origin(task: FoldTask) -> ListOrigin | None:
+    """Return the origin of the lists of a fold, None without lists. Raises IncparseError if they are another task's."""
     origin = ListOrigin.read(task.path)
     if origin is None or not task.path.exists():
-        return False
+        return None
     if origin.settings != task.checksum:
         raise IncparseError(
             f"{task.path} was made with other trees or settings: name another folder with --work, or delete this one"
         )
-    return True
+    return origin
 
 
 def parse_fold(task: FoldTask) -> FoldReport:
     """Train the parser of a fold, and write its lists; a file is written completely or not at all."""
     started = time.perf_counter()
-    model = task.recipe.train(task.train)
-    lists = held_out_lists(model, task)
+    lists, origin = _lists_and_origin(task)
+    lists = list(with_scores(lists, task))
     write_lists(task.path, lists)
-    trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
-    ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum).write(task.path)
+    replace(origin, scores=tuple(sorted({*origin.scores, *task.scores}))).write(task.path)
     oracle = Oracle([1, task.n])
     for one, tree in zip(lists, task.held_out, strict=True):
         oracle.add(tree, [parse.tree for parse in one.parses])
@@ -179,6 +189,29 @@ def parse_fold(task: FoldTask) -> FoldReport:
     return FoldReport(
         task.number, len(lists), scores[-1].mean_length, scores[0].f, scores[-1].f, time.perf_counter() - started
     )
+
+
+def _lists_and_origin(task: FoldTask) -> tuple[list[CandidateList], ListOrigin]:
+    """Return the lists of a fold and where they come from; those in the file, if they only lack scores."""
+    if (origin := _origin(task)) is not None:
+        return list(read_lists(task.path)), origin
+    model = task.recipe.train(task.train)
+    trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
+    origin = ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum)
+    return held_out_lists(model, task), origin
+
+
+def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[CandidateList]:
+    """Yield lists with the scores that they lack, by models that have not seen the sentences either."""
+    models: dict[str, SecondScore] = {}
+    for found in lists:
+        trees, others = [parse.tree for parse in found.parses], dict(found.others)
+        for name in task.scores:
+            if name not in others:
+                if name not in models:
+                    models[name] = SECOND_SCORES[name].train(task.train, task.recipe.heads)
+                others[name] = models[name].scores(trees)
+        yield replace(found, others=others)
 
 
 def held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:

@@ -11,10 +11,13 @@ from spacy_incparse.settings import MOST, check_number
 
 LOSSES = ("risk", "log", "boost", "log-greedy", "perceptron")
 CHOICES = ("score", "expected_f")
+SCORES = ("generative",)  # the names in rerank.second_scores.SECOND_SCORES
+WEIGHTING_LOSSES = ("risk", "log")  # those that learn a weight for each score
 
 RERANK_DEFAULTS: dict[str, Any] = {
     "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy" or "perceptron"
     "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
+    "scores": None,  # names of scores beside the parser's: "generative"; None: those that the lists have
     "families": None,  # names of families of features, or of groups of them; None: the default
     "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
     "min_lists": 5,  # features of fewer lists are left out
@@ -36,6 +39,8 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
             raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
     settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
     _check_name("loss", settings["loss"], LOSSES)
+    if settings["scores"] is not None:
+        _check_scores(settings["scores"], settings["loss"])
     if settings["choose"] is not None:
         _check_name("choose", settings["choose"], CHOICES)
     check_number("max_count", settings["max_count"], 1, 100)
@@ -46,6 +51,16 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
         raise ConfigError(f"learner is {settings['learner']!r}: it must be a dict of settings of the learner")
     if settings["families"] is not None:
         check_families(settings["families"])
+
+
+def _check_scores(names: Any, loss: str) -> None:
+    if isinstance(names, str) or len(set(names)) < len(names):
+        raise ConfigError(f"scores is {names!r}: it must be a list of different names of {', '.join(SCORES)}")
+    for name in names:
+        _check_name("scores", name, SCORES)
+    if names and loss not in WEIGHTING_LOSSES:
+        known = " and ".join(WEIGHTING_LOSSES)
+        raise ConfigError(f"the loss {loss!r} learns no weights of scores beside the parser's: {known} do")
 
 
 def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:

@@ -13,30 +13,33 @@ from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.label_classes import closed_class_tags
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
 from spacy_incparse.training.learner_choice import Report, learn_weights
-from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
+from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, WEIGHTING_LOSSES, check_reranking
 from spacy_incparse.trees.heads import HeadRules
 
 
 def learn_reranker(
     lists: Iterable[CandidateList], heads: HeadRules, settings: Mapping[str, Any], report: Report = lambda _: None
 ) -> Reranker:
-    """Return a reranker trained on lists with gold trees, which are read three times.
+    """Return a reranker trained on lists with gold trees, which are read several times.
 
-    heads: the head rules of the features. settings: see `RERANK_DEFAULTS`. Raises ConfigError for wrong settings, and
-    IncparseError for lists that cannot be learned from.
+    heads: the head rules of the features. The models of second scores are trained on the gold trees. settings: see
+    `RERANK_DEFAULTS`. Raises ConfigError for wrong settings, and IncparseError for lists that cannot be learned from.
     """
     check_reranking(settings)
     settings = RERANK_DEFAULTS | dict(settings)
     lists = _Shortened(lists, settings["n"])
-    config = reranker_config(settings, closed_class_tags(found.gold for found in lists if found.gold is not None))
-    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"])
+    gold = [found.gold for found in lists if found.gold is not None]
+    config, names = reranker_config(settings, closed_class_tags(gold)), _score_names(lists, settings)
+    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], names)
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
     learned = learn_weights(
         data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
     config = replace(config, choose=learned.how, scale=learned.scale)
-    return Reranker(config, heads, columns, learned.weights).without_zeros()
+    others = {name: SECOND_SCORES[name].train(gold, heads) for name in names}
+    return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
 
 
 def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> RerankerConfig:
@@ -45,12 +48,22 @@ def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> 
     return RerankerConfig(**{name: settings[name] for name in names}, closed_tags=closed_tags)
 
 
+def _score_names(lists: Iterable[CandidateList], settings: Mapping[str, Any]) -> list[str]:
+    """Return the names of the scores beside the base parser's: those that are set, or all that the lists have."""
+    if settings["scores"] is not None:
+        return list(settings["scores"])
+    if settings["loss"] not in WEIGHTING_LOSSES:
+        return []
+    shared = [set(found.others) for found in lists]
+    return [name for name in SECOND_SCORES if shared and all(name in names for names in shared)]
+
+
 def _columns_and_data(
-    lists: Iterable[CandidateList], extractor: FeatureExtractor, min_lists: int
+    lists: Iterable[CandidateList], extractor: FeatureExtractor, min_lists: int, others: Sequence[str]
 ) -> tuple[FeatureColumns, RerankingData]:
     keys = (extractor.keys([parse.tree for parse in found.parses]) for found in lists)
     columns = FeatureColumns.select(keys, min_lists=min_lists)
-    return columns, build_data(lists, extractor, columns)
+    return columns, build_data(lists, extractor, columns, others)
 
 
 class _Shortened:
@@ -61,4 +74,4 @@ class _Shortened:
 
     def __iter__(self) -> Iterator[CandidateList]:
         for found in self._lists:
-            yield CandidateList(tuple(found.parses[: self._n]), found.temperature, found.gold)
+            yield found.first(self._n)

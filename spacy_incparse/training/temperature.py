@@ -9,9 +9,12 @@ import numpy as np
 from spacy_incparse.parsers.nbest import NBestSearch
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsers.requested_tags import requested_tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # enough for one number
+MAX_EXACT = 200  # sentences for parsers that know the probability of each phrase
+EXACT_STEPS = 9  # in each of two rounds
 LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
 N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbors of the last round's best
 
@@ -21,10 +24,25 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
     trees.
 
     This minimizes the log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
-    for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used.
+    for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used. For a
+    parser with exact probabilities, it is the log loss of "a phrase of the parser's tree is right", on the first
+    `MAX_EXACT` trees. If the parser combines others, each of them gets its own temperature first.
     """
     if not gold:
         return None
+    for member in parser.members:
+        member.temperature = _fitted(member, gold, [requested_tags(row, member.tag_request) for row in tags])
+    return _fit_to_trees(parser, gold, tags) if parser.members else _fitted(parser, gold, tags)
+
+
+def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+    if parser.posterior(gold[0].words, tags[0], temperature=1.0) is not None:
+        return _fit_to_phrases(parser, gold[:MAX_EXACT], tags[:MAX_EXACT])
+    return _fit_to_trees(parser, gold, tags)
+
+
+def _fit_to_trees(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+    """Return the temperature at which the probability of the parser's tree best predicts that it is right."""
     search = NBestSearch(parser)
     scores, is_right = [], []
     for tree, row in zip(gold[:MAX_SENTENCES], tags, strict=False):
@@ -32,6 +50,33 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
         scores.append([parse.score for parse in parses])
         is_right.append(parses[0].tree.spans() == tree.spans())
     return best_temperature(scores, is_right)
+
+
+def _fit_to_phrases(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+    """Return the temperature at which the probabilities of phrases best predict that these are right."""
+    low, high = np.log(0.1), np.log(10.0)
+    for _ in range(2):
+        steps = np.linspace(low, high, EXACT_STEPS)
+        losses = np.zeros(EXACT_STEPS)
+        for tree, row in zip(gold, tags, strict=True):
+            losses += _phrase_losses(parser, tree, row, np.exp(steps).tolist())
+        best = int(np.argmin(losses))
+        low, high = steps[max(best - 1, 0)], steps[min(best + 1, EXACT_STEPS - 1)]
+    return float(f"{np.exp(steps[best]):.4g}")
+
+
+def _phrase_losses(parser: ConstituencyParser, tree: Tree, tags: Tags, temperatures: Sequence[float]) -> list[float]:
+    """Return the log loss of the phrases below the root of the parser's tree at each temperature."""
+    found, right = parser.parse(tree.words, tags).tree.spans()[1:], set(tree.spans())
+    is_right = np.array([phrase in right for phrase in found], bool)
+    losses = []
+    for temperature in temperatures:
+        posterior = parser.posterior(tree.words, tags, temperature=temperature)
+        if posterior is None:
+            return [0.0] * len(temperatures)
+        shares = np.array([posterior.phrases.get(phrase, 0.0) for phrase in found])
+        losses.append(-float(np.log(np.clip(np.where(is_right, shares, 1 - shares), 1e-6, 1)).sum()))
+    return losses
 
 
 def best_temperature(scores: Sequence[Sequence[float]], is_right: Sequence[bool]) -> float:

@@ -15,8 +15,8 @@ from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.trees.heads import HeadRules
 
 TRAINING_DEFAULTS: dict[str, Any] = {
-    "kind": None,  # "perceptron", "hybrid", "generative" or another kind of parser; None: depends on the other settings
-    "features": None,  # "paper", "paper+punct", "rich", "accurate", or your own templates; None: the default
+    "kind": None,  # "perceptron", "hybrid", "generative", "chart" or another kind; None: depends on the other settings
+    "features": None,  # a set, such as "rich" (a chart parser has others), or your own templates; None: the default
     "heads": None,  # "en", "any", the path of a table, or a table; None: depends on the language
     "seed": 0,  # for the order of sentences and the tagger; the same seed gives the same model, to the bit
     "n_folds": 10,  # for jackknifing, so that the parser is trained on tags like those it will get; 0: gold tags
@@ -76,7 +76,8 @@ def _check_features(features: Any) -> None:
 def feature_names() -> tuple[str, ...]:
     """Return the accepted names for `features`: named sets, and the kinds that version 0.1 accepted there."""
     old = [name for name, kind in kinds().items() if kind.is_meant_by({"features": name})]
-    return *NAMED_SETS, *old
+    own = [name for kind in kinds().values() for name in kind.feature_sets]
+    return tuple(dict.fromkeys([*NAMED_SETS, *old, *own]))
 
 
 def _check_common(settings: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ from spacy_incparse.trees.codec_strings import cut, scan_leaves, scan_nodes, spe
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
 VERSION = "1"
-SOURCES = {"b": "beam", "r": "relaxed", "f": "flat", "": ""}
+SOURCES = {"b": "beam", "c": "chart", "r": "relaxed", "f": "flat", "": ""}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class StoredTree:
     char_starts: tuple[int, ...]  # one per leaf, from the first character of the sentence
     char_ends: tuple[int, ...]
     score: float | None = None
-    source: str = ""  # "beam", "relaxed", "flat"; "" if the tree was not parsed but given
+    source: str = ""  # "beam", "chart", "relaxed", "flat"; "" if the tree was not parsed but given
     more: tuple[str, ...] = field(default=(), compare=False)  # fields after the fifth
 
     def tree(self, text: str) -> Tree:

@@ -46,6 +46,7 @@ def test_the_pipeline_has_both(reranked):
     config = nlp.get_pipe("incparse_reranker").model.reranker.config
     assert config.families == ("rules", "heavy")
     assert config.n == 6
+    assert list(nlp.get_pipe("incparse_reranker").model.reranker.others) == ["generative"]
     assert nlp("The rain stopped before noon.")._.parses(6)
 
 
@@ -86,6 +87,21 @@ def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
     again = run("rerank-train", tmp_path / "boosted", *paths, *LITTLE, "--work", lists, "--force")
     assert again.exit_code == 0, again.output  # of a pipeline that has a reranker: it is replaced
     assert spacy.load(tmp_path / "boosted").pipe_names.count("incparse_reranker") == 1
+
+
+def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tmp_path):
+    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "plain"]
+    result = run("rerank-train", small_model, *paths, *LITTLE, "--with", "")
+    assert result.exit_code == 0, result.output
+    assert spacy.load(tmp_path / "plain").get_pipe("incparse_reranker").model.reranker.others == {}
+    result = run("rerank-train", small_model, *paths, *LITTLE, "--force")
+    assert "finished before" not in result.stdout
+    lists = reranked[0].with_name("out.lists")
+    for number in (1, 2):
+        name = f"fold-{number:03d}.jsonl.gz"
+        assert (tmp_path / "plain.lists" / name).read_bytes() == (lists / name).read_bytes()
+    names = ["plain/incparse_reranker/model", "out/incparse_reranker/model"]
+    assert (tmp_path / names[0]).read_bytes() == (reranked[0].parent / names[1]).read_bytes()
 
 
 def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):

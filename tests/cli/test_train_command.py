@@ -124,7 +124,7 @@ def test_a_resumed_training_whose_pipeline_is_gone(run, write, tmp_path):
 
 
 def test_the_recipes_are_named(run):
-    shown = "|".join([*recipes(), "PATH"])
+    shown = "|".join([*recipes(), "neural", "PATH"])
     assert {"rich", "paper", "accurate", "hybrid", "generative"} <= set(shown.split("|"))
     assert shown in "".join(run("train", "--help").stdout.split())
 

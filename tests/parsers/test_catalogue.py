@@ -12,6 +12,7 @@ from spacy.cli.train import train as spacy_train
 from typer.testing import CliRunner
 
 import spacy_incparse
+from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.parsers import catalogue
@@ -31,7 +32,7 @@ def toy():
 
 
 def test_the_package_registers_its_kinds():
-    assert list(catalogue.kinds()) == ["perceptron", "generative", "hybrid"]
+    assert list(catalogue.kinds()) == ["perceptron", "chart", "combined", "generative", "hybrid"]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,7 @@ def test_the_package_registers_its_kinds():
         ({"features": "generative"}, "generative"),
         ({"kind": "hybrid"}, "hybrid"),
         ({"kind": "generative", "features": None}, "generative"),
+        ({"kind": "chart"}, "chart"),
     ],
 )
 def test_the_kind_of_settings(settings, name):
@@ -54,11 +56,12 @@ def test_the_kind_of_a_configuration():
     assert catalogue.kind_of_config(ParserConfig()).name == "perceptron"
     assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "hybrid"
     assert catalogue.kind_of_config(GenerativeConfig()).name == "generative"
+    assert catalogue.kind_of_config(ChartConfig()).name == "chart"
 
 
-@pytest.mark.parametrize("name", ["chart", 3, []])
+@pytest.mark.parametrize("name", ["charts", 3, []])
 def test_an_unknown_kind_is_told_those_that_there_are(name):
-    with pytest.raises(ConfigError, match="it must be one of perceptron, generative, hybrid"):
+    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, generative, hybrid"):
         catalogue.kind_of({"kind": name})
 
 

@@ -43,6 +43,16 @@ def test_the_parsers_own_analysis_is_the_first(parser):
     assert n_more > 15  # the search is wider
 
 
+@pytest.mark.parametrize("n", [2, 5, 20, None])
+def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(parser, n):
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:20]:
+        # Some words have two tags, so that scores of one search cannot always be kept for the other.
+        tags = [[(tag, 0), ("NN", 3)] if i % 3 == 0 and tag != "NN" else tag for i, tag in enumerate(tree.tags)]
+        search = NBestSearch(parser)
+        own = parser.parse(tree.words, tags)
+        assert search.analyses(tree.words, tags, n=n) == search.beside(own, tree.words, tags, n=n)
+
+
 def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay():
     trees = read_treebank(ASSETS / "sample-train.mrg")
     parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))

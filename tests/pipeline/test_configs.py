@@ -8,6 +8,7 @@ import spacy
 from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
+from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
@@ -16,8 +17,10 @@ from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, parser_
 from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem != "rerank")
-PERCEPTRONS = [name for name in NAMES if name != "generative"]
+OTHERS = ("rerank", "neural", "neural_transformer")  # not of the component incparse
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem not in OTHERS)
+CHARTS = ["chart", "crf", "max-margin"]
+PERCEPTRONS = [name for name in NAMES if name not in ("best", "generative", *CHARTS)]
 
 
 def read(name):
@@ -25,7 +28,7 @@ def read(name):
 
 
 def test_there_is_one_for_each_recipe():
-    assert NAMES == ["accurate", "generative", "hybrid", "paper", "rich"]
+    assert NAMES == ["accurate", "best", "chart", "crf", "generative", "hybrid", "max-margin", "paper", "rich"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,6 +89,31 @@ def test_the_generative_config_names_every_setting():
     assert set(component["search"]) == set(GenerativeConfig.SEARCH)
     assert parser_config({**component["training"], **component["search"]}) == GenerativeConfig()
     assert read_recipe("generative").parser_config == GenerativeConfig()
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_configs_of_charts_name_every_setting(name):
+    component = read(name).interpolate()["components"]["incparse"]
+    assert set(component["training"]) | set(component["search"]) == set(ChartConfig().to_dict()) | set(
+        TRAINING_DEFAULTS
+    )
+    assert set(component["search"]) == set(ChartConfig.SEARCH)
+    assert parser_config({**component["training"], **component["search"]}) == read_recipe(name).parser_config
+    assert read(name)["training"]["max_epochs"] == read_recipe(name).max_epochs
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_spacy_train_of_a_chart_parser(name, tmp_path):
+    small = {"tagger": {"n_epochs": 3}, "n_folds": 2, "table_bits": 16, "pruning_folds": 2}
+    more = {f"components.incparse.training.{key}": value for key, value in small.items()}
+    paths = {"paths.train": str(ASSETS / "sample-train.mrg"), "paths.dev": str(ASSETS / "sample-dev.mrg")}
+    limits = {"training.max_epochs": 2, "corpora.train.limit": 80, "corpora.dev.limit": 15}
+    spacy_train(CONFIGS / f"{name}.cfg", tmp_path, overrides=paths | limits | more)
+    nlp = spacy.load(tmp_path / "model-best")
+    assert nlp.meta["performance"]["const_f"] > 0.3
+    assert nlp.meta["performance"]["incparse_loss"] > 0
+    assert nlp("The rain stopped.")._.trees[0].words == ("The", "rain", "stopped", ".")
+    assert nlp.get_pipe("incparse").model.temperature > 0
 
 
 def test_spacy_train_of_a_generative_model(tmp_path):

@@ -1,0 +1,181 @@
+"""All settings of a chart parser, with defaults that suit most uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spacy_incparse.chart.edge_templates import EdgeTemplate, resolve
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.lexicon.clusters import MAX_WORDS
+from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels, is_list_of_strings
+from spacy_incparse.transforms.markovize import Markovization
+
+MAX_BITS = 26  # of a table
+LEARNERS = ("crf", "margin", "pcfg")
+LOSSES = ("phrases", "binarized")
+DECODINGS = ("expected_f", "viterbi", "max_rule")
+PRUNERS = ("spans", "pcfg")
+PRUNING = ("normal", "loose", "off")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartConfig(Settings):
+    """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
+
+    features: a named set ("span", "finkel", "rules", "taskar-basic", "taskar-lexical") or your own, see
+        chart/edge_templates.py.
+    learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "margin" their lead over others,
+        which has to be as large as the loss of these (MIRA); "pcfg" counts rules, and has no features.
+    loss: for "margin", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents of the
+        "binarized" tree (Taskar et al. 2004).
+    margin_step: for "margin", the size of the largest step.
+    score_scale: for "margin", how much larger scores are than in training, which matters for probabilities alone.
+    step: for "crf", the size of the steps.
+    damping: for "crf", what AdaGrad adds to the sums of squared gradients, so that the first steps are not the largest;
+        0: plain gradient ascent with steps of equal size.
+    step_halved_after: for "crf", the number of passes after which steps have half the size; 0: they keep their size.
+    l2: for "crf", the strength of the prior that keeps weights small.
+    batch_size: for "crf", the number of sentences after which the weights change.
+    table_bits: the table of hashed weights has 2**bits entries.
+    branching: "right" splits off the first child of a phrase, "left" the last one, "head" those around the head.
+    horizontal: number of siblings (0 to 2) that the label of an active node names.
+    vertical: number of ancestors (0 to 2) that the label of a phrase names.
+    anchor: whether active nodes also name the child that their chain begins or ends with.
+    annotate_tags: whether tags have ancestors as well.
+    head_tag_labels: labels of phrases that also name the tag of their head word.
+    collapse_unaries: whether a unary chain is one node with a label of its own; otherwise it is a rule.
+    close_unaries: whether unary rules seen in training are combined to chains that were not seen.
+    relaxed_rules: whether a rule may be used under each ancestor that its parent was seen with (Finkel et al. 2008,
+        section 5).
+    known_min_count: words seen less often are represented by shape and suffix, see lexicon/words.py.
+    common_min_count: words seen less often are also represented by shape and suffix, in addition to the word itself.
+    max_length: sentences with more words are not used in training; 0: all are.
+    n_tags: number of the tagger's tags to choose from for each word (1: only the best); 0: no tagger, the parser
+        chooses from all tags.
+    tag_margin: maximum gap (in the tagger's weights) between the best tag and these.
+    gold_tag_interval: use gold tags instead of the tagger's every n-th time that a training sentence is seen; 0: never.
+    clusters: word clusters for tagger and parser: a language code or a file, see lexicon/cluster_files.py; None: no
+        clusters.
+    cluster_words: number of the most frequent words that have clusters.
+    pruning_folds: number of pruners, each trained without one part, that prune the training sentences; below 2: a
+        single one trained on all.
+    pruner: "spans" prunes by the probabilities of brackets, from classifiers of spans; "pcfg" by those of phrases, from
+        a small grammar.
+    pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
+        is used for sentences of which nothing is left.
+    decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
+        "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).
+    threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
+    choose_temperature: divides the scores for "expected_f" and "max_rule"; higher values make trees more equally
+        probable.
+    pruning: "normal" uses all thresholds; "loose" begins with the second one; "off" does not prune, which is slow.
+    """
+
+    SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")
+
+    features: str | dict[str, Sequence[str]] = "span"
+    learner: str = "crf"
+    loss: str = "phrases"
+    margin_step: float = 0.01
+    score_scale: float = 3.0
+    step: float = 0.05
+    damping: float = 1.0
+    step_halved_after: float = 0.0
+    l2: float = 0.0
+    batch_size: int = 1
+    table_bits: int = 22
+    branching: str = "right"
+    horizontal: int = 0
+    vertical: int = 0
+    anchor: bool = False
+    annotate_tags: bool = False
+    head_tag_labels: Sequence[str] = ()
+    collapse_unaries: bool = False
+    close_unaries: bool = False
+    relaxed_rules: bool = False
+    known_min_count: int = 2
+    common_min_count: int = 5
+    max_length: int = 0
+    n_tags: int = 1
+    tag_margin: float = 40.0
+    gold_tag_interval: int = 0
+    clusters: str | None = None
+    cluster_words: int = MAX_WORDS
+    pruner: str = "spans"
+    pruning_folds: int = 5
+    pruning_thresholds: Sequence[float] = (3e-5, 3e-6)
+    decoding: str = "expected_f"
+    threshold: float = 0.4
+    choose_temperature: float = 1.0
+    pruning: str = "normal"
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}: choose one of {', '.join(choices)}")
+        for name in _FLAGS:
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name} is {getattr(self, name)!r}: it must be true or false")
+        for name, (least, most) in _WHOLE.items():
+            check_number(name, getattr(self, name), least, most)
+        for name, bounds in _RANGES.items():
+            check_range(name, getattr(self, name), *bounds)
+        _check_features(self.features)
+        if not (self.clusters is None or isinstance(self.clusters, str)):
+            raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
+        object.__setattr__(self, "head_tag_labels", checked_labels("head_tag_labels", self.head_tag_labels))
+        object.__setattr__(self, "pruning_thresholds", _checked_thresholds(self.pruning_thresholds))
+
+    @property
+    def templates(self) -> tuple[EdgeTemplate, ...]:
+        """The checked templates of the features. Raises ConfigError for unknown ones."""
+        return resolve(self.features, clusters=self.clusters is not None)
+
+    @property
+    def markovization(self) -> Markovization:
+        """How trees become binary, and what their labels tell."""
+        return Markovization(
+            branching=self.branching,
+            horizontal=self.horizontal,
+            anchor=self.anchor,
+            vertical=self.vertical,
+            annotate_tags=self.annotate_tags,
+            head_tag_labels=tuple(self.head_tag_labels),
+            collapse_unaries=self.collapse_unaries,
+        )
+
+
+def _check_features(features: Any) -> None:
+    are_templates = isinstance(features, Mapping) and all(map(is_list_of_strings, features.values()))
+    if not (isinstance(features, str) or are_templates):
+        raise ConfigError(f"features is {features!r}: it must be a named set, or lists of templates by their kinds")
+    resolve(features)
+
+
+def _checked_thresholds(values: Any) -> tuple[float, ...]:
+    if not isinstance(values, list | tuple) or not values:
+        raise ConfigError(f"pruning_thresholds is {values!r}: it must be a list of numbers from 0 to 1")
+    for value in values:
+        check_range("pruning_thresholds", value, 0, 1)
+    if list(values) != sorted(values, reverse=True):
+        raise ConfigError(f"pruning_thresholds is {values!r}: the highest threshold comes first")
+    return tuple(map(float, values))
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "learner": LEARNERS, "loss": LOSSES, "branching": ("right", "left", "head"), "decoding": DECODINGS,
+    "pruner": PRUNERS, "pruning": PRUNING,
+}  # fmt: skip
+_FLAGS = ("anchor", "annotate_tags", "collapse_unaries", "close_unaries", "relaxed_rules")
+_WHOLE = {
+    "horizontal": (0, 2), "vertical": (0, 2), "known_min_count": (1, MOST), "common_min_count": (1, MOST),
+    "max_length": (0, MOST), "n_tags": (0, MOST), "gold_tag_interval": (0, MOST), "cluster_words": (1, MOST),
+    "pruning_folds": (0, MOST), "batch_size": (1, MOST), "table_bits": (8, MAX_BITS),
+}  # fmt: skip
+_RANGES = {
+    "step": (0, 1e3), "margin_step": (0, 1e3), "score_scale": (0.01, 1e3),
+    "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
+    "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
+}  # fmt: skip

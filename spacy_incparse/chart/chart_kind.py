@@ -1,0 +1,85 @@
+"""The kind of parser "chart": its recipes, training and storage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.edge_templates import NAMED_SETS
+from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
+    from spacy_incparse.lexicon.clusters import Clusters
+
+
+_CHART: dict[str, Any] = {"max_epochs": 3}
+# Finkel et al. (2008), section 5, for sentences of up to 15 words: words alone, ancestors in all labels, active states
+# with their first child, gradient descent whose steps are halved after five passes, and the most probable tree.
+_CRF: dict[str, Any] = {
+    "training": {
+        "features": "finkel", "vertical": 1, "annotate_tags": True, "head_tag_labels": ["VP"], "anchor": True,
+        "n_tags": 0, "max_length": 15, "step": 0.1, "damping": 0.0, "step_halved_after": 5.0, "batch_size": 15,
+        "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
+    },
+    "search": {"decoding": "viterbi"},
+    "max_epochs": 20,
+}  # fmt: skip
+# Taskar et al. (2004), section 6, with the online learner in place of the dual, which is for small treebanks.
+_MAX_MARGIN: dict[str, Any] = {
+    "training": {
+        "features": "taskar-lexical", "learner": "margin", "loss": "binarized", "vertical": 1, "annotate_tags": True,
+        "horizontal": 1, "n_tags": 0, "max_length": 15, "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
+    },
+    "search": {"decoding": "viterbi"},
+    "max_epochs": 15,
+}  # fmt: skip
+
+
+class ChartKind(ParserKind):
+    """Chart parsers with linear scores (Finkel et al. 2008; Taskar et al. 2004; Hall et al. 2014)."""
+
+    name = "chart"
+    part_name = "chart"
+    config_type = ChartConfig
+    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"chart": _CHART, "crf": _CRF, "max-margin": _MAX_MARGIN}
+    feature_sets = tuple(NAMED_SETS)
+
+    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether the features are a set that only chart parsers have."""
+        features = settings.get("features")
+        return isinstance(features, str) and features in NAMED_SETS
+
+    def needs(self, config: ChartConfig) -> TrainingNeeds:
+        """Return what training with a configuration needs."""
+        return TrainingNeeds(
+            tag_request=TagRequest(config.n_tags, config.tag_margin) if config.n_tags else None,
+            clusters=config.clusters,
+            cluster_words=config.cluster_words,
+            gold_tag_interval=config.gold_tag_interval,
+        )
+
+    def learner(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: ChartConfig,
+        heads: HeadRules,
+        clusters: Clusters | None,
+    ) -> Learner:
+        """Return a learner with the grammar and the pruners of the trees."""
+        from spacy_incparse.chart.chart_learner import ChartLearner
+
+        return ChartLearner(trees, tags, config, heads, clusters)
+
+    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+        """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
+        from spacy_incparse.chart.chart_parser import ChartParser
+
+        return ChartParser.from_bytes(data, clusters)
+
+
+CHART = ChartKind()

@@ -1,0 +1,223 @@
+"""The chart parser: grammar, pruning, scores of edges and the choice of a tree wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import RLock
+from typing import Any
+
+import srsly
+
+from spacy_incparse.chart import long_sentences
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.chart_model import ChartModel
+from spacy_incparse.chart.chart_sentence import ChartSentence
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.given_trees import score_given_tree
+from spacy_incparse.chart.scored_chart import ScoredChart
+from spacy_incparse.chart.tree_rules import Step
+from spacy_incparse.errors import ModelError
+from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.parsers.base import BaseParser
+from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
+from spacy_incparse.parsers.parse import Parse, Tags, check_sentence, flat_tree
+from spacy_incparse.parsers.posterior import Posterior
+from spacy_incparse.parsers.protocol import TagRequest
+from spacy_incparse.parsers.pushed_words import check_n_analyses
+from spacy_incparse.parsers.tree_scores import TreeScore
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+MAX_WORDS = 150  # of a chart: its time grows with the cube of the length, its memory with the square
+N_SKIPPED = {"normal": 0, "loose": 1, "off": None}  # masks that the setting `pruning` leaves out
+
+
+class ChartParser(BaseParser):
+    """A trained chart parser from words and tags to trees; scores are natural log probabilities of trees.
+
+    A word may have one tag, several, or None for all that training saw. Sentences of more than `MAX_WORDS` words are
+    parsed piece by piece, and count as "relaxed".
+    """
+
+    kind = "chart"
+
+    def __init__(self, model: ChartModel, config: ChartConfig, temperature: float | None = None):
+        self.model, self.config, self.temperature = model, config, temperature
+        self._labels = EdgeLabels(model.grammar)
+        self._builder = ChartBuilder(model.grammar)
+        self._last: tuple[object, ScoredChart] | None = None  # a sentence's tree, its n-best list and its phrases
+        self._lock = RLock()  # pruners and builders have room for one sentence
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the parser knows, most frequent first."""
+        return self.model.tags
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that its trees may have, sorted."""
+        return self.model.grammar.labels
+
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that it was trained on."""
+        return self.model.heads
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that its features read."""
+        return self.model.clusters
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """The tags that it needs: up to `n_tags` for each word; None if it chooses from all."""
+        return TagRequest(self.config.n_tags, self.config.tag_margin) if self.config.n_tags else None
+
+    @property
+    def answers_with_best(self) -> bool:
+        """Whether its tree is the most probable one, and not the one with the best expected F."""
+        return self.config.decoding == "viterbi"
+
+    def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
+        """Return the tree of a sentence that the setting `decoding` asks for, under constraints.
+
+        constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that no tree can meet
+        together with those before them are left out and listed in `unmet`. Raises ValueError if there are no words, or
+        not as many tags as words, and ConfigError for constraints on other words.
+        """
+        found = self._scored(words, tags, constraints)
+        if isinstance(found, Parse):
+            return found
+        config = self.config
+        return found.best(config.decoding, config.threshold, config.choose_temperature)
+
+    def nbest(
+        self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
+    ) -> list[Parse]:
+        """Return the k most probable trees of a sentence, or all if there are fewer, best first; see `parse`.
+
+        Raises ValueError if k is below 1.
+        """
+        check_n_analyses(k)
+        found = self._scored(words, tags, constraints)
+        return [found] if isinstance(found, Parse) else found.nbest(k)
+
+    def posterior(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        constraints: Constraints = (),
+        temperature: float | None = None,
+    ) -> Posterior | None:
+        """Return the probabilities of all phrases of a sentence; None without a temperature, or a chart.
+
+        temperature: by default, that of the parser.
+        """
+        temperature = temperature or self.temperature
+        if temperature is None:
+            return None
+        found = self._scored(words, tags, constraints)
+        return None if isinstance(found, Parse) else found.posterior(temperature)
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Return the log probability and the rules of a normalized tree of the sentence.
+
+        tags: the tags that the sentence would be parsed under; None: the tree's own. If a word has several tags, the
+        tree's is used if it is among them, otherwise the first. What the tree needs is not pruned. Raises ValueError
+        if the tree has other words.
+        """
+
+        def scored(given: Tags, steps: Sequence[Step]) -> ScoredChart | None:
+            with self._lock:
+                return (
+                    self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
+                    if len(words) <= MAX_WORDS
+                    else None
+                )
+
+        return score_given_tree(self.model, self.config.markovization, words, tags, tree, scored)
+
+    def with_search(self, **settings: object) -> ChartParser:
+        """Return a parser with the same model and other search settings (decoding, threshold ...)."""
+        return ChartParser(self.model, self.config.with_search(**settings), self.temperature)
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes, without its clusters if its tagger stores the same ones."""
+        content: dict[str, Any] = {
+            "config": self.config.to_dict(),
+            "model": self.model.to_dict(),
+            "temperature": self.temperature,
+        }
+        if self.clusters and with_clusters:
+            content["clusters"] = self.clusters.to_bytes()
+        return srsly.msgpack_dumps(content)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> ChartParser:
+        """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = ChartConfig.from_dict(content["config"])
+            if "clusters" in content:
+                clusters = Clusters.from_bytes(content["clusters"])
+            elif not config.clusters:
+                clusters = None
+            elif not clusters:
+                raise ModelError("the parser's word clusters are missing: copy the model again or train a new one")
+            temperature = content["temperature"]
+            if temperature is not None and not temperature > 0:
+                raise ValueError(f"a temperature of {temperature}")
+            return cls(ChartModel.from_dict(content["model"], config, clusters), config, temperature)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are not a chart parser: {error}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def _scored(self, words: Sequence[str], tags: Tags | None, constraints: Constraints) -> ScoredChart | Parse:
+        """Return the chart of a sentence, or its only tree if there is none."""
+        check_sentence(words, tags)
+        sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
+        wanted = checked_constraints(constraints, len(words))
+        if len(words) > MAX_WORDS:
+            return self._parse_pieces(sentence, wanted)
+        with self._lock:
+            if self._last is None or self._last[0] != (sentence, wanted):
+                found = self._chart(sentence, wanted)
+                if found is None:
+                    return self._flat(sentence, wanted)
+                self._last = (sentence, wanted), found
+            return self._last[1]
+
+    def _chart(
+        self, sentence: ChartSentence, constraints: Sequence[Constraint], gold: Sequence[Step] = ()
+    ) -> ScoredChart | None:
+        """Return the chart of a sentence with scores, None if there is none; `gold` are rules that are not pruned."""
+        n_skipped, edges = N_SKIPPED[self.config.pruning], self.model.edges
+        masks: Sequence[Any] = ()
+        if n_skipped is not None:
+            masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)[n_skipped:]
+        chart = self._builder.build(sentence.tags, constraints, masks)
+        if not chart.forest:
+            return None
+        return ScoredChart(sentence, chart, edges.scores(sentence, chart.forest), edges.grammar, self._labels)
+
+    def _flat(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
+        tags = [tag or self.tags[0] for tag in sentence.tags]
+        tree = flat_tree(sentence.words, tags)
+        return Parse(tree, 0.0, "flat", long_sentences.unmet(constraints, tree))
+
+    def _parse_pieces(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
+        """Return the trees of a long sentence's pieces side by side; the score is the sum of theirs."""
+        parses = [
+            self.parse(
+                sentence.words[start:end], sentence.tags[start:end], long_sentences.within(constraints, start, end)
+            )
+            for start, end in long_sentences.pieces(sentence.words, MAX_WORDS)
+        ]
+        tree = long_sentences.joined([parse.tree for parse in parses])
+        score = sum(parse.score for parse in parses)
+        return Parse(tree, score, "relaxed", long_sentences.unmet(constraints, tree))

@@ -1,0 +1,59 @@
+"""Sentences that are too long for one chart: their pieces, and the tree over these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.labels import ROOT
+from spacy_incparse.trees.tree import Tree
+
+
+def pieces(words: Sequence[str], max_words: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of pieces with `max_words` at most, cut after punctuation where that is possible."""
+    start = 0
+    while len(words) - start > max_words:
+        end = start + max_words
+        marks = (place for place in range(end, start + max_words // 2, -1) if _is_mark(words[place - 1]))
+        end = next(marks, end)
+        yield start, end
+        start = end
+    yield start, len(words)
+
+
+def _is_mark(word: str) -> bool:
+    return not any(character.isalnum() for character in word)
+
+
+def within(constraints: Sequence[Constraint], start: int, end: int) -> list[Constraint]:
+    """Return the constraints on a piece, relative to its first word."""
+    return [
+        constraint._replace(start=constraint.start - start, end=constraint.end - start)
+        for constraint in constraints
+        if start <= constraint.start and constraint.end <= end and constraint.label != ROOT
+    ]
+
+
+def joined(trees: Sequence[Tree]) -> Tree:
+    """Return the phrases of the trees of pieces side by side under one root."""
+    builder = TreeBuilder()
+    builder.open(ROOT)
+    for tree in trees:
+        for child in tree.children:
+            builder.subtree(child)
+    builder.close()
+    return builder.finish()
+
+
+def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ...]:
+    """Return the constraints that a tree does not satisfy. Its root satisfies a required phrase."""
+    root, *phrases = tree.spans() if constraints else [()]
+    labelled, unlabelled = set(phrases), {phrase[1:] for phrase in phrases}
+
+    def is_there(constraint: Constraint) -> bool:
+        span, label = constraint[:2], constraint.label
+        at_root = root[1:] == span and (label == ROOT or (label is None and constraint.is_required))
+        return at_root or (span in unlabelled if label is None else (label, *span) in labelled)
+
+    return tuple(constraint for constraint in constraints if is_there(constraint) != constraint.is_required)

@@ -1,0 +1,141 @@
+"""`train --config neural`: a neural parser, trained by spaCy from the config in `configs/`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from confection import Config
+
+NAME = "neural"  # for --config
+NO_ENCODER = "none"
+BEST = "model-best"
+WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
+
+
+def train_neural(
+    trees: Sequence[Tree],
+    dev: Sequence[Tree],
+    out_dir: Path,
+    *,
+    encoder: str | None = None,
+    lang: str | None = None,
+    heads: Path | None = None,
+    max_epochs: int | None = None,
+    seed: int | None = None,
+    gpu: int = -1,
+    description: str = "",
+) -> None:
+    """Train on normalized trees with spaCy's training loop, which prints a table, and keep the best in `out_dir`.
+
+    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. gpu: the number of
+    one, -1 for a CPU. Raises ConfigError for wrong settings, before anything is written.
+    """
+    from spacy.cli._util import setup_gpu
+    from spacy.training.initialize import init_nlp
+    from spacy.training.loop import train
+
+    config = neural_config(encoder=encoder, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed)
+    n_words = sum(len(tree.words) for tree in trees)
+    corpora = out_dir / "corpora"
+    corpora.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, found in (("train", trees), ("dev", dev)):
+            path = corpora / f"{name}.mrg"
+            path.write_text("".join(f"{tree}\n" for tree in found), encoding="utf8")
+            config["paths"][name] = str(path)
+        _set_steps(config, n_words, len(trees))
+        setup_gpu(gpu, silent=True)
+        nlp = init_nlp(config, use_gpu=gpu)
+        nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
+        train(nlp, out_dir, use_gpu=gpu, stdout=sys.stdout, stderr=sys.stderr)
+    finally:
+        shutil.rmtree(corpora, ignore_errors=True)
+    shutil.rmtree(out_dir / "model-last", ignore_errors=True)
+
+
+def neural_config(
+    *,
+    encoder: str | None = None,
+    lang: str | None = None,
+    heads: Path | None = None,
+    max_epochs: int | None = None,
+    seed: int | None = None,
+) -> Config:
+    """Return the config of a training run. Raises ConfigError or ModelError for wrong settings."""
+    from spacy.util import load_config
+
+    is_pretrained = encoder not in (None, NO_ENCODER)
+    config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_pretrained else "neural.cfg"))
+    if is_pretrained:
+        _check_transformers()
+        _set_encoder(config, str(encoder))
+    if lang is not None:
+        config["nlp"]["lang"] = lang
+    if heads is not None:
+        config["components"]["incparse_chart"]["heads"] = str(heads)
+    if max_epochs is not None:
+        config["training"]["max_epochs"] = max_epochs
+    if seed is not None:
+        config["system"]["seed"] = seed
+    return config
+
+
+def refuse(**given: Any) -> None:
+    """Raise IncparseError if an option is given that a neural parser does not have."""
+    for name, value in given.items():
+        if value:
+            option = f"--{name.replace('_', '-')}"
+            raise IncparseError(f"{option} cannot be used with --config neural, which trains from the beginning")
+
+
+def check_encoder_option(config: str, encoder: str | None) -> None:
+    """Raise IncparseError if an encoder is given to a parser that has none."""
+    if encoder is not None and config != NAME:
+        raise IncparseError(f"--encoder is for --config neural; a parser of the kind {config!r} has no encoder")
+
+
+def report_best(out_dir: Path) -> None:
+    """Say where the pipeline is. Raises IncparseError if no evaluation was good enough to keep one."""
+    if not (out_dir / BEST).exists():
+        raise IncparseError(f"{out_dir}: no pipeline was kept: train longer")
+    typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def _set_encoder(config: Config, folder: str) -> None:
+    from spacy_incparse.pipeline.encoder_folder import encoder_sizes
+
+    sizes = encoder_sizes(folder)
+    config["paths"]["encoder"] = folder
+    model = config["components"]["transformer"]["model"]
+    model.update(sizes)
+    window = min(model["with_spans"]["window"], sizes["model_max_length"])
+    model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
+    config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+
+
+def _set_steps(config: Config, n_words: int, n_trees: int) -> None:
+    """Evaluate about once a pass, and let a learning rate that falls reach 0 at the end."""
+    training = config["training"]
+    steps = max(1, round(n_words / training["batcher"]["size"]))
+    training["eval_frequency"] = steps
+    rate = training["optimizer"]["learn_rate"]
+    if isinstance(rate, dict):
+        rate["total_steps"] = steps * training["max_epochs"]
+        rate["warmup_steps"] = max(1, round(WARM_UP * rate["total_steps"]))
+
+
+def _check_transformers() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("spacy_curated_transformers") is None:
+        raise ConfigError('an encoder needs more packages: pip install "spacy-incparse[transformers]"')

@@ -1,0 +1,1 @@
+"""Parsers of several kinds combined: the tree of the highest expected F over all of them."""

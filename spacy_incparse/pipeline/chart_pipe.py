@@ -1,0 +1,402 @@
+"""The component `incparse_chart`, which parses with a neural model on any layer of word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, set_dropout_rate
+
+from spacy_incparse.documents.confidences import forget_confidences
+from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.parsers.protocol import Session
+from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
+from spacy_incparse.pipeline.chart_decoder import ChartDecoder, VectorSentence, tokens_of
+from spacy_incparse.pipeline.parser_pipe import IncParser
+from spacy_incparse.pipeline.parser_training import gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.settings import check_number, check_range
+from spacy_incparse.training.training_settings import head_rules
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.chart.chain_labels import Chain
+    from spacy_incparse.pipeline.span_head import SpanScores
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy_incparse.SpanScorer.v1"
+hidden_width = 256
+
+[model.tok2vec]
+@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 96
+depth = 4
+embed_size = 2000
+window_size = 1
+maxout_pieces = 3
+subword_features = true
+"""
+LOSS_NAMES = ("crf", "local", "max-margin")
+MAX_CALIBRATED = 200  # sentences: enough for one number
+N_SAMPLE = 10  # examples that the model is initialized with
+DEFAULT_CONFIG: dict[str, Any] = {
+    "model": Config().from_str(DEFAULT_MODEL)["model"],
+    "tags": "own",
+    "set_tags": False,
+    "spans_key": None,
+    "required_key": None,
+    "forbidden_key": None,
+    "nbest": 0,
+    "noun_chunks": False,
+    "search": {},
+    "heads": None,
+    "loss": "crf",
+    "tag_weight": 1.0,
+    "learn_rate_scale": 1.0,
+    "max_length": 400,
+    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
+}
+
+
+@Language.factory(
+    "incparse_chart",
+    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"],
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+)
+def make_incparse_chart(
+    nlp: Language,
+    name: str,
+    model: Model,
+    tags: str,
+    set_tags: bool,
+    spans_key: str | None,
+    required_key: str | None,
+    forbidden_key: str | None,
+    nbest: int,
+    noun_chunks: bool,
+    search: dict[str, Any],
+    heads: str | None,
+    loss: str,
+    tag_weight: float,
+    learn_rate_scale: float,
+    max_length: int,
+    scorer: Callable | None,
+) -> IncParserChart:
+    """Create the component.
+
+    model: the model, see `spacy_incparse.SpanScorer.v1`.
+    tags, set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`. Own tags are those of
+        the model; with "doc", token.tag_ is in the trees where there is one, but the model does not look at it.
+    search: settings of `SpanSearch`.
+    heads: "en", "any", or the path of a table; None: that of the language.
+    loss: "crf", "max-margin" or "local", see `chart/span_losses.py`; only used in training.
+    tag_weight: the weight of the tags' loss in training.
+    learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
+        change slowly.
+    max_length: longer sentences are left out in training and parsed in pieces of so many words.
+    scorer: as in every spaCy component.
+    """
+    return IncParserChart(
+        nlp.vocab,
+        model,
+        name,
+        tags=tags,
+        set_tags=set_tags,
+        spans_key=spans_key,
+        required_key=required_key,
+        forbidden_key=forbidden_key,
+        nbest=nbest,
+        noun_chunks=noun_chunks,
+        search=search,
+        heads=head_rules(heads, nlp.lang or "xx"),
+        loss=loss,
+        tag_weight=tag_weight,
+        learn_rate_scale=learn_rate_scale,
+        max_length=max_length,
+        scorer=scorer,
+    )
+
+
+class IncParserChart(IncParser):
+    """A constituency parser with a neural model. See `make_incparse_chart` for all settings.
+
+    In addition to what `IncParser` stores, `cfg` has the labels and tags, the head rules and the temperature.
+    """
+
+    model: Any
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "incparse_chart",
+        *,
+        heads: HeadRules | None = None,
+        loss: str = "crf",
+        tag_weight: float = 1.0,
+        learn_rate_scale: float = 1.0,
+        max_length: int = 400,
+        scorer: Callable | None = const_score,
+        **settings: Any,
+    ):
+        if loss not in LOSS_NAMES:
+            raise ConfigError(f"{name}: loss = {loss!r} must be one of {', '.join(LOSS_NAMES)}")
+        check_range("tag_weight", tag_weight, 0, 1e6)
+        check_range("learn_rate_scale", learn_rate_scale, 0, 1e6)
+        check_number("max_length", max_length, 1, 5000)
+        self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
+        self.max_length = max_length
+        self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
+        super().__init__(vocab, model, name, scorer=scorer, **settings)  # type: ignore[arg-type]
+        rules = HeadRules.from_name("any") if heads is None else heads
+        self.cfg.update(chains=[], tags=[], heads=rules.to_dict(), temperature=None)
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """The search settings that differ from the defaults; a new dict can be assigned at any time."""
+        return MappingProxyType(self._search)
+
+    @search.setter
+    def search(self, search: Mapping[str, Any]) -> None:
+        from spacy_incparse.chart.span_search import SpanSearch
+
+        SpanSearch().with_search(**search)
+        self._search, self._decoder = dict(search), None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that the model can assign, sorted; () before training."""
+        return tuple(sorted({label for chain in self.cfg["chains"] for label in chain}))
+
+    @property
+    def label_data(self) -> dict[str, list]:
+        """The labels, each all phrases over the same words, and the tags, for `spacy init labels`."""
+        return {"labels": self.cfg["chains"], "tags": self.cfg["tags"]}
+
+    @property
+    def decoder(self) -> ChartDecoder:
+        """The parser with the model. Raises IncparseError if it is not trained."""
+        from spacy_incparse.chart.span_parser import SpanParser
+        from spacy_incparse.pipeline.span_scorer import ModelScorer
+
+        if not isinstance(self._decoder, ChartDecoder):
+            if not self._is_initialized:
+                raise IncparseError(
+                    f"the component {self.name!r} has no weights yet: load a whole pipeline with spacy.load(path), or "
+                    f"train it (`spacy-incparse train --config neural`, or nlp.initialize() and `spacy train`)"
+                )
+            scorer = ModelScorer(self.model)
+            chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
+            heads = HeadRules.from_dict(self.cfg["heads"])
+            parser = SpanParser(scorer, chains, self.cfg["tags"], heads, temperature=self.cfg["temperature"])
+            self._decoder = ChartDecoder(parser, scorer, self._search, self.nbest, self.max_length)
+        return self._decoder
+
+    def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
+        """Return the sentences of a Doc with their constraints and the vectors of their words."""
+        return self._with_vectors([doc], [super().sentences_of(doc, texts)])
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc."""
+        sentence = super().with_constraints(doc, sentence)
+        tokens = tokens_of(doc, sentence)
+        if tokens is None or not self._is_initialized:
+            return sentence
+        if doc not in self._vectors:
+            self._vectors.clear()
+            self._vectors[doc] = self.model.get_ref("tok2vec").predict([doc])[0]
+        return VectorSentence.of(sentence, self._vectors[doc][list(tokens)])
+
+    def start(self) -> Session:
+        """Raise IncparseError: the model only reads whole sentences."""
+        return self.decoder.parser.start()
+
+    def add_label(self, label: str) -> int:
+        """Add a phrase label before training; return 1, or 0 if it is known.
+
+        Raises IncparseError if the model is trained: it has an output for each label.
+        """
+        if label in self.labels:
+            return 0
+        if self._is_initialized:
+            raise IncparseError(f"the label {label!r} cannot be added to the trained component {self.name!r}")
+        self.cfg["chains"].append([label])
+        return 1
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
+        """Return the sentences of each Doc with their trees, without modifying the Docs."""
+        docs, decoder = list(docs), self.decoder
+        if not all(has_sentence_bounds(doc) for doc in docs):
+            self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
+        self._vectors.clear()
+        texts = Texts(self.vocab.strings)
+        by_doc = [super(IncParserChart, self).sentences_of(d, texts if d.vocab is self.vocab else None) for d in docs]
+        sentences = self._with_vectors(docs, by_doc)
+        use_given_tags = self.tags == "doc"
+        parsed = iter(annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags))
+        return [list(islice(parsed, len(group))) for group in by_doc]
+
+    def initialize(  # type: ignore[override]
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list] | None = None,
+    ) -> None:
+        """Read the labels and tags from all examples, or take them from `labels`, and initialize the model.
+
+        Raises IncparseError if no example has a tree.
+        """
+        from spacy_incparse.chart.chain_labels import chains_of
+        from spacy_incparse.pipeline.span_head import set_outputs
+        from spacy_incparse.pipeline.span_scorer import CutDocs
+
+        if labels is None:
+            trees = gold_trees(get_examples())
+            found = {*chains_of(trees), *map(tuple, self.cfg["chains"])} if trees else ()
+            labels = {"labels": sorted(found), "tags": sorted({tag for tree in trees for tag in tree.tags})}
+        if not labels["labels"]:
+            raise IncparseError(
+                f"the component {self.name!r} found no gold trees to learn from: read the treebank with "
+                f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
+            )
+        self.cfg.update(chains=list(map(list, labels["labels"])), tags=list(labels["tags"]), temperature=None)
+        set_outputs(self.model.get_ref("head"), len(self.cfg["chains"]), len(self.cfg["tags"]))
+        docs = [example.x for example in islice(get_examples(), N_SAMPLE)]
+        self.model.initialize(X=CutDocs(docs, [[] for _ in docs]))
+        self._forget()
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the gold trees of a batch. The loss is the sum of the losses of its sentences.
+
+        Sentences with more than `max_length` words are left out.
+        """
+        from spacy_incparse.pipeline.chart_training import gold_batch
+
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "IncParserChart.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        if not self._is_initialized:
+            raise IncparseError(f"the component {self.name!r} is not initialized: call nlp.initialize() first")
+        self._forget()
+        set_dropout_rate(self.model, drop)
+        # Without a tree there are still Docs: other components may share the layer, and it waits for all gradients.
+        scores, backprop = self.model.begin_update(gold_batch(examples, self.max_length).docs)
+        loss, gradient = self.get_loss(examples, scores)
+        backprop(gradient)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
+        """Return the loss of the model's scores for a batch, and its derivatives by them."""
+        from spacy_incparse.chart.span_losses import LOSSES
+        from spacy_incparse.pipeline.chart_training import ChartLoss, gold_batch
+
+        trees = gold_batch(examples, self.max_length).trees
+        chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
+        return ChartLoss(LOSSES[self.loss], chains, self.cfg["tags"], self.tag_weight)(trees, scores, self.model.ops)
+
+    def finish_update(self, sgd: Any) -> None:
+        """Update the weights with the gradients since the last call."""
+        self.model.get_ref("head").finish_update(partial(sgd, lr_scale=self.learn_rate_scale))
+        self.model.get_ref("tok2vec").finish_update(sgd)
+        self._forget()
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Use other weights, such as averages, within the context."""
+        with self.model.use_params(params):
+            yield
+
+    def calibrate(self, examples: Iterable[Example]) -> float | None:
+        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
+
+        Return the temperature, which is saved with the component; or None, without changing anything, if no example has
+        a gold tree.
+        """
+        from spacy_incparse.training.temperature import fit_temperature
+
+        gold = list(islice(self._gold(examples), MAX_CALIBRATED))
+        tags = [self.tags_for(sentence) for _, sentence in gold]
+        temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
+        if temperature is not None:
+            self.cfg["temperature"] = temperature
+            self._forget()
+            forget_confidences()
+        return temperature
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserChart:
+        """Load the component from a folder. Raises ModelError if that fails."""
+        super().from_disk(path, exclude=exclude)
+        self._forget()
+        return self
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParserChart:
+        """Load the component from bytes."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._forget()
+        return self
+
+    @property
+    def _is_initialized(self) -> bool:
+        return bool(self.model.get_ref("head").has_param("gain"))
+
+    def _forget(self) -> None:
+        """Forget what depends on the weights."""
+        self._decoder = None
+        self._vectors.clear()
+
+    def _with_vectors(self, docs: Sequence[Doc], by_doc: Sequence[Sequence[Sentence]]) -> list[Sentence]:
+        """Return the sentences of all Docs with the vectors of their words; all Docs are read at once."""
+        from spacy_incparse.pipeline.span_scorer import CutDocs, cut_vectors
+
+        if not any(by_doc):
+            return []
+        self.decoder  # noqa: B018  # raises its error if there are no weights
+        given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
+        vectors = iter(cut_vectors(self.model, given))
+        return [VectorSentence.of(sentence, next(vectors)) for group in by_doc for sentence in group]
+
+    def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences."""
+        for example in examples:
+            for tree, sentence in gold_with_sentences([example]):
+                yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
+
+    def __reduce__(self):
+        function, arguments = super().__reduce__()
+        kept = {name: value for name, value in arguments[-1].items() if name != "_vectors"}  # it has references to Docs
+        return _unpickle, (function, (*arguments[:-1], kept), self.cfg)
+
+
+def _unpickle(function: Callable[..., IncParserChart], arguments: tuple, cfg: dict[str, Any]) -> IncParserChart:
+    component = function(*arguments)
+    component.cfg.update(cfg)
+    return component

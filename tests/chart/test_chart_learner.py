@@ -1,0 +1,157 @@
+"""A chart parser in training: what it reads off a treebank, and its place in the training loop and in a pipeline."""
+
+from pathlib import Path
+
+import pytest
+
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.chart_learner import ChartLearner
+from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+
+ASSETS = Path(__file__).parents[2] / "assets"
+HEADS = HeadRules.from_name("en")
+SMALL = {"pruning_folds": 2, "pruner": "pcfg", "pruning_thresholds": [1e-4]}
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(ASSETS / "sample-train.mrg")[:120]
+
+
+@pytest.fixture(scope="module")
+def dev():
+    return read_treebank(ASSETS / "sample-dev.mrg")[:20]
+
+
+def learner_of(trees, **settings):
+    return ChartLearner(trees, [tree.tags for tree in trees], ChartConfig(**(SMALL | settings)), HEADS)
+
+
+def run(trees, state_dir=None, *, max_epochs=2, dev=(), **more):
+    """Train; give the reports, and the parser of each pass as bytes."""
+    reports, models = [], []
+
+    def note(report, tagger, parser):
+        reports.append(report)
+        models.append(parser.to_bytes())
+
+    config = ChartConfig(**(SMALL | more.pop("settings", {})))
+    train_parser(
+        trees, dev, config=config, heads=HEADS, n_folds=2, tagger_settings={"n_epochs": 2}, max_epochs=max_epochs,
+        seed=3, state_dir=state_dir, on_pass=note, **more,
+    )  # fmt: skip
+    return reports, models
+
+
+def pruners_of(trees, n_folds):
+    config = ChartConfig(pruning_folds=n_folds, pruner="pcfg", pruning_thresholds=[1e-4])
+    return TrainingPruners(trees, [tree.tags for tree in trees], learner_of(trees).grammar, config, HEADS)
+
+
+def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees):
+    pruners = pruners_of(trees, 3)
+    assert pruners.of(trees[0].words) is pruners.of(trees[1].words)
+    assert pruners.of(trees[0].words) is not pruners.of(trees[-1].words)
+    assert pruners.of(["unseen"]) is pruners.final
+    n_words = sum(len(tree.words) for tree in trees)
+    counts = [pruners.of(tree.words).model.grammar for tree in trees]
+    for grammar in (counts[0], counts[-1]):
+        assert 0 < grammar.counts[grammar.first_lexical : grammar.first_root].sum() < n_words
+    alone = pruners_of(trees, 0)
+    assert alone.of(trees[0].words) is alone.final
+
+
+@pytest.mark.parametrize("pruner", ["pcfg", "spans"])
+def test_gold_trees_are_in_their_forests(trees, pruner):
+    learner = learner_of(trees, pruning_thresholds=[0.5], pruner=pruner)
+    for tree in trees[:30]:
+        example = learner.encode(tree.words, tree.tags, tree)
+        found = learner._build(example)
+        assert found.forest.find(learner.grammar.steps(example.arrays)) is not None
+
+
+def test_long_sentences_are_left_out(trees):
+    learner = learner_of(trees, max_length=8)
+    short = [tree for tree in trees if len(tree.words) <= 8]
+    assert learner.grammar.counts[learner.grammar.first_root :].sum() == len(short)
+    long = next(tree for tree in trees if len(tree.words) > 8)
+    assert learner.encode(long.words, long.tags, long) is None
+    assert learner.learn(None) == 0
+    with pytest.raises(IncparseError, match="raise max_length"):
+        learner_of(trees, max_length=1)
+
+
+def test_the_right_tag_of_several_is_learned(trees):
+    tree = trees[0]
+    tags = [[("XX", 0.0), (tag, 1.0)] for tag in tree.tags]
+    learner = ChartLearner(trees, [tags, *(one.tags for one in trees[1:])], ChartConfig(**SMALL, n_tags=2), HEADS)
+    assert "XX" not in learner.grammar.tags
+    tags = ["XX", *tree.tags[1:]]
+    learner = ChartLearner(trees, [tags, *(one.tags for one in trees[1:])], ChartConfig(**SMALL), HEADS)
+    assert "XX" in learner.grammar.tags
+    assert set(learner.parser().tags) == set(learner.grammar.tags)
+    for row in (tags, tree.tags):
+        assert learner.grammar.steps(learner.encode(tree.words, row, tree).arrays) is not None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"branching": "head", "horizontal": 1, "vertical": 1, "anchor": True},
+        {"branching": "left", "collapse_unaries": True},
+        {"vertical": 1, "annotate_tags": True, "head_tag_labels": ["VP"], "relaxed_rules": True},
+        {"close_unaries": True, "n_tags": 0},
+        {"n_tags": 3, "max_length": 20},
+    ],
+)
+def test_grammars(trees, dev, settings):
+    reports, models = run(trees, dev=dev, settings={"learner": "pcfg"} | settings, max_epochs=1)
+    assert reports[0].scores["const_f"] > 0.45
+    assert models[0] == run(trees, dev=dev, settings={"learner": "pcfg"} | settings, max_epochs=1)[1][0]
+
+
+def test_a_pcfg_learns_something(trees, dev):
+    parser = learner_of(trees, learner="pcfg").parser()
+    parses = parser.parse_batch([(tree.words, tree.tags) for tree in dev])
+    assert score_trees(dev, [parse.tree for parse in parses]).to_dict()["const_f"] > 0.6
+
+
+def test_a_crf_learns_more(trees, dev):
+    reports, _ = run(trees, dev=dev, settings={"learner": "crf", "table_bits": 16}, max_epochs=3)
+    pcfg, _ = run(trees, dev=dev, settings={"learner": "pcfg"}, max_epochs=1)
+    assert reports[-1].scores["const_f"] > pcfg[0].scores["const_f"] + 0.03
+    assert reports[0].n_updates == len(trees)
+
+
+@pytest.mark.parametrize("settings", [{}, {"batch_size": 7, "l2": 0.1, "max_length": 12, "step_halved_after": 2.0}])
+def test_a_resumed_run_gives_the_same_models(trees, tmp_path, settings):
+    settings = settings | {"table_bits": 14}
+    _, models = run(trees, max_epochs=3, settings=settings)
+
+    def stop(what, done, total):
+        if what == "pass 2" and done > 50:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(trees, tmp_path, max_epochs=3, settings=settings, progress=stop)
+    reports, resumed = run(trees, tmp_path, max_epochs=3, settings=settings, resume=True)
+    assert [report.number for report in reports] == [2, 3]
+    assert resumed == models[1:]
+
+
+def test_forests_are_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
+    _, models = run(trees[:40], settings={"table_bits": 14})
+    monkeypatch.setattr("spacy_incparse.chart.chart_learner.MAX_KEPT_EDGES", 1000)
+    assert run(trees[:40], settings={"table_bits": 14})[1] == models
+
+
+def test_features_as_data(trees):
+    own = {"rule": ["-> rule"], "span": ["T[i] T[j-1] -> rule"]}
+    _, models = run(trees[:40], settings={"features": own, "table_bits": 14})
+    assert len(models) == 2
+    assert models[0] != models[1]

@@ -1,0 +1,239 @@
+"""A chart parser against all trees of small charts, its settings, and its storage."""
+
+import pickle
+from itertools import pairwise
+from math import exp, fsum
+
+import pytest
+import srsly
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.chart_learner import ChartLearner
+from spacy_incparse.chart.chart_parser import MAX_WORDS, ChartParser
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.trees.tree import Tree
+from tests.chart.grammars import HEADS, TREEBANKS
+
+PP = "(TOP (S (NP (DT the) (NN owl)) (VP (VBD saw) (NP (NP (DT a) (NN mouse)) (PP (IN in) (NP (NN grass)))))))"
+LOW = "(TOP (S (NP (NN rain)) (VP (VBD fell) (PP (IN on) (NP (NN grass))))))"
+HIGH = "(TOP (S (NP (NN rain)) (VP (VBD hit) (NP (NN grass)) (PP (IN on) (NP (NN hills))))))"
+WORDS = ("an", "owl", "saw", "rain", "on", "grass", "in", "summer")
+TAGS = ("DT", "NN", "VBD", "NN", "IN", "NN", "IN", "NN")
+
+
+def parser_of(trees, **settings):
+    settings = {"learner": "pcfg", "pruner": "pcfg", "pruning_folds": 0, "pruning_thresholds": [0.0]} | settings
+    return ChartLearner(trees, [tree.tags for tree in trees], ChartConfig(**settings), HEADS).parser()
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return [Tree.from_string(text) for text in (PP, PP, LOW, HIGH)]
+
+
+@pytest.fixture(scope="module")
+def parser(trees):
+    return parser_of(trees)
+
+
+@settings(deadline=None, max_examples=25)
+@given(TREEBANKS, st.data())
+def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
+    parser = parser_of(trees, vertical=data.draw(st.integers(0, 1)))
+    tree = data.draw(st.sampled_from(trees))
+    parses = parser.nbest(tree.words, tree.tags, 1000)
+    if len(parses) == 1000 or parses[0].source != "chart":
+        return
+    assert len({parse.tree for parse in parses}) == len(parses)
+    assert all(better.score >= worse.score for better, worse in pairwise(parses))
+    assert fsum(exp(parse.score) for parse in parses) == pytest.approx(1)
+    posterior = parser.posterior(tree.words, tree.tags)
+    for phrase, probability in posterior.phrases.items():
+        expected = fsum(exp(parse.score) * parse.tree.spans().count(phrase) for parse in parses)
+        assert probability == pytest.approx(min(expected, 1.0), abs=1e-6)
+    assert posterior.of_score(parses[0].score) == pytest.approx(exp(parses[0].score))
+
+
+@settings(deadline=None, max_examples=25)
+@given(TREEBANKS, st.data())
+def test_a_tree_has_the_score_that_the_parser_gives_it(trees, data):
+    parser = parser_of(trees)
+    tree = data.draw(st.sampled_from(trees))
+    for parse in parser.nbest(tree.words, tree.tags, 20):
+        if parse.source == "chart":
+            scored = parser.score(tree.words, tree.tags, parse.tree)
+            assert (scored.score, scored.is_derived, scored.tree) == (parse.score, True, parse.tree)
+    scored = parser.score(tree.words, None, tree)
+    assert scored.is_derived
+    assert scored.score <= 0
+
+
+def test_decodings(parser):
+    best = parser.with_search(decoding="viterbi").parse(WORDS, TAGS)
+    assert best == parser.nbest(WORDS, TAGS, 1)[0]
+    shallow = parser.with_search(threshold=1.0).parse(WORDS, TAGS)
+    deep = parser.with_search(threshold=0.0).parse(WORDS, TAGS)
+    assert len(shallow.tree.spans()) < len(deep.tree.spans())
+    assert parser.with_search(decoding="max_rule").parse(WORDS, TAGS).tree.words == WORDS
+    assert not parser.answers_with_best
+    assert parser.with_search(decoding="viterbi").answers_with_best
+
+
+def test_the_tree_of_the_best_expected_f_has_the_highest_gain(parser):
+    threshold = parser.config.threshold
+    phrases = parser.posterior(WORDS, TAGS).phrases
+
+    def gain(parse):
+        return fsum(phrases.get(phrase, 0.0) - threshold for phrase in parse.tree.spans()[1:])
+
+    best = max(map(gain, parser.nbest(WORDS, TAGS, 1000)))
+    assert gain(parser.parse(WORDS, TAGS)) == pytest.approx(best)
+
+
+def test_scores_of_decoded_trees_are_those_of_the_list(parser):
+    scores = {parse.tree: parse.score for parse in parser.nbest(WORDS, TAGS, 100)}
+    parse = parser.parse(WORDS, TAGS)
+    assert scores[parse.tree] == parse.score
+    assert parse.source == "chart"
+
+
+def test_a_temperature_flattens_probabilities(parser):
+    hot = ChartParser(parser.model, parser.config, 4.0)
+    parses = parser.nbest(WORDS, TAGS, 1000)
+    posterior = hot.posterior(WORDS, TAGS)
+    total = fsum(exp(parse.score / 4) for parse in parses)
+    assert posterior.of_score(parses[0].score) == pytest.approx(exp(parses[0].score / 4) / total)
+    assert ChartParser(parser.model, parser.config).posterior(WORDS, TAGS) is None
+
+
+def test_batches_are_what_single_sentences_are(parser, trees):
+    sentences = [(tree.words, tree.tags) for tree in trees] + [(WORDS, TAGS, [(3, 6)])]
+    assert parser.parse_batch(sentences) == [parser.parse(*sentence) for sentence in sentences]
+
+
+@pytest.mark.parametrize("constraint", [(3, 6, "NP"), (3, 6, "NP", False), (4, 8, None, False), (0, 8, "S")])
+def test_constraints(parser, constraint):
+    for parse in [parser.parse(WORDS, TAGS, [constraint]), *parser.nbest(WORDS, TAGS, 5, [constraint])]:
+        wanted = Constraint(*constraint)
+        found = [phrase for phrase in parse.tree.spans()[1:] if phrase[1:] == wanted[:2]]
+        found = [phrase for phrase in found if wanted.label in (None, phrase[0])]
+        assert bool(found) == wanted.is_required
+        assert parse.unmet == ()
+
+
+def test_constraints_that_cannot_be_met_are_told(parser):
+    parse = parser.parse(WORDS, TAGS, [(3, 6, "NP"), (5, 8, "NP"), (0, 2, "XX")])
+    assert parse.unmet == (Constraint(5, 8, "NP"), Constraint(0, 2, "XX"))
+    with pytest.raises(ConfigError, match="outside the sentence"):
+        parser.parse(WORDS, TAGS, [(0, 9)])
+
+
+def test_wrong_sentences_are_told(parser):
+    for words, tags in ((), ()), (WORDS, TAGS[1:]):
+        with pytest.raises(ValueError, match="needs words and one tag per word"):
+            parser.parse(words, tags)
+    with pytest.raises(ValueError, match="has to be 1 or more"):
+        parser.nbest(WORDS, TAGS, 0)
+    with pytest.raises(IncparseError, match="only parses whole sentences"):
+        parser.start()
+
+
+def test_words_choose_among_tags(trees):
+    parser = parser_of(trees, n_tags=0)
+    assert parser.tag_request is None
+    assert not parser.needs_tags
+    assert parser.parse(("the", "owl", "saw", "grass")).tree.tags == ("DT", "NN", "VBD", "NN")
+    some = [[("NN", 0.0), ("DT", 3.0)], "NN", "VBD", None]
+    assert parser.parse(("the", "owl", "saw", "grass"), some).tree.tags == ("DT", "NN", "VBD", "NN")
+
+
+def test_unknown_tags_are_kept(parser):
+    parse = parser.parse(("the", "owl", "saw", "it"), ("DT", "NN", "VBD", "PRP"))
+    assert parse.tree.tags == ("DT", "NN", "VBD", "PRP")
+    scored = parser.score(parse.tree.words, None, parse.tree)
+    assert (scored.score, scored.is_derived) == (None, False)
+    assert scored.reason == "word 4: no tag PRP (tag)"
+
+
+def test_what_the_grammar_lacks_is_told(parser):
+    tree = Tree.from_string("(TOP (S (VP (VBD saw) (NP (NN rain)))))")
+    scored = parser.score(tree.words, tree.tags, tree)
+    assert scored.score is None
+    assert scored.reason == "words 1 to 2: no rule S -> VP (rule)"
+    assert [rule.rule for rule in scored.rules][1:3] == ["S -> VP", "VP -> =VBD NP"]
+    with pytest.raises(ValueError, match="has other words"):
+        parser.score(WORDS, None, tree)
+
+
+def test_shares_of_rules_add_up(parser):
+    parse = parser.parse(WORDS, TAGS)
+    scored = parser.score(WORDS, TAGS, parse.tree)
+    other = parser.score(WORDS, TAGS, parser.nbest(WORDS, TAGS, 3)[-1].tree)
+    gap = fsum(rule.score for rule in scored.rules) - fsum(rule.score for rule in other.rules)
+    assert gap == pytest.approx(scored.score - other.score)
+
+
+def test_a_sentence_that_no_rules_fit_is_pieced_together(trees):
+    parser = parser_of(trees)
+    parse = parser.parse(("saw", "saw"), ("VBD", "VBD"))
+    assert parse.source == "relaxed"
+    assert parse.tree.words == ("saw", "saw")
+
+
+def test_long_sentences_are_parsed_in_pieces(parser):
+    n = 2 * MAX_WORDS // len(WORDS) + 1
+    words, tags = WORDS * n, TAGS * n
+    constraints = [(3, 6, "NP"), (10, 2 * MAX_WORDS, "NP"), (0, len(words))]
+    parse = parser.parse(words, tags, constraints)
+    assert (parse.source, parse.tree.words, parse.tree.tags) == ("relaxed", words, tags)
+    assert ("NP", 3, 6) in parse.tree.spans()
+    assert parse.unmet == (Constraint(10, 2 * MAX_WORDS, "NP"),)
+    assert parser.nbest(words, tags, 3) == [parser.parse(words, tags)]
+    assert parser.posterior(words, tags) is None
+    assert parser.score(words, tags, parse.tree).score is None
+
+
+def test_it_is_stored_and_read(parser):
+    for restored in (ChartParser.from_bytes(parser.to_bytes()), pickle.loads(pickle.dumps(parser))):
+        assert restored.to_bytes() == parser.to_bytes()
+        assert restored.nbest(WORDS, TAGS, 10) == parser.nbest(WORDS, TAGS, 10)
+        assert (restored.tags, restored.labels, restored.temperature) == (parser.tags, parser.labels, 1.0)
+    words = parser_of([Tree.from_string(PP)], n_tags=0)
+    assert ChartParser.from_bytes(words.to_bytes()).parse(WORDS) == words.parse(WORDS)
+
+
+def change(data, path, value):
+    *path, last = path
+    inner = data
+    for key in path:
+        inner = inner[key]
+    inner[last] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["model", "grammar", "binary"], [1]),
+        (["model", "grammar", "states"], [3]),
+        (["model", "tags"], ["NN"]),
+        (["model", "pruner"], b""),
+        (["model", "edges"], b"\xc1"),
+        (["model", "heads"], 3),
+        (["config", "horizontal"], 7),
+        (["config", "horizontl"], 1),
+        (["temperature"], -1),
+    ],
+)
+def test_damaged_models_are_told(parser, path, value):
+    data = change(srsly.msgpack_loads(parser.to_bytes()), path, value)
+    with pytest.raises(ModelError):
+        ChartParser.from_bytes(srsly.msgpack_dumps(data))
+
+
+def test_other_bytes_are_told():
+    with pytest.raises(ModelError, match="not a chart parser"):
+        ChartParser.from_bytes(b"abc")

@@ -1,0 +1,111 @@
+"""Span classifiers learn what is in trees, leave out other states, and come back from bytes as they were."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.forest_builder import span_number
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.span_jackknife import jackknifed_masks
+from spacy_incparse.chart.tree_rules import tree_steps
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.transforms.markovize import Markovization, markovize
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
+
+SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
+SMALL = SpanClassifierSettings(
+    gate_bits=13, tree_bits=14, label_bits=12, n_epochs=8, tree_step=0.2, label_step=0.5, thresholds=(0.01, 0.001)
+)
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    return [markovize(tree.arrays, Markovization()) for tree in read_treebank(SAMPLE)[:80]]
+
+
+@pytest.fixture(scope="module")
+def tags(arrays):
+    return [[row.labels[leaf] for leaf in row.leaves] for row in arrays]
+
+
+@pytest.fixture(scope="module")
+def grammar(arrays):
+    return Grammar.from_trees(arrays)
+
+
+@pytest.fixture(scope="module")
+def classifier(arrays, tags, grammar):
+    return SpanClassifier.train(arrays, tags, grammar, SMALL)
+
+
+def test_training_sentences_keep_their_trees(arrays, tags, grammar, classifier):
+    builder, n_found, shares = ChartBuilder(grammar), 0, []
+    for row, own in zip(arrays, tags, strict=True):
+        masks = classifier.masks(own, row.words)
+        assert (masks[0].to_mask() <= masks[1].to_mask()).all()
+        forest = builder.build(own, masks=masks[:1], relax=False).forest
+        n_found += forest.find(grammar.steps(row)) is not None
+        shares.append(masks[0].to_mask().mean())
+    assert n_found > 0.9 * len(arrays)
+    assert np.mean(shares) < 0.3
+
+
+def test_the_same_seed_gives_the_same_bytes(arrays, tags, grammar, classifier):
+    assert SpanClassifier.train(arrays, tags, grammar, SMALL).to_bytes() == classifier.to_bytes()
+    assert SpanClassifier.train(arrays, tags, grammar, SMALL, seed=1).to_bytes() != classifier.to_bytes()
+
+
+def test_storage(arrays, tags, grammar, classifier):
+    other = SpanClassifier.from_bytes(classifier.to_bytes(), grammar)
+    assert other.to_bytes() == classifier.to_bytes()
+    assert other.settings == classifier.settings
+    for mask, same in zip(
+        classifier.masks(tags[3], arrays[3].words), other.masks(tags[3], arrays[3].words), strict=True
+    ):
+        np.testing.assert_array_equal(mask.to_mask(), same.to_mask())
+
+
+def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):
+    data = classifier.to_bytes()
+    with pytest.raises(ModelError, match="belongs to another grammar"):
+        SpanClassifier.from_bytes(data, sample_grammar)
+    for wrong in (b"", data[: len(data) // 2], b"\x00", data.replace(b"gate_bits", b"gate_bats")):
+        with pytest.raises(ModelError, match="damaged"):
+            SpanClassifier.from_bytes(wrong, grammar)
+
+
+@settings(max_examples=20, deadline=None)
+@given(TREEBANKS, MARKOVIZATIONS)
+def test_gold_is_never_left_out(trees, options):
+    fine = grammar_of(trees, options)
+    rows = [markovize(tree.arrays, options, HEADS) for tree in trees]
+    strict = replace(SMALL, thresholds=(1.0,))
+    classifier = SpanClassifier.train(rows, [tree.tags for tree in trees], fine, strict)
+    for tree, row in zip(trees, rows, strict=True):
+        masks = classifier.masks(tree.tags, tree.words, tree_steps(row))
+        forest = ChartBuilder(fine).build(tree.tags, masks=masks, relax=False).forest
+        assert forest.find(fine.steps(row)) is not None
+
+
+def test_jackknifed_masks(arrays, tags, grammar):
+    found = list(jackknifed_masks(arrays[:20], tags[:20], grammar, SMALL, n_folds=4))
+    other = SpanClassifier.train(arrays[5:20], tags[5:20], grammar, SMALL)
+    expected = other.masks(tags[0], arrays[0].words, tree_steps(arrays[0]))
+    np.testing.assert_array_equal(found[0].to_mask(), expected[0].to_mask())
+    assert len(found) == 20
+    with pytest.raises(ConfigError, match="at least two folds"):
+        next(jackknifed_masks(arrays[:1], tags[:1], grammar))
+
+
+def test_sentences_without_words_and_without_tags(arrays, classifier):
+    assert len(classifier.masks([])) == 0
+    n_words = len(arrays[0].words)
+    for masks in (classifier.masks([None] * n_words, arrays[0].words), classifier.masks(["NN"] * n_words)):
+        assert len(masks) == 2
+        assert masks[1].to_mask()[span_number(0, n_words)].any()

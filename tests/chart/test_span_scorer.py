@@ -1,0 +1,145 @@
+"""Compiled scores, posteriors and gradients of spans are those of their definition."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.chart.bracketings import Bracketings
+from spacy_incparse.chart.forest_builder import span_number
+from spacy_incparse.chart.span_learner import SpanLearner
+from spacy_incparse.chart.span_states import SpanStates
+from tests.reference import spans as reference
+
+FEW = settings(max_examples=30, deadline=None)
+N_LABELS, N_STATES = 5, 7
+HIGHEST, LOWEST = [0, 1, 2, 3, 4, -1, 2], [0, 1, 2, 3, 1, -1, -1]
+BITS = 6, 7, 5
+SENTENCES = st.lists(st.tuples(st.integers(1, 3), st.integers(1, 4)), min_size=1, max_size=6)
+NONE = np.zeros((0, 2), np.int32)
+
+
+def spans_of(n_words, least=1):
+    return [(i, j) for j in range(1, n_words + 1) for i in range(j) if j - i >= least]
+
+
+def learner(seed, **settings):
+    found = SpanLearner(N_LABELS, HIGHEST, LOWEST, *BITS, **{"tree_step": 0.1, "label_step": 0.1, **settings})
+    random = np.random.default_rng(seed)
+    found.load_weights(*(random.normal(0, 0.3, len(table)).astype(np.float32) for table in found.weights()))
+    return found
+
+
+def codes_of(sentence):
+    return np.array(sentence, np.uint32).reshape(-1, 2)
+
+
+@FEW
+@given(st.integers(1, 6), st.integers(0, 1000), st.sampled_from([0.3, 0.8, 1.0]))
+def test_posteriors_of_trees_without_labels(n_words, seed, share):
+    random = np.random.default_rng(seed)
+    n_spans = span_number(0, n_words + 1)
+    scores, is_open = random.normal(0, 2, n_spans).astype(np.float32), (random.random(n_spans) < share).astype(np.uint8)
+    by_span = {span: span_number(*span) for span in spans_of(n_words, 2)}
+    found = Bracketings().posteriors_of(n_words, scores, is_open)
+    expected = reference.posteriors(
+        n_words, {span: scores[k] for span, k in by_span.items()}, {span: is_open[k] for span, k in by_span.items()}
+    )
+    assert (found is None) == (expected is None)
+    for span, posterior in (expected or {}).items():
+        assert found[by_span[span]] == pytest.approx(posterior, abs=1e-5)
+
+
+def test_posteriors_of_long_sentences_are_finite():
+    n_words = 400
+    scores = np.full(span_number(0, n_words + 1), 30, np.float32)
+    found = Bracketings().posteriors_of(n_words, scores, np.ones(len(scores), np.uint8))
+    multiple = [span_number(*span) for span in spans_of(n_words, 2)]
+    assert found[multiple].sum() == pytest.approx(n_words - 1, rel=1e-3)
+
+
+def test_wrong_sizes_are_refused():
+    for n_words, n_scores, n_open in ((2, 2, 3), (2, 3, 2), (0, 0, 0)):
+        with pytest.raises(ValueError, match="for the spans of"):
+            Bracketings().posteriors_of(n_words, np.zeros(n_scores, np.float32), np.zeros(n_open, np.uint8))
+    with pytest.raises(ValueError, match="do not fit tables"):
+        learner(0).load_weights(*[np.zeros(3, np.float32)] * 3)
+
+
+@FEW
+@given(SENTENCES, st.integers(0, 1000), st.floats(-2, 1))
+def test_scores(sentence, seed, least):
+    scorer, codes = learner(seed), codes_of(sentence)
+    model = reference.SpanModel(scorer.weights(), N_LABELS, codes)
+    spans = spans_of(len(sentence), 2)
+    gates = {span: model.gate_score(*span) for span in spans}
+    if any(abs(score - least) < 1e-4 for score in gates.values()):
+        return
+    scorer.look(codes, least)
+    found, scores = scorer.posteriors(), {span: model.tree_score(*span) for span in spans}
+    is_open = {span: gates[span] >= least or span == (0, len(sentence)) for span in spans}
+    everything = dict.fromkeys(spans, True)
+    expected = reference.posteriors(len(sentence), scores, is_open) or reference.posteriors(
+        len(sentence), scores, everything
+    )
+    for span, posterior in expected.items():
+        assert found[span_number(*span)] == pytest.approx(posterior, abs=1e-4)
+    cells, probabilities = scorer.label_probabilities(0.01)
+    rows = {span_number(*span): span for span in spans_of(len(sentence))}
+    for cell, row in zip(cells.tolist(), probabilities, strict=True):
+        np.testing.assert_allclose(row, 1 / (1 + np.exp(-model.label_scores(*rows[cell]))), atol=1e-4)
+
+
+@FEW
+@given(SENTENCES, st.integers(0, 1000), st.sampled_from([0.0, 0.02, 0.3]), st.data())
+def test_the_states_that_are_left(sentence, seed, least, data):
+    scorer, n_words = learner(seed), len(sentence)
+    kept = sorted(data.draw(st.sets(st.tuples(st.sampled_from(spans_of(n_words)), st.integers(0, N_STATES - 1)))))
+    rows = np.array(sorted((span_number(*span), state) for span, state in kept), np.int32).reshape(-1, 2)
+    scorer.look(codes_of(sentence), -np.inf)
+    posteriors = scorer.posteriors()
+    cells, probabilities = scorer.label_probabilities(least)
+    expected = np.zeros((span_number(0, n_words + 1), N_STATES), np.uint8)
+    words = {span_number(k, k + 1) for k in range(n_words)}
+    for cell, row in zip(cells.tolist(), probabilities, strict=True):
+        posterior = 1 if cell in words else posteriors[cell]
+        has_label = [*(row * posterior >= least), cell in words]  # -1 is the last one
+        expected[cell] = [has_label[top] and has_label[bottom] for top, bottom in zip(HIGHEST, LOWEST, strict=True)]
+    expected[rows[:, 0], rows[:, 1]] = 1
+    found = scorer.states_left(least, rows)
+    np.testing.assert_array_equal(found.to_mask(), expected)
+
+
+@FEW
+@given(SENTENCES, st.integers(0, 1000), st.data())
+def test_steps_follow_the_gradient(sentence, seed, data):
+    n_words, codes = len(sentence), codes_of(sentence)
+    tree = data.draw(st.sampled_from(reference.bracketings(0, n_words)))
+    gold = {
+        span: set(data.draw(st.lists(st.integers(0, N_LABELS - 1), min_size=1, max_size=2))) for span in sorted(tree)
+    }
+    rows = sorted((span_number(*span), label) for span, labels in gold.items() for label in labels)
+    scorer = learner(seed, start_squares=1e8, tree_step=1e4, label_step=1e4)  # steps as long as the gradient
+    before = scorer.weights()
+    loss = scorer.learn(codes, np.array(rows, np.int32).reshape(-1, 2), -np.inf)
+    assert loss == pytest.approx(reference.SpanModel(before, N_LABELS, codes).loss(gold, n_words), rel=1e-3)
+    random = np.random.default_rng(seed)
+    for number, (table, after) in enumerate(zip(before, scorer.weights(), strict=True)):
+        for place in random.permutation(np.flatnonzero(after != table))[:4]:
+            losses = []
+            for change in (1e-2, -1e-2):
+                tables = [old.copy() for old in before]
+                tables[number][place] += np.float32(change)
+                losses.append(reference.SpanModel(tables, N_LABELS, codes).loss(gold, n_words))
+            gradient = (losses[0] - losses[1]) / 2e-2
+            assert table[place] - after[place] == pytest.approx(gradient, rel=0.02, abs=0.02)
+
+
+def test_lists_of_states_are_masks():
+    mask = (np.random.default_rng(0).random((10, 4)) < 0.3).astype(np.uint8)
+    states = SpanStates.from_mask(mask)
+    assert (states.n_spans, states.n_states, len(states)) == (10, 4, mask.sum())
+    for other in (states, pickle.loads(pickle.dumps(states))):
+        np.testing.assert_array_equal(other.to_mask(), mask)

@@ -1,0 +1,104 @@
+"""The commands with a chart parser: training, resuming, evaluation, lists, and scores of given trees."""
+
+import csv
+import json
+
+import pytest
+
+from spacy_incparse.cli.score_trees import COLUMNS, RULE_COLUMNS
+from tests.cli.conftest import ASSETS
+
+SETTINGS = {
+    "kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 2}, "pruner": "pcfg", "pruning_thresholds": [1e-4],
+    "pruning_folds": 2, "table_bits": 14, "max_epochs": 1,
+}  # fmt: skip
+TREES = """( (S (NP-SBJ (DT The) (NN rain)) (VP (VBD stopped)) (. .)) )
+( (S (NP-SBJ (DT The) (NN rain)) (XX (VBD stopped)) (. .)) )
+"""
+
+
+def table(text):
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("chart")
+
+
+@pytest.fixture
+def chart_model(folder, run, write):
+    if not (folder / "out" / "model-best").exists():
+        (folder / "settings.json").write_text(json.dumps(SETTINGS))
+        (folder / "train.mrg").write_text(
+            "".join((ASSETS / "sample-train.mrg").read_text().splitlines(keepends=True)[:120])
+        )
+        arguments = folder / "train.mrg", ASSETS / "sample-dev.mrg", folder / "out"
+        run("train", *arguments, "--config", folder / "settings.json")
+        result = run("train", *arguments, "--config", folder / "settings.json", "--max-epochs", 2, "--resume")
+        assert result.exit_code == 0, result.output
+    return folder / "out" / "model-best"
+
+
+@pytest.fixture
+def trees(write):
+    return write("trees.mrg", TREES)
+
+
+def test_it_is_evaluated(run, chart_model):
+    result = run("evaluate", chart_model, ASSETS / "sample-dev.mrg", "--calibration")
+    assert result.exit_code == 0, result.output
+    assert "confidence of trees" in result.stdout
+
+
+def test_lists(run, chart_model):
+    result = run("parse", "The rain stopped before noon.", "-m", chart_model, "--nbest", 3, "--format", "json")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {row["source"] for row in rows} == {"chart"}
+    assert run("oracle", chart_model, ASSETS / "sample-dev.mrg", "--n", "1,5").exit_code == 0
+
+
+def test_scores_of_given_trees(run, chart_model, trees):
+    rows = table(run("score-trees", trees, "--model", chart_model, "--tags", "gold").stdout)
+    assert tuple(rows[0]) == COLUMNS
+    assert [row["derived"] for row in rows] == ["yes", "no"]
+    assert float(rows[0]["score"]) <= 0
+    assert rows[1]["missing"] == "words 3 to 4: no rule S|<> -> XX =. (rule)"
+
+
+def test_derivations_have_rules(run, chart_model, trees):
+    arguments = "score-trees", trees, "--model", chart_model, "--tags", "gold", "--derivation"
+    rows = table(run(*arguments).stdout)
+    assert tuple(rows[0]) == RULE_COLUMNS
+    first = [row for row in rows if row["tree"] == "1"]
+    assert [(row["start"], row["end"], row["rule"]) for row in first[:3]] == [
+        ("1", "4", "TOP -> S"), ("1", "4", "S -> NP S|<>"), ("1", "2", "NP -> =DT =NN"),
+    ]  # fmt: skip
+    assert all(row["score"] for row in first)
+    objects = [json.loads(line) for line in run(*arguments, "--format", "json").stdout.splitlines()]
+    assert [(rule["start"], rule["rule"]) for rule in objects[0]["rules"][:2]] == [(1, "TOP -> S"), (1, "S -> NP S|<>")]
+    assert [rule["missing"]["kind"] for rule in objects[1]["rules"] if rule["missing"]] == ["rule", "rule"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"learner": "svm"}, "learner is 'svm': choose one of crf, margin, pcfg"),
+        ({"features": "spam"}, "unknown feature set 'spam'"),
+        ({"features": "rich"}, "unknown feature set 'rich': choose one of span"),
+        ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),
+        ({"horizontal": 3}, "horizontal is 3: it must be at most 2"),
+        ({"n_tags": -1}, "n_tags is -1"),
+        ({"anchor": 1}, "anchor is 1: it must be true or false"),
+        ({"pruning_thresholds": [1e-6, 1e-4]}, "the highest threshold comes first"),
+        ({"pruning_thresholds": 0.1}, "it must be a list of numbers"),
+        ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),
+        ({"clusters": 3}, "clusters is 3"),
+        ({"beam_size": 3}, "there is no setting 'beam_size'"),
+    ],
+)
+def test_wrong_settings_are_told(run, write, settings, message):
+    path = write("settings.json", json.dumps({"kind": "chart", **settings}))
+    result = run("train", ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg", path.parent / "out", "--config", path)
+    assert result.exit_code != 0
+    assert message in " ".join(result.stderr.split())

@@ -1,0 +1,40 @@
+"""Moves of the left-corner form against the readable way: transform the tree, then read its derivation."""
+
+import pytest
+from hypothesis import given
+
+from spacy_incparse.derivations.derivation import derivation
+from spacy_incparse.derivations.left_corner_moves import Symbols, left_corner_moves
+from spacy_incparse.transforms.left_corner import slash_base, transform
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.tree import Tree
+from tests.strategies import normalised_trees
+
+
+def slow_moves(tree, numbers):
+    moves = derivation(transform(tree))
+    return [move.n_closings for move in moves], [[numbers[label] for label in move.chain] for move in moves]
+
+
+def check(tree):
+    labels = sorted({*tree.arrays.labels, *transform(tree).arrays.labels})
+    numbers = {label: 2 + k for k, label in enumerate(labels)}
+    assert left_corner_moves(tree.arrays, Symbols.of(labels, 2)) == slow_moves(tree, numbers)
+
+
+@given(normalised_trees(phrases=("NP", "VP")))
+def test_the_moves_are_those_of_the_transformed_tree(tree):
+    check(tree)
+
+
+def test_trees_of_a_treebank():
+    for tree in read_treebank("assets/sample-dev.mrg"):
+        check(tree)
+
+
+def test_labels_without_a_symbol():
+    tree = Tree.from_string("(TOP (NP (NP (NN a)) (PP (IN of) (NP (NN b)))))")
+    with pytest.raises(KeyError):
+        left_corner_moves(tree.arrays, Symbols.of(["TOP", "NP", "PP"], 2))  # no NP/NP
+    assert Symbols.of(["NP/NP"], 2) == ({}, {"NP": 2})
+    assert slash_base("NP/NP") == "NP"

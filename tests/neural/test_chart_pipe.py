@@ -1,0 +1,280 @@
+"""The component incparse_chart: what it learns, what it writes to Docs, and what it does with odd input."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+from thinc.api import Adam
+
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from tests.neural.conftest import MODEL, examples, untrained
+
+TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
+LEAST_F = 0.6  # on held-out sentences, after training on 234 short ones
+
+
+def trees(docs):
+    return [[str(tree) for tree in doc._.trees] for doc in docs]
+
+
+def test_it_learns(losses_and_pipeline):
+    losses, nlp = losses_and_pipeline
+    assert losses[-1]["incparse_chart"] < 0.3 * losses[0]["incparse_chart"]
+    scores = nlp.evaluate(examples(nlp, "sample-dev.mrg"))
+    assert scores["const_f"] > LEAST_F
+    assert scores["tag_acc"] > 0.75
+
+
+def test_trees_tags_and_spans_are_on_the_doc(component, nlp):
+    component.spans_key = "phrases"
+    doc = nlp(TEXT)
+    first, second = doc._.trees
+    assert first.words == tuple("The cat slept on the sofa .".split())
+    assert second.span.text == "She thinks that the letters are in the box."
+    assert [token.tag_ for token in doc] == [*first.tags, *second.tags]
+    assert len(doc.spans["phrases"]) == len(first.spans()) + len(second.spans()) - 2  # without TOP
+    assert first.source == "chart"
+
+
+def test_given_tags_are_in_the_trees(component, nlp):
+    component.tags = "doc"
+    doc = Doc(nlp.vocab, ["We", "left"], tags=["PRON", ""], sent_starts=[True, False])
+    (tree,) = nlp(doc)._.trees
+    assert tree.tags[0] == "PRON"
+    assert tree.tags[1] in component.label_data["tags"]
+
+
+def test_a_saved_pipeline_gives_the_same_trees(nlp, tmp_path):
+    doc = nlp(TEXT)
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert trees([again(TEXT)]) == trees([doc])
+    assert again.get_pipe("incparse_chart").labels == nlp.get_pipe("incparse_chart").labels
+    assert trees([pickle.loads(pickle.dumps(nlp))(TEXT)]) == trees([doc])
+
+
+def test_a_damaged_folder_is_reported(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    (tmp_path / "incparse_chart" / "model").unlink()
+    with pytest.raises(ModelError, match="'model' is missing"):
+        spacy.load(tmp_path)
+
+
+def test_trees_survive_a_docbin(nlp):
+    doc = nlp(TEXT)
+    (again,) = DocBin(store_user_data=True, docs=[doc]).get_docs(nlp.vocab)
+    assert trees([again]) == trees([doc])
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same_trees(nlp):
+    texts = [TEXT, "", "It rained.", TEXT] * 3
+    assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == trees(nlp.pipe(texts))
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 50])
+def test_the_size_of_batches_changes_nothing(nlp, component, batch_size):
+    """To the last digit that is stored; scores may differ in the last bits of single precision."""
+    texts = [example.reference.text for example in examples(nlp, "sample-dev.mrg", 20)]
+    expected, found = list(nlp.pipe(texts, batch_size=7)), list(nlp.pipe(texts, batch_size=batch_size))
+    assert trees(found) == trees(expected)
+    for a, b in zip(found, expected, strict=True):
+        assert [tree.score for tree in a._.trees] == pytest.approx([tree.score for tree in b._.trees], abs=1e-3)
+
+
+def test_odd_docs(nlp):
+    docs = list(nlp.pipe(["", " ", "\n\n", "Stop", "  Stop.  ", "The  cat. \n It slept."]))
+    assert [len(doc._.trees) for doc in docs] == [0, 0, 0, 1, 1, 2]
+    assert [tree.words for tree in docs[5]._.trees] == [("The", "cat", "."), ("It", "slept", ".")]
+
+
+def test_a_doc_without_sentences_is_one_sentence(nlp):
+    with nlp.select_pipes(disable=["sentencizer"]), pytest.warns(UserWarning, match="without sentence boundaries"):
+        (tree,) = nlp(TEXT)._.trees
+    assert len(tree.words) == 17
+
+
+@pytest.mark.slow
+def test_long_sentences_and_long_docs(nlp, component):
+    long_sentence = " ".join(["the cat and"] * 60) + " the cat slept."
+    (tree,) = nlp(long_sentence)._.trees
+    assert len(tree.words) == 184
+    component.max_length = 50
+    component._decoder = None
+    (pieces,) = nlp(long_sentence)._.trees
+    assert pieces.words == tree.words
+    assert pieces.source == "relaxed"
+    doc = nlp(" ".join([TEXT] * 300))
+    assert len(doc) > 5000
+    assert len(doc._.trees) == 600
+
+
+def test_parses_and_confidence(nlp, component):
+    assert component.calibrate(list(nlp.pipe([]))) is None
+    held_out = examples(nlp, "sample-dev.mrg", 20)
+    for example in held_out:
+        example.predicted = nlp(example.predicted)
+    assert component.calibrate(held_out) > 0
+    doc = nlp(TEXT)
+    first, second = doc._.parses(5)
+    assert len(first) == len(second) == 5
+    assert first[0].tree == doc._.trees[0]
+    assert len({str(parse.tree) for parse in first}) == 5
+    others = [parse.score for parse in first[1:]]
+    assert others == sorted(others, reverse=True)
+    assert 0 < doc._.trees[0].confidence <= 1
+    assert all(0 < node.confidence <= 1 for node in doc._.trees[1].preorder() if not node.is_leaf)
+    assert sum(parse.probability for parse in first) <= 1 + 1e-6  # exact probabilities, of all trees
+    again = untrained().from_bytes(nlp.to_bytes())
+    assert again.get_pipe("incparse_chart").decoder.temperature == pytest.approx(component.decoder.temperature)
+
+
+def test_constraints_change_probabilities(nlp, component):
+    component.cfg["temperature"] = 1.0
+    component.required_key = "must"
+    doc = nlp.make_doc("The cat slept on the sofa.")
+    doc.spans["must"] = [Span(doc, 1, 3, "NP")]
+    doc = nlp(doc)
+    node = next(node for node in doc._.trees[0].preorder() if (node.label, node.start, node.end) == ("NP", 1, 3))
+    assert node.confidence == pytest.approx(1)
+    assert 0 < doc._.trees[0].confidence < 1
+
+
+def test_stored_analyses_need_no_pipeline(nlp, component):
+    component.nbest = 3
+    doc = nlp(TEXT)
+    stored = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    assert [len(parses) for parses in stored._.parses(3)] == [3, 3]
+
+
+def test_constraints(nlp, component):
+    component.required_key, component.forbidden_key = "must", "must_not"
+    doc = nlp.make_doc("The cat slept on the sofa.")
+    doc.spans["must"] = [Span(doc, 1, 3, "NP"), Span(doc, 3, 6)]
+    doc.spans["must_not"] = [Span(doc, 0, 2)]
+    doc = nlp(doc)
+    (tree,) = doc._.trees
+    assert ("NP", 1, 3) in tree.spans()
+    assert any(span[1:] == (3, 6) for span in tree.spans())
+    assert not any(span[1:] == (0, 2) for span in tree.spans())
+    assert all(("NP", 1, 3) in parse.tree.spans() for parse in doc._.parses(4)[0])
+
+
+def test_constraints_that_no_tree_meets_are_dropped(nlp, component):
+    component.required_key = "must"
+    doc = nlp.make_doc("The cat slept on the sofa.")
+    doc.spans["must"] = [Span(doc, 0, 3), Span(doc, 1, 4), Span(doc, 0, 2, "XYZ")]
+    with pytest.warns(UserWarning, match="no tree was found with"):
+        (tree,) = nlp(doc)._.trees
+    assert len(tree.words) == 7
+
+
+def test_trees_can_be_scored(nlp, component):
+    doc = nlp("The cat slept.")
+    (tree,) = doc._.trees
+    assert component.score(doc, tree).score == pytest.approx(tree.score, abs=1e-3)
+    assert component.score(doc, "(TOP (XYZ (DT The) (NN cat) (VBD slept) (. .)))").score is None
+
+
+def test_the_choice_of_the_tree_can_be_changed(nlp, component):
+    by_score = component.search = {"choose": "score"}
+    best = nlp(TEXT)
+    component.search = {"choose": "expected_f", "threshold": 0.99}
+    few = nlp(TEXT)
+    assert sum(tree.size for tree in few._.trees) < sum(tree.size for tree in best._.trees)
+    assert by_score == {"choose": "score"}
+    with pytest.raises(ConfigError, match="choose is 'luck'"):
+        component.search = {"choose": "luck"}
+
+
+@pytest.mark.parametrize("loss", ["max-margin", "crf", "local"])
+def test_each_loss_falls(loss):
+    nlp = untrained(loss=loss)
+    found = examples(nlp, limit=30)
+    optimizer = nlp.initialize(lambda: found)
+    losses = [nlp.update(found, sgd=optimizer, losses={})["incparse_chart"] for _ in range(8)]
+    assert losses[-1] < 0.9 * losses[0]
+
+
+def test_the_upper_layers_can_learn_faster():
+    slow, fast = untrained(learn_rate_scale=0.0), untrained(learn_rate_scale=10.0)
+    for nlp, changes in ((slow, False), (fast, True)):
+        found = examples(nlp, limit=5)
+        nlp.initialize(lambda found=found: found)
+        head = nlp.get_pipe("incparse_chart").model.get_ref("head")
+        before = head.get_ref("labels").get_param("W").copy()
+        nlp.update(found, sgd=Adam(0.001, L2=0))
+        assert (head.get_ref("labels").get_param("W") != before).any() == changes
+
+
+def test_labels(nlp, component):
+    assert "NP" in component.labels
+    assert ["NP"] in component.label_data["labels"]
+    assert component.add_label("NP") == 0
+    with pytest.raises(IncparseError, match="'XP' cannot be added"):
+        component.add_label("XP")
+    other = untrained()
+    assert other.get_pipe("incparse_chart").add_label("XP") == 1
+    found = examples(other, limit=10)
+    other.initialize(lambda: found)
+    assert "XP" in other.get_pipe("incparse_chart").labels
+
+
+def test_labels_may_be_given(nlp, component):
+    other = untrained()
+    settings = {"labels": component.label_data}
+    other.config["initialize"]["components"]["incparse_chart"] = settings
+    found = examples(other, limit=2)
+    other.initialize(lambda: found)
+    assert other.get_pipe("incparse_chart").labels == component.labels
+
+
+def test_an_untrained_component_says_so():
+    nlp = untrained()
+    with pytest.raises(IncparseError, match="has no weights yet"):
+        nlp(TEXT)
+    found = examples(nlp, limit=2)
+    with pytest.raises(IncparseError, match="is not initialized"):
+        nlp.get_pipe("incparse_chart").update(found)
+    with pytest.raises(IncparseError, match="found no gold trees"):
+        nlp.initialize(lambda: [spacy.training.Example(nlp.make_doc("a b"), nlp.make_doc("a b"))])
+
+
+def test_wrong_settings_are_reported():
+    with pytest.raises(ConfigError, match="loss = 'hinge' must be one of crf, local, max-margin"):
+        untrained(loss="hinge")
+    with pytest.raises(ConfigError, match="max_length is 0"):
+        untrained(max_length=0)
+    with pytest.raises(ConfigError, match="threshold is 2"):
+        untrained(search={"threshold": 2})
+
+
+def test_examples_without_trees_change_nothing(nlp, component):
+    doc = nlp.make_doc("no tree here")
+    before = component.model.get_ref("head").get_param("gain").copy()
+    losses = nlp.update([spacy.training.Example(doc, doc.copy())], sgd=Adam(0.001, L2=0), losses={})
+    assert losses == {"incparse_chart": 0.0}
+    assert (component.model.get_ref("head").get_param("gain") == before).all()
+
+
+def test_a_new_pipeline_loads_no_layers():
+    code = (
+        "import sys, spacy; nlp = spacy.blank('en'); nlp.add_pipe('incparse');"
+        "print(*sorted({'torch', 'spacy_incparse.chart.bracket_chart', 'spacy_incparse.pipeline.span_head'}"
+        " & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "\n"
+
+
+def test_default_settings_make_a_model():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp = spacy.blank("de")
+        component = nlp.add_pipe("incparse_chart")
+    assert component.model.name == "span_scorer"
+    assert MODEL["@architectures"] == nlp.get_pipe_config("incparse_chart")["model"]["@architectures"]
