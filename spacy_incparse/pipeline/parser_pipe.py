@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
@@ -35,9 +34,9 @@ from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Session
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
 from spacy_incparse.pipeline.component_model import ParserModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.model_file import named_errors
 from spacy_incparse.pipeline.parser_training import TrainingRun, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
 from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training
 from spacy_incparse.trees.tree import Tree
 
@@ -129,10 +128,10 @@ def make_incparse(
     )
 
 
-class IncParser(TrainablePipe):
+class IncParser(TrainedPipe):
     """A constituency parser as a trainable spaCy component. See `make_incparse` for all settings."""
 
-    is_resizable, is_reranker = False, False
+    is_reranker = False
 
     def __init__(
         self,
@@ -263,10 +262,6 @@ class IncParser(TrainablePipe):
         """
         return self.decoder.parser.start(self.model.tagger)
 
-    def add_label(self, label: str) -> int:
-        """Return 0: labels come from the treebank used in `initialize` and cannot be added."""
-        return 0
-
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with their trees, without modifying the Docs."""
         docs = list(docs)
@@ -391,21 +386,9 @@ class IncParser(TrainablePipe):
             forget_confidences()
         return temperature
 
-    def finish_update(self, sgd: Any) -> None:
-        """Do nothing: the perceptron updates its weights after each sentence."""
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
-        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
-        with named_errors(path):
-            return super().from_disk(path, exclude=exclude)
-
-    def use_params(self, params: Any) -> Iterator[None]:
-        """Do nothing: `predict` uses averaged weights and `update` raw ones, independently of thinc's averages."""
-        yield
-
     def __reduce__(self):
         left_behind = {"_run": None, "_decoder": None}  # the training state, and the cached decoder
-        return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+        return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
         tags = self.tags_for(item.sentence)
@@ -442,11 +425,3 @@ class IncParser(TrainablePipe):
         if kind not in self._warned:
             self._warned.add(kind)
             warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)
-
-
-def _unpickle(
-    cls: type[IncParser], vocab: Vocab, model: ParserModel, name: str, scorer: Callable | None, state: dict[str, Any]
-) -> IncParser:
-    component = cls(vocab, model, name, scorer=scorer)
-    component.__dict__.update(state)
-    return component

@@ -11,9 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.confidences import forget_confidences
@@ -27,10 +26,10 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.model_file import named_errors
 from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
 
 if TYPE_CHECKING:
@@ -78,14 +77,14 @@ def make_incparse_reranker(
     )
 
 
-class IncParserReranker(TrainablePipe):
+class IncParserReranker(TrainedPipe):
     """A reranker as a trainable spaCy component. See `make_incparse_reranker` for all settings.
 
     It asks the parser component for the n-best list of each sentence, so nothing has to be stored on the Docs. All
     training happens in `initialize`, from files with lists, so `update` does nothing.
     """
 
-    is_resizable, is_reranker = False, True
+    is_reranker = True
 
     def __init__(
         self,
@@ -177,10 +176,6 @@ class IncParserReranker(TrainablePipe):
         except Exception:
             return self.parser.nbest_parses(sentence, 1)
 
-    def add_label(self, label: str) -> int:
-        """Return 0: a reranker has no labels of its own."""
-        return 0
-
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with the chosen trees, without modifying the Docs.
 
@@ -237,20 +232,6 @@ class IncParserReranker(TrainablePipe):
         parser = self.parser.decoder.model_parser
         self.model.reranker = learn_reranker(training_lists(lists), parser.heads, self.training)
 
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Only report a loss of 0: all training happens in `initialize`."""
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        validate_examples(list(examples), "IncParserReranker.update")
-        return losses
-
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature, which turns scores into probabilities, on examples not used in training.
 
@@ -272,22 +253,10 @@ class IncParserReranker(TrainablePipe):
         forget_confidences()
         return temperature
 
-    def finish_update(self, sgd: Any) -> None:
-        """Do nothing: there are no gradients."""
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserReranker:
-        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
-        with named_errors(path):
-            return super().from_disk(path, exclude=exclude)
-
-    def use_params(self, params: Any) -> Iterator[None]:
-        """Do nothing: there are no averages."""
-        yield
-
     def __reduce__(self):
         # A pipeline cannot be pickled by reference: the copy goes on with the parser component found here.
         left_behind = {"_nlp": None, "_decoder": None, "_parser": self.find_parser()}
-        return _unpickle, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+        return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
 
     def _reranker(self) -> Reranker:
         reranker = self.model.reranker
@@ -319,16 +288,3 @@ def _stored(doc: Doc, sentences: Iterable[Sentence]) -> list[tuple[Sentence, str
     """Return the sentences that have a tree, with the strings that store them."""
     found = ((one, user_data(doc).get(key_of(one.start_char, one.end_char))) for one in sentences)
     return [(sentence, value) for sentence, value in found if value is not None]
-
-
-def _unpickle(
-    cls: type[IncParserReranker],
-    vocab: Vocab,
-    model: RerankerModel,
-    name: str,
-    scorer: Callable | None,
-    state: dict[str, Any],
-) -> IncParserReranker:
-    component = cls(vocab, model, name, scorer=scorer)
-    component.__dict__.update(state)
-    return component

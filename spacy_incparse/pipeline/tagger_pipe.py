@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.pipeline.tagger import tagger_score
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tags import TagIds, write_tags
 from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.component_model import TaggerModel, check_source
-from spacy_incparse.pipeline.model_file import named_errors
+from spacy_incparse.pipeline.trained_pipe import TrainedPipe
 
 
 @Language.factory(
@@ -46,13 +45,11 @@ def make_incparse_tagger(
     return IncParserTagger(nlp.vocab, TaggerModel(model), name, training=training, scorer=scorer)
 
 
-class IncParserTagger(TrainablePipe):
+class IncParserTagger(TrainedPipe):
     """A part-of-speech tagger as a spaCy component, which sets token.tag_.
 
     `initialize` does all the training, including the passes over the treebank, so `update` does nothing.
     """
-
-    is_resizable = False
 
     def __init__(
         self,
@@ -76,10 +73,6 @@ class IncParserTagger(TrainablePipe):
     def label_data(self) -> list[str]:
         """The tags as `spacy init labels` stores them."""
         return list(self.labels)
-
-    def add_label(self, label: str) -> int:
-        """Return 0: tags come from the treebank used in `initialize` and cannot be added."""
-        return 0
 
     def predict(self, docs: Iterable[Doc]) -> list[list[tuple[Sentence, Sequence[str]]]]:
         """Return the sentences of each Doc with their tags, without modifying the Docs."""
@@ -123,32 +116,6 @@ class IncParserTagger(TrainablePipe):
             raise IncparseError(f"the component {self.name!r} found no tagged sentences (token.tag_) to learn from")
         words, tags = zip(*gold, strict=True)
         self.model.tagger = Tagger.train(words, tags, **self.training)
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Only report a loss of 0: all training happens in `initialize`."""
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        validate_examples(list(examples), "IncParserTagger.update")
-        return losses
-
-    def finish_update(self, sgd: Any) -> None:
-        """Do nothing: there are no gradients."""
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserTagger:
-        """Load the component from a folder. If weights cannot be read, raises ModelError without changing anything."""
-        with named_errors(path):
-            return super().from_disk(path, exclude=exclude)
-
-    def use_params(self, params: Any) -> Iterator[None]:
-        """Do nothing: the weights are already averaged."""
-        yield
 
     def _tagger(self) -> Any:
         if self.model.tagger is None:
