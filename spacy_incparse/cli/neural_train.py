@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.tree import Tree
 
@@ -22,29 +24,47 @@ BEST = "model-best"
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
 
+@dataclass(frozen=True)
+class TrainingFiles:
+    """Bracket files to learn from and to choose the best pass, and how to read them."""
+
+    train: str
+    dev: str
+    skip_bad: bool = False
+    no_tags: bool = False
+
+    def read(self, *, for_grammar: bool = False) -> tuple[list[Tree], list[Tree]]:
+        """Return the normalized trees of both; for_grammar: those to learn from have to be good for a grammar."""
+        train = open_treebank(self.train, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
+        return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
+
+
+def train_from_files(files: TrainingFiles, out_dir: Path, *, force: bool, gpu: int, **settings: Any) -> None:
+    """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
+
+    Raises IncparseError if there is a pipeline already, unless `force`, or if none was good enough to keep.
+    """
+    best = out_dir / BEST
+    if best.exists() and not force:
+        raise IncparseError(f"there is already a pipeline in {best}: name another folder or replace it with --force")
+    config = neural_config(**settings)
+    train_neural(*files.read(), out_dir, config, gpu=gpu, description=f"trained on {Path(files.train).name}")
+    if not best.exists():
+        raise IncparseError(f"{out_dir}: no pipeline was kept: train longer")
+    typer.echo(f"The pipeline is in {best}")
+
+
 def train_neural(
-    trees: Sequence[Tree],
-    dev: Sequence[Tree],
-    out_dir: Path,
-    *,
-    encoder: str | None = None,
-    lang: str | None = None,
-    heads: Path | None = None,
-    max_epochs: int | None = None,
-    seed: int | None = None,
-    gpu: int = -1,
-    description: str = "",
+    trees: Sequence[Tree], dev: Sequence[Tree], out_dir: Path, config: Config, *, gpu: int = -1, description: str = ""
 ) -> None:
     """Train on normalized trees with spaCy's training loop, which prints a table, and keep the best in `out_dir`.
 
-    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. gpu: the number of
-    one, -1 for a CPU. Raises ConfigError for wrong settings, before anything is written.
+    gpu: the number of a GPU, -1 for the CPU.
     """
     from spacy.cli._util import setup_gpu
     from spacy.training.initialize import init_nlp
     from spacy.training.loop import train
 
-    config = neural_config(encoder=encoder, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed)
     n_words = sum(len(tree.words) for tree in trees)
     corpora = out_dir / "corpora"
     corpora.mkdir(parents=True, exist_ok=True)
@@ -71,7 +91,11 @@ def neural_config(
     max_epochs: int | None = None,
     seed: int | None = None,
 ) -> Config:
-    """Return the config of a training run. Raises ConfigError or ModelError for wrong settings."""
+    """Return the config of a training run, without the paths of trees.
+
+    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. Raises ConfigError or
+    ModelError for wrong settings.
+    """
     from spacy.util import load_config
 
     is_pretrained = encoder not in (None, NO_ENCODER)
@@ -102,13 +126,6 @@ def check_encoder_option(config: str, encoder: str | None) -> None:
     """Raise IncparseError if an encoder is given to a parser that has none."""
     if encoder is not None and config != NAME:
         raise IncparseError(f"--encoder is for --config neural; a parser of the kind {config!r} has no encoder")
-
-
-def report_best(out_dir: Path) -> None:
-    """Say where the pipeline is. Raises IncparseError if no evaluation was good enough to keep one."""
-    if not (out_dir / BEST).exists():
-        raise IncparseError(f"{out_dir}: no pipeline was kept: train longer")
-    typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
 def _set_encoder(config: Config, folder: str) -> None:

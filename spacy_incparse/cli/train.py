@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spacy_incparse.cli.neural_train import NAME as NEURAL
-from spacy_incparse.cli.neural_train import check_encoder_option, refuse, report_best, train_neural
-from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
+from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_option, refuse, train_from_files
+from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
@@ -97,28 +97,14 @@ def train_command(
 
     if resume + force + resume_or_start > 1:
         raise IncparseError("--resume, --resume-or-start and --force exclude each other")
+    files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
+    settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        _check_neural_folder(out_dir, force)
-        trees, held_out = (open_treebank(path, skip_bad=skip_bad, no_tags=no_tags) for path in (train, dev))
-        train_neural(
-            trees, held_out, out_dir,
-            encoder=encoder, lang=lang, heads=heads, max_epochs=max_epochs, seed=seed, gpu=gpu,
-            description=f"trained on {Path(train).name}",
-        )  # fmt: skip
-        report_best(out_dir)
-        return
-    recipe = read_recipe(
-        config,
-        lang=lang,
-        heads=heads,
-        clusters=clusters,
-        max_epochs=max_epochs,
-        seed=seed,
-        description=f"trained on {Path(train).name}",
-        base=from_model,
-    )
+        return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
+    description = f"trained on {Path(train).name}"
+    recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)
     if resume_or_start:
         resume = _can_resume(out_dir, recipe)
         if not resume and (out_dir / BEST).exists():
@@ -126,8 +112,7 @@ def train_command(
             return
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
-    train_pipeline(trees, open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags), out_dir, recipe, resume=resume)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
@@ -208,13 +193,6 @@ def _check_folder(out_dir: Path, recipe: Recipe) -> None:
         train_on = ", continue with --resume," if _can_resume(out_dir, recipe) else ""
         raise IncparseError(
             f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"
-        )
-
-
-def _check_neural_folder(out_dir: Path, force: bool) -> None:
-    if (out_dir / BEST).exists() and not force:
-        raise IncparseError(
-            f"there is already a pipeline in {out_dir / BEST}: name another folder or replace it with --force"
         )
 
 
