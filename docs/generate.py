@@ -17,6 +17,7 @@ from spacy.language import Language
 
 from spacy_incparse import glossary
 from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.span_search import SpanSearch
 from spacy_incparse.combined.combined_config import CombinedConfig
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
@@ -24,11 +25,14 @@ from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
+from spacy_incparse.pipeline.chart_pipe import make_incparse_chart
+from spacy_incparse.pipeline.encoder_folder import create_encoder_loader, create_wordpiece_loader
 from spacy_incparse.pipeline.parser_pipe import make_incparse
 from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
 from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
 from spacy_incparse.pipeline.reranker_pipe import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
+from spacy_incparse.pipeline.span_scorer import create_span_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
 from spacy_incparse.rerank import families
 from spacy_incparse.tagging.tagger import Tagger
@@ -41,6 +45,7 @@ FACTORIES = {
     "incparse_tagger": make_incparse_tagger,
     "incparse_phrases": make_incparse_phrases,
     "incparse_reranker": make_incparse_reranker,
+    "incparse_chart": make_incparse_chart,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
@@ -55,6 +60,9 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.CandidateLists.v1": ("readers", create_list_reader, create_list_reader),
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
+    "spacy_incparse.SpanScorer.v1": ("architectures", create_span_scorer, create_span_scorer),
+    "spacy_incparse.EncoderFolder.v1": ("model_loaders", create_encoder_loader, create_encoder_loader),
+    "spacy_incparse.WordpieceFolder.v1": ("model_loaders", create_wordpiece_loader, create_wordpiece_loader),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
 }
 
@@ -101,7 +109,12 @@ def configuration() -> str:
         "### `[components.incparse_reranker.training]`",
         "These are only used in training. [reranking.md](reranking.md) explains them.",
         _reranking(),
-        "## Readers, batchers, scorers, callbacks",
+        "## `incparse_chart`",
+        _component("incparse_chart"),
+        "### `[components.incparse_chart.search]`",
+        "[neural.md](neural.md) explains this component.",
+        _settings(_defaults(SpanSearch), _entries(SpanSearch)),
+        "## Readers, batchers, scorers, callbacks, layers",
         *_registered(),
         "## Feature templates",
         _TEMPLATES,
@@ -187,7 +200,7 @@ def _component(name: str) -> str:
 
 def _shortened(name: str, value: Any) -> Any:
     """Return a default, abbreviated for settings that have their own table."""
-    return {} if name in ("training", "search") else value
+    return {} if name in ("training", "search") or (isinstance(value, dict) and name == "model") else value
 
 
 def _reranking() -> str:

@@ -101,8 +101,8 @@ def make_incparse_chart(
     """Create the component.
 
     model: the model, see `spacy_incparse.SpanScorer.v1`.
-    tags, set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`. Own tags are those of
-        the model; with "doc", token.tag_ is in the trees where there is one, but the model does not look at it.
+    tags: "own" shows the model's tags in the trees; "doc" token.tag_ where there is one, but the model does not see it.
+    set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`.
     search: settings of `SpanSearch`.
     heads: "en", "any", or the path of a table; None: that of the language.
     loss: "crf", "max-margin" or "local", see `chart/span_losses.py`; only used in training.

@@ -21,7 +21,10 @@ Loader = Callable[..., Any]
 
 
 def create_encoder_loader(path: str | Path | None) -> Loader:
-    """Return a callback that loads an encoder's weights, for `@model_loaders = "spacy_incparse.EncoderFolder.v1"`."""
+    """Return a callback that loads an encoder's weights, for `@model_loaders = "spacy_incparse.EncoderFolder.v1"`.
+
+    path: the folder of the encoder.
+    """
     folder = encoder_folder(path)
 
     def load(model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc passes them by name
@@ -35,7 +38,10 @@ def create_encoder_loader(path: str | Path | None) -> Loader:
 
 
 def create_wordpiece_loader(path: str | Path | None) -> Loader:
-    """Return a callback that loads the pieces of a BERT, for `@model_loaders = "spacy_incparse.WordpieceFolder.v1"`."""
+    """Return a callback that loads the pieces of a BERT, for `@model_loaders = "spacy_incparse.WordpieceFolder.v1"`.
+
+    path: the folder of the encoder.
+    """
     folder = encoder_folder(path)
 
     def load(model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc passes them by name
