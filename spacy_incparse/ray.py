@@ -52,7 +52,7 @@ class Annotate:
             if name not in names:
                 raise IncparseError(f"the batch has no column {name!r} (it has {', '.join(map(str, names))})")
         table = arrow_table(self._rows(list(batch[self._text]), list(batch[self._id])), arrow_schema(COLUMNS))
-        return table.to_pandas() if hasattr(batch, "to_records") else table
+        return table.to_pandas(integer_object_nulls=True) if hasattr(batch, "to_records") else table
 
     def frames(self, frames: Iterable[Any]) -> Iterator[Any]:
         """Yield the sentences of pandas DataFrames, for Spark: `df.mapInPandas(Annotate().frames, SPARK_SCHEMA)`."""

@@ -130,7 +130,7 @@ class ConstituentMatcher:
         return matches
 
     def search_files(self, paths: str | Path | Iterable[str | Path], *, n_process: int = 1) -> Iterator[FileMatch]:
-        """Yield the matches in the Parquet files that `spacy-incparse annotate` has written.
+        """Return the matches in the Parquet files that `spacy-incparse annotate` has written.
 
         paths: files, folders and globs. n_process: how many processes search, each a file at a time; the order of the
         matches is the same: by file, sentence, rule and node. Callbacks are not called. Raises IncparseError if there

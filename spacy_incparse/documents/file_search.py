@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,15 +53,15 @@ class Rule:
 
 
 def search_files(rules: Sequence[Rule], paths: Iterable[str | Path], n_process: int) -> Iterator[FileMatch]:
-    """Yield the matches in files, folders and globs, in the order of the files, sentences, and rules."""
+    """Return the matches in files, folders and globs, in the order of the files, sentences, and rules."""
     files: list[Path] = []
     for path in paths:
         found = sentence_files(path)
         if not found:
             raise IncparseError(f"{path}: no Parquet file with sentences was found")
         files += found
-    for _, matches in run_in_order(partial(_prepare, tuple(rules)), files, min(n_process, len(files))):
-        yield from matches
+    results = run_in_order(partial(_prepare, tuple(rules)), files, min(n_process, max(len(files), 1)))
+    return chain.from_iterable(matches for _, matches in results)
 
 
 def _prepare(rules: Sequence[Rule]) -> Any:

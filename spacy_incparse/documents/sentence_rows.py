@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spacy.tokens import Doc
-from spacy.util import get_words_and_spaces
-from spacy.vocab import Vocab
 
 from spacy_incparse.documents.stored_fields import stored_probability
-from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees, write_tree
+from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.dicts import from_dict
 from spacy_incparse.trees.tree import Tree
 
@@ -58,45 +55,8 @@ def row_tree(row: Mapping[str, Any]) -> Tree:
     return Tree(from_dict(row))
 
 
-def rows_doc(vocab: Vocab, text: str, rows: Sequence[Mapping[str, Any]]) -> Doc:
-    """Return a Doc with this text and the sentences and trees of its rows.
-
-    Words between the tokens of the rows, which belong to no tree, become whitespace or tokens of their own. Raises
-    IncparseError as in `row_tree`.
-    """
-    words, first = _words(text, rows)
-    doc_words, spaces = get_words_and_spaces(words, text)
-    doc = Doc(vocab, words=doc_words, spaces=spaces)
-    starts = {start for start in first if start is not None}
-    tags = {token["start"]: token["tag"] for row in rows for token in row["tokens"]}
-    for token in doc:
-        token.is_sent_start = token.idx in starts
-        token.tag_ = tags.get(token.idx, "")
-    for row in rows:
-        value = encode(
-            row_tree(row), [token["start"] for token in row["tokens"]], [token["end"] for token in row["tokens"]],
-            origin=row["start"], score=row["score"], source=row["source"],
-        )  # fmt: skip
-        write_tree(doc, row["start"], row["end"], value)
-    return doc
-
-
 def _tokens(found: AnchoredTree) -> Iterator[Row]:
     origin = found.start_char
     fields = zip(found.tree.words, found.char_starts, found.char_ends, found.tree.tags, strict=True)
     for word, start, end, tag in fields:
         yield {"text": word, "start": origin + start, "end": origin + end, "tag": tag}
-
-
-def _words(text: str, rows: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[int | None]]:
-    """Return the words of a text, cut at the tokens of its rows, and where its sentences start."""
-    words: list[str] = []
-    starts: list[int | None] = []
-    behind = 0
-    for row in rows:
-        starts.append(row["tokens"][0]["start"] if row["tokens"] else None)
-        for token in row["tokens"]:
-            words += text[behind : token["start"]].split()
-            words.append(text[token["start"] : token["end"]])
-            behind = token["end"]
-    return [*words, *text[behind:].split()], starts
