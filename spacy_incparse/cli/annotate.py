@@ -148,10 +148,14 @@ def _engine(ray: str | None, n_process: int | None) -> Engine:
 
 
 def _summary(job: Job, counts: Counts) -> str:
-    size = f"{counts.documents:,} documents, {counts.sentences:,} sentences, {counts.words:,} words"
-    text = f"{job.output}: {size} with trees"
+    sizes = [_count(counts.documents, "document"), _count(counts.sentences, "sentence"), _count(counts.words, "word")]
+    text = f"{job.output}: {', '.join(sizes)} with trees"
     if counts.flat:
-        text += f"; {counts.flat:,} sentences have flat trees, because the parser failed"
+        text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
     if counts.failed:
-        text += f"; {counts.failed:,} documents failed and are in {job.output / 'failed'}"
+        text += f"; put aside in {job.output / 'failed'}: {_count(counts.failed, 'document')}"
     return text
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -44,9 +44,7 @@ def test_json_lines(run, texts, tmp_path):
     out = tmp_path / "out"
     result = run(texts, out, "--format", "jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
-    summary = (
-        f"{out}: 58 documents, 116 sentences, 522 words with trees; 2 documents failed and are in {out / 'failed'}"
-    )
+    summary = f"{out}: 58 documents, 116 sentences, 522 words with trees; put aside in {out / 'failed'}: 2 documents"
     assert result.stdout.strip() == summary
     rows = [row for path in sorted((out / "documents").iterdir()) for row in read_json_lines(path)]
     assert [row["document"] for row in rows] == [i for i in range(60) if i not in (20, 40)]
