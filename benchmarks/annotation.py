@@ -5,8 +5,8 @@
     python benchmarks/annotation.py memory brown.txt.gz --bytes 1000000000
 
 The corpus is the text repeated until it has as many words or bytes; each line is a document. `speed` and `memory` need
-a quiet machine: times are wall-clock times of the whole command. `kills` and `memory` need Linux (/proc). For `memory`,
-the parser takes no time, unless a `--model` is given. With `--ray`, a local Ray cluster is measured, too.
+a quiet machine: times are wall-clock times of the whole command. `kills` and `memory` need Linux (/proc), and use a
+parser that takes (nearly) no time, unless a `--model` is given. With `--ray`, a local Ray cluster is measured, too.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def command(arguments: argparse.Namespace, folder: Path, out: str, *more: str) -
     """Return the words of an `annotate` command."""
     words = [sys.executable, "-m", "spacy_incparse", "annotate", str(folder / "corpus.lines"), str(folder / out)]
     words += ["--shard-chars", str(arguments.shard_chars), "--format", arguments.format, *more]
-    if arguments.what == "memory" and arguments.model is None:
+    if arguments.what != "speed" and arguments.model is None:
         return [*words, "--model", str(_stub(folder)), "--code", str(CODE)]
     return [*words, "--model", arguments.model or "en"]
 
@@ -102,9 +102,9 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
 
 def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
     """Kill a worker, or the first process, at random moments of a run; start it again until it is complete."""
-    start = time.perf_counter()
+    os.environ.setdefault("STUB_SECONDS", "0.005")
     subprocess.run(command(arguments, folder, "whole", "--n-process", "2"), check=True, stdout=subprocess.DEVNULL)
-    length = time.perf_counter() - start
+    n_shards = json.loads((folder / "whole" / "totals.json").read_text())["shards"]
     whole = hash_of(folder / "whole")
     moments = random.Random(arguments.seed)
     kinds = [("worker", ["--n-process", "2"]), ("driver", ["--n-process", "2"])]
@@ -115,24 +115,27 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
             shutil.rmtree(folder / "out", ignore_errors=True)
             while not (folder / "out" / "totals.json").exists():
                 n_runs += 1
-                within = length if n_kills < arguments.kills else 0
-                n_kills += _run_killed(command(arguments, folder, "out", *more), kind, moments, within)
+                n_found = len(list((folder / "out" / "shards").glob("*.json")))
+                after = moments.randrange(n_found, n_shards) if n_kills < arguments.kills else n_shards + 1
+                words = command(arguments, folder, "out", *more)
+                n_kills += _run_killed(words, kind, folder / "out" / "shards", after, moments.random())
             is_same = is_same and hash_of(folder / "out") == whole
-            print(f"{kind}: {n_kills} kills, {n_runs} runs, same bytes: {is_same}", flush=True)
+            left_over = [path.name for path in (folder / "out").rglob(".*")]
+            print(*left_over, f"{kind}: {n_kills} kills, {n_runs} runs, same bytes: {is_same}", flush=True)
         totals = json.loads((folder / "out" / "totals.json").read_text())
         cells = [kind, str(n_kills), str(n_runs), f"{totals['documents']:,}", "yes" if is_same else "NO"]
         publish(KILLS, {f"annotate-kill-{kind}": cells}, arguments.results, seed=str(arguments.seed))
 
 
-def _run_killed(words: Sequence[str], kind: str, moments: random.Random, length: float) -> int:
-    """Run a command, and kill one of its processes once, within `length` seconds; return how many were killed."""
+def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, seconds: float) -> int:
+    """Run a command, and kill one of its processes some time after so many shards; return how many were killed."""
     mark = uuid4().hex
     process = subprocess.Popen(words, env={**os.environ, MARK: mark}, stdout=subprocess.DEVNULL)
-    moment = time.perf_counter() + moments.uniform(0.1, 0.95) * length
-    while length and time.perf_counter() < moment and process.poll() is None:
+    while process.poll() is None and len(list(shards.glob("*.json"))) < after:
         time.sleep(0.01)
+    time.sleep(seconds / 2)
     n_killed = 0
-    while length and not n_killed and process.poll() is None:
+    while not n_killed and process.poll() is None and not (shards.parent / "totals.json").exists():
         victims = [process.pid] if kind.endswith("driver") else list(_workers(process.pid, mark))
         for victim in victims[:1]:
             os.kill(victim, signal.SIGKILL)

@@ -52,8 +52,7 @@ class OutputFolder:
             raise IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
         with named(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-        for left_over in self.path.rglob(f".*{_TMP}"):
-            left_over.unlink(missing_ok=True)
+        self._remove_unfinished()
         if self._manifest() is None:
             self._write(MANIFEST, json_bytes(manifest))
 
@@ -75,7 +74,12 @@ class OutputFolder:
 
     def write_totals(self, n_shards: int, counts: Counts) -> None:
         """Write the file that says that all shards are finished."""
+        self._remove_unfinished()  # of workers that were killed while they were writing
         self._write(TOTALS, json_bytes({"shards": n_shards, **{name: getattr(counts, name) for name in Counts.NAMES}}))
+
+    def _remove_unfinished(self) -> None:
+        for path in self.path.rglob(f".*{_TMP}"):
+            path.unlink(missing_ok=True)
 
     def _manifest(self) -> dict[str, Any] | None:
         path = self.path / MANIFEST

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
+from spacy_incparse.corpora.output_folder import OutputFolder
+from spacy_incparse.corpora.records import Counts
 from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.corpora.conftest import CODE
@@ -112,6 +114,15 @@ def test_killed_and_started_again(run, stub, texts, tmp_path, contents):
     assert run(texts, out, "--format", "jsonl").exit_code == 0
     assert contents(out) == contents(tmp_path / "whole")
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # not done again
+
+
+def test_files_of_killed_workers_are_removed(tmp_path):
+    folder = OutputFolder(tmp_path / "out")
+    folder.begin({"format": "test"})
+    (tmp_path / "out" / "shards").mkdir()
+    (tmp_path / "out" / "shards" / ".part-000000.json.77.tmp").touch()  # by a worker that this run has replaced
+    folder.write_totals(0, Counts())
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == ["manifest.json", "shards", "totals.json"]
 
 
 def test_a_lost_file_is_made_again(run, texts, tmp_path, contents):
