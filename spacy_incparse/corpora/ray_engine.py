@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from spacy_incparse.extras import optional_module
 
 LOCAL = "local"  # the address that starts Ray on this machine
 _AHEAD = 2  # shards for each actor that are read before it wants them
+_RETRIES = 5  # of a shard whose actor dies: on a shared cluster, that may be for other reasons than the shard
 _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
@@ -58,6 +60,7 @@ def _records(data: Any, job: Job, actors: int) -> Iterator[tuple[int, ShardRecor
     context = data.DataContext.get_current()
     context.enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", message="`ray_remote_args` is deprecated")  # Ray's own use of it
     context.target_max_block_size = 1  # byte: each row is a block, so that each shard is a task
     shards = data.read_datasource(_shard_source(data, job), override_num_blocks=1, num_cpus=0)  # beside the actors
     records = shards.map_batches(
@@ -67,7 +70,7 @@ def _records(data: Any, job: Job, actors: int) -> Iterator[tuple[int, ShardRecor
         batch_format="pyarrow",
         compute=data.ActorPoolStrategy(size=actors, max_tasks_in_flight_per_actor=_AHEAD),
         max_restarts=-1,
-        max_task_retries=-1,
+        max_task_retries=_RETRIES,
     )
     for row in records.iter_rows():
         yield row["n_bytes"], pickle.loads(row["found"]), row["is_new"]
