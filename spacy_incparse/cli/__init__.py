@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spacy_incparse import __version__
+from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.convert import convert_command
 from spacy_incparse.cli.evaluate import evaluate_command
 from spacy_incparse.cli.group import CommandGroup
@@ -25,6 +26,7 @@ __all__ = ["app", "main"]
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "parse": parse_command,
+    "annotate": annotate_command,
     "train": train_command,
     "rerank-train": rerank_train_command,
     "evaluate": evaluate_command,

@@ -1,12 +1,13 @@
-"""Read corpora to search: bracket files and `.spacy` files as forests, file by file."""
+"""Read corpora to search: bracket files, `.spacy` files and Parquet files of `annotate` as forests, file by file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.forest_reader import read_forests
+from spacy_incparse.treebanks.forest_reader import read_forests, scanned
 from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.treebanks.treebank_files import treebank_files
 from spacy_incparse.trees.forest import Forest, Symbols
@@ -15,7 +16,7 @@ DOCBIN = ".spacy"
 
 
 def corpus_files(paths: Sequence[str]) -> list[Path]:
-    """Return the bracket files and `.spacy` files for a list of files, folders and globs.
+    """Return the bracket files, `.spacy` files and Parquet files for a list of files, folders and globs.
 
     Raises IncparseError if a path does not exist or contains no such files.
     """
@@ -25,7 +26,7 @@ def corpus_files(paths: Sequence[str]) -> list[Path]:
 def read_corpus(
     files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None, tags: bool = True
 ) -> Iterator[tuple[Path, Forest]]:
-    """Yield each file with its trees: from bracket files, unchanged or `normalized`; from Docs, as stored.
+    """Yield each file with its trees: from bracket files, unchanged or `normalized`; from the others, as stored.
 
     tags: whether the brackets include parts of speech.
     """
@@ -33,6 +34,8 @@ def read_corpus(
     for path in files:
         if path.suffix == DOCBIN:
             yield path, _stored_trees(path, symbols)
+        elif path.suffix == PARQUET:
+            yield path, _parquet_trees(path, symbols)
         else:
             yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
 
@@ -40,13 +43,21 @@ def read_corpus(
 def _expand(path: str) -> list[Path]:
     if not Path(path).is_dir():
         return treebank_files(path)
-    docbins = sorted(Path(path).rglob("*" + DOCBIN))
+    others = sorted([*Path(path).rglob("*" + DOCBIN), *sentence_files(path)])
     try:
-        return sorted([*treebank_files(path), *docbins])
+        return sorted([*treebank_files(path), *others])
     except IncparseError:
-        if docbins:
-            return docbins
+        if others:
+            return others
         raise
+
+
+def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
+    trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
+    forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+    if forest is None:
+        raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
+    return forest
 
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:

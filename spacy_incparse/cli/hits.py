@@ -84,6 +84,10 @@ class LabelCounts:
         label = match.node.label if self._raw_labels else bare_label(match.node.label)
         self._counts[match.node.words[0] if match.is_word else label] += 1
 
+    def update(self, other: LabelCounts) -> None:
+        """Add other counts to these."""
+        self._counts.update(other._counts)
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
         total = self._counts.total()

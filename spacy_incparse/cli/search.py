@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +20,8 @@ from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
-    from spacy_incparse.patterns import Forest, Match, Pattern
+    from spacy_incparse.cli.file_search import FileResult, FileSearch
+    from spacy_incparse.cli.hits import HitWriter
 
 
 class HitFormat(str, Enum):
@@ -33,7 +35,7 @@ class HitFormat(str, Enum):
 def search_command(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md.")],
     sources: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Bracket files, .spacy files, folders or globs.")
+        list[str], typer.Argument(metavar="FILE...", help="Bracket, .spacy and .parquet files, folders or globs.")
     ],
     normalize: Annotated[
         bool,
@@ -59,12 +61,14 @@ def search_command(
     ] = 60,
     count: Annotated[bool, typer.Option("--count", help="Print only the number of matching nodes.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
+    n_process: Annotated[int, typer.Option("--n-process", min=1, metavar="N", help="Files searched at once.")] = 1,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
 ) -> None:
     """Search trees with a Tregex pattern.
 
-    Bracket files may be gzipped, and their trees are searched without normalization. Patterns do not distinguish words
+    Bracket files may be gzipped, and their trees are searched without normalization; Parquet files are those of
+    `annotate`. Patterns do not distinguish words
     from labels: NN < pumpkin finds the noun.
 
     \b
@@ -72,78 +76,63 @@ def search_command(
       spacy-incparse search "NP < (NN=head $.. PP)" wsj/
       spacy-incparse search "VP << /^NP-TMP/" train.mrg --format tree -n 5
       spacy-incparse search "@SBAR < (WHNP << which)" "more/*.mrg.gz" parsed.spacy --count
+      spacy-incparse search "SBAR > NP" parsed/ --n-process 4 --format json
     """
     # Imported here, so that the other commands start faster.
+    from spacy_incparse.cli.corpora import corpus_files
+    from spacy_incparse.cli.file_search import FileSearch
     from spacy_incparse.patterns import compile
 
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit and --every")
-    skipped = SkipLog() if skip_bad else None
-    corpus = _Corpus(sources, normalize, skipped, tags=not no_tags, prints_hits=not (count or by_label))
-    if count:
-        typer.echo(sum(compiled.count(forest) for _, forest in corpus))
-    elif by_label:
-        _print_table(compiled, corpus, raw_labels)
-    else:
-        _print_hits(compiled, corpus, format_, context, every, limit)
-    if skipped:
+    search = FileSearch(
+        compiled, None, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
+    )
+    _print(search, corpus_files(sources), None if count or by_label else (format_, context), n_process)
+
+
+def _print(
+    search: FileSearch, files: Sequence[Path], output: tuple[HitFormat, int | None] | None, n_process: int
+) -> None:
+    """Print hits, in a format with a number of words around them, or else counts."""
+    from spacy_incparse.cli.hits import LabelCounts
+
+    if output is not None:
+        search = replace(search, writer=_writer(*output, files))
+    labels, count, skipped = LabelCounts(), 0, SkipLog()
+    is_shown = output is None or not sys.stdout.isatty()
+    with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
+        results = _counted(search.results(files, n_process), skipped, progress)
+        if output is not None:
+            for line in islice(chain.from_iterable(result.lines for result in results), search.limit):
+                # Not typer.echo, which flushes every line: there may be many hits.
+                print(line)
+        for result in results if output is None else ():
+            labels.update(result.labels)
+            count += result.count
+    if output is None:
+        typer.echo("\n".join(labels.lines()) if search.by_label else count)
+    if search.skip_bad:
         typer.echo(str(skipped), err=True)
 
 
-class _Corpus:
-    """The files with their trees, and the progress through them."""
-
-    def __init__(
-        self, sources: Sequence[str], normalize: bool, skipped: SkipLog | None, *, tags: bool, prints_hits: bool
-    ):
-        from spacy_incparse.cli.corpora import corpus_files
-
-        self.files = corpus_files(sources)
-        self._normalize, self._skipped, self._tags = normalize, skipped, tags
-        self._is_shown = not (prints_hits and sys.stdout.isatty())
-
-    def __iter__(self) -> Iterator[tuple[Path, Forest]]:
-        from spacy_incparse.cli.corpora import read_corpus
-
-        read = read_corpus(self.files, normalized=self._normalize, skip_bad=self._skipped, tags=self._tags)
-        with progress_bar(is_shown=self._is_shown, total=len(self.files), unit=" files") as progress:
-            for path, forest in read:
-                yield path, forest
-                progress.update()
+def _counted(results: Iterator[FileResult], skipped: SkipLog, progress: Any) -> Iterator[FileResult]:
+    """Yield the results, and add up what was skipped; a file is done when the next one is asked for."""
+    for result in results:
+        skipped.update(result.skipped)
+        yield result
+        progress.update(result.is_file)
 
 
-def _print_table(pattern: Pattern, corpus: _Corpus, raw_labels: bool) -> None:
-    from spacy_incparse.cli.hits import LabelCounts
-
-    counts = LabelCounts(raw_labels=raw_labels)
-    for _, forest in corpus:
-        for match in pattern.search(forest):
-            counts.add(match)
-    typer.echo("\n".join(counts.lines()))
-
-
-def _print_hits(
-    pattern: Pattern, corpus: _Corpus, format_: HitFormat, context: int | None, every: bool, limit: int | None
-) -> None:
-    from spacy_incparse.cli.hits import HitWriter, Kwic, TreeHits, write_json
+def _writer(format_: HitFormat, context: int | None, files: Sequence[Path]) -> HitWriter:
+    from spacy_incparse.cli.hits import Kwic, TreeHits, write_json
 
     width = shutil.get_terminal_size().columns
-    names = max(len(path.name) for path in corpus.files) if len(corpus.files) > 1 else 0
+    names = max(len(path.name) for path in files) if len(files) > 1 else 0
     writers: dict[HitFormat, HitWriter] = {
         HitFormat.kwic: Kwic(width, context, names),
         HitFormat.tree: TreeHits(width),
         HitFormat.json: write_json,
     }
-    hits = ((path, match) for path, forest in corpus for match in _hits(pattern, forest, every))
-    for path, match in islice(hits, limit):
-        # Not typer.echo, which flushes every line: there may be many hits.
-        print(writers[format_](path, match))
-
-
-def _hits(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
-    """Yield the matches, each with the number of its tree in the file, because the forest may omit trees."""
-    matches = pattern.search(forest, every=every)
-    if forest.places is None:
-        return matches
-    return (match._replace(number=forest.place(match.number)) for match in matches)
+    return writers[format_]

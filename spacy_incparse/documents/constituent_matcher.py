@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.documents.tree_matches import find
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import Match, Pattern, compile
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.walks import NESTED, without_nested
+from spacy_incparse.trees.walks import NESTED
+
+if TYPE_CHECKING:
+    from spacy_incparse.documents.file_search import FileMatch
 
 Callback = Callable[["ConstituentMatcher", Doc, int, "list[ConstituentMatch]"], object]
 
@@ -124,6 +129,20 @@ class ConstituentMatcher:
             return list(spans.values())
         return matches
 
+    def search_files(self, paths: str | Path | Iterable[str | Path], *, n_process: int = 1) -> Iterator[FileMatch]:
+        """Return the matches in the Parquet files that `spacy-incparse annotate` has written.
+
+        paths: files, folders and globs. n_process: how many processes search, each a file at a time; the order of the
+        matches is the same: by file, sentence, rule and node. Callbacks are not called. Raises IncparseError if there
+        are no such files, or pyarrow is not installed.
+        """
+        from spacy_incparse.documents.file_search import Rule, search_files
+
+        rules = [
+            Rule(self.vocab.strings[name], rule.patterns, rule.nested, rule.every) for name, rule in self._rules.items()
+        ]
+        return search_files(rules, [paths] if isinstance(paths, str | Path) else paths, n_process)
+
     def __reduce__(self):
         return _rebuild, (self.vocab, self._raw_labels, self._heads, self._rules, self._timeout)
 
@@ -153,26 +172,6 @@ def parsed_trees(doc: Doc) -> tuple[DocTree, ...]:
     if not trees and any(not token.is_space for token in doc):
         raise IncparseError("the Doc has no trees to search: run a pipeline with the component 'incparse' on it first")
     return trees
-
-
-def find(tree: DocTree, patterns: Iterable[Pattern], *, nested: str = "all", every: bool = False) -> list[Match]:
-    """Return the matches of the patterns in pre-order; a node that several patterns match belongs to the first.
-
-    With `every`, return a node once for each way to assign names to nodes.
-    """
-    found: dict[tuple[int, bool], list[Match]] = {}
-    for pattern in patterns:
-        by_node: dict[tuple[int, bool], list[Match]] = {}
-        for match in pattern.search(tree, every=every):
-            by_node.setdefault((match.node.index, match.is_word), []).append(match)
-        for node, matches in by_node.items():
-            if every:
-                found.setdefault(node, []).extend(matches)
-            else:
-                found.setdefault(node, matches)
-    indices = sorted({index for index, _ in found})
-    kept = set(without_nested(tree.arrays, indices, nested))
-    return [match for node in sorted(found) if node[0] in kept for match in found[node]]
 
 
 def group_spans(match: Match) -> dict[str, Span]:

@@ -87,7 +87,7 @@ class PhraseFinder:
 
 
 def _spans(doc: Doc, trees: Iterable[DocTree], rule: PhraseRule) -> Iterator[Span]:
-    from spacy_incparse.documents.constituent_matcher import find
+    from spacy_incparse.documents.tree_matches import find
 
     has_names = any(pattern.names for pattern in rule.patterns)
     n_phrases = 0

@@ -20,6 +20,11 @@ class SkipLog:
         self.entries.append(error)
         self.n_trees += is_tree
 
+    def update(self, other: SkipLog) -> None:
+        """Add the places of another log behind these."""
+        self.entries += other.entries
+        self.n_trees += other.n_trees
+
     def __len__(self) -> int:
         return len(self.entries)
 

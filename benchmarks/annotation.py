@@ -1,0 +1,216 @@
+"""Measure `spacy-incparse annotate`: speed by processes and with Ray, memory over time, and kill -9 at random moments.
+
+    python benchmarks/annotation.py speed brown.txt.gz --words 1000000
+    python benchmarks/annotation.py kills brown.txt.gz --words 20000 --kills 10
+    python benchmarks/annotation.py memory brown.txt.gz --bytes 1000000000
+
+The corpus is the text repeated until it has as many words or bytes; each line is a document. `speed` and `memory` need
+a quiet machine: times are wall-clock times of the whole command. `kills` and `memory` need Linux (/proc), and use a
+parser that takes (nearly) no time, unless a `--model` is given. With `--ray`, a local Ray cluster is measured, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import common
+from results import Table, publish
+
+SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
+KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
+MEMORY = Table("Annotation: memory", ("MB of text", "seconds", "MB after 1 minute", "MB at the end", "most MB"))
+CODE = Path(__file__).with_name("stub_parser.py")
+MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure one thing."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["speed", "kills", "memory"])
+    parser.add_argument("text", type=Path, help="a text with a sentence or paragraph on each line, plain or gzipped")
+    parser.add_argument("--words", type=int, default=1_000_000)
+    parser.add_argument("--bytes", type=int, help="instead of --words")
+    parser.add_argument("--model", default=None, help="default: en; for memory, a parser that takes no time")
+    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--shard-chars", type=int, default=1_000_000)
+    parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
+    parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, help="file to write the rows to")
+    arguments = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_corpus(arguments, folder / "corpus.lines")
+        {"speed": measure_speed, "kills": measure_kills, "memory": measure_memory}[arguments.what](arguments, folder)
+
+
+def write_corpus(arguments: argparse.Namespace, path: Path) -> None:
+    """Write the text as often as needed."""
+    data = arguments.text.read_bytes()
+    lines = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).splitlines(keepends=True)
+    n_words = n_bytes = 0
+    with path.open("wb") as file:
+        while n_bytes < arguments.bytes if arguments.bytes else n_words < arguments.words:
+            for line in lines:
+                file.write(line)
+                n_words, n_bytes = n_words + len(line.split()), n_bytes + len(line)
+                if n_bytes >= arguments.bytes if arguments.bytes else n_words >= arguments.words:
+                    break
+
+
+def command(arguments: argparse.Namespace, folder: Path, out: str, *more: str) -> list[str]:
+    """Return the words of an `annotate` command."""
+    words = [sys.executable, "-m", "spacy_incparse", "annotate", str(folder / "corpus.lines"), str(folder / out)]
+    words += ["--shard-chars", str(arguments.shard_chars), "--format", arguments.format, *more]
+    if arguments.what != "speed" and arguments.model is None:
+        return [*words, "--model", str(_stub(folder)), "--code", str(CODE)]
+    return [*words, "--model", arguments.model or "en"]
+
+
+def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
+    """Run with one process, with two, and with two workers of Ray; all write the same bytes."""
+    kinds = {"1-process": ["--n-process", "1"], "2-processes": ["--n-process", "2"]}
+    if arguments.ray:
+        kinds["ray-2-workers"] = ["--ray", "local", "--n-process", "2"]
+    seconds: dict[str, float] = {}
+    hashes = set()
+    for kind, more in kinds.items():
+        start = time.perf_counter()
+        subprocess.run(command(arguments, folder, kind, *more), check=True, stdout=subprocess.DEVNULL)
+        seconds[kind] = time.perf_counter() - start
+        n_words = json.loads((folder / kind / "totals.json").read_text())["words"]
+        hashes.add(hash_of(folder / kind))
+        gain = seconds["1-process"] / seconds[kind]
+        cells = [f"{n_words:,}", f"{seconds[kind]:.1f}", f"{n_words / seconds[kind]:,.0f}", f"{gain:.2f}"]
+        publish(SPEED, {f"annotate-{kind}": cells}, arguments.results)
+    print("same bytes" if len(hashes) == 1 else "DIFFERENT BYTES")
+
+
+def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
+    """Kill a worker, or the first process, at random moments of a run; start it again until it is complete."""
+    os.environ.setdefault("STUB_SECONDS", "0.005")
+    subprocess.run(command(arguments, folder, "whole", "--n-process", "2"), check=True, stdout=subprocess.DEVNULL)
+    n_shards = json.loads((folder / "whole" / "totals.json").read_text())["shards"]
+    whole = hash_of(folder / "whole")
+    moments = random.Random(arguments.seed)
+    kinds = [("worker", ["--n-process", "2"]), ("driver", ["--n-process", "2"])]
+    kinds += [(f"ray-{kind}", [*more, "--ray", "local"]) for kind, more in kinds] if arguments.ray else []
+    for kind, more in kinds:
+        n_kills, n_runs, is_same = 0, 0, True
+        while n_kills < arguments.kills:
+            shutil.rmtree(folder / "out", ignore_errors=True)
+            while not (folder / "out" / "totals.json").exists():
+                n_runs += 1
+                n_found = len(list((folder / "out" / "shards").glob("*.json")))
+                after = moments.randrange(n_found, n_shards) if n_kills < arguments.kills else n_shards + 1
+                words = command(arguments, folder, "out", *more)
+                n_kills += _run_killed(words, kind, folder / "out" / "shards", after, moments.random())
+            is_same = is_same and hash_of(folder / "out") == whole
+            left_over = [path.name for path in (folder / "out").rglob(".*")]
+            print(*left_over, f"{kind}: {n_kills} kills, {n_runs} runs, same bytes: {is_same}", flush=True)
+        totals = json.loads((folder / "out" / "totals.json").read_text())
+        cells = [kind, str(n_kills), str(n_runs), f"{totals['documents']:,}", "yes" if is_same else "NO"]
+        publish(KILLS, {f"annotate-kill-{kind}": cells}, arguments.results, seed=str(arguments.seed))
+
+
+def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, seconds: float) -> int:
+    """Run a command, and kill one of its processes some time after so many shards; return how many were killed."""
+    mark = uuid4().hex
+    process = subprocess.Popen(words, env={**os.environ, MARK: mark}, stdout=subprocess.DEVNULL)
+    while process.poll() is None and len(list(shards.glob("*.json"))) < after:
+        time.sleep(0.01)
+    time.sleep(seconds / 2)
+    n_killed = 0
+    while not n_killed and process.poll() is None and not (shards.parent / "totals.json").exists():
+        victims = [process.pid] if kind.endswith("driver") else list(_workers(process.pid, mark))
+        for victim in victims[:1]:
+            os.kill(victim, signal.SIGKILL)
+            n_killed = 1
+        time.sleep(0.01)
+    process.wait()
+    return n_killed
+
+
+def _workers(driver: int, mark: str) -> Iterator[int]:
+    """Yield the worker processes of a run: they have its mark, and are children of the driver or actors of Ray."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() not in (folder / "environ").read_bytes():
+                continue
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (folder / "cmdline").read_bytes()
+        except (OSError, ValueError):
+            continue
+        is_child = parent == driver and b"spawn_main" in words
+        if is_child or b"MapWorker" in words:
+            yield int(folder.name)
+
+
+def measure_memory(arguments: argparse.Namespace, folder: Path) -> None:
+    """Sample the resident memory of each process of a run with one worker, and of the one that reads for two."""
+    for n_process in (1, 2):
+        mark, samples, start = uuid4().hex, dict[int, list[tuple[float, int]]](), time.perf_counter()
+        words = command(arguments, folder, f"memory-{n_process}", "--n-process", str(n_process))
+        process = subprocess.Popen(words, env={**os.environ, MARK: mark})
+        while process.poll() is None:
+            for pid in [process.pid, *_workers(process.pid, mark)]:
+                samples.setdefault(pid, []).append((time.perf_counter() - start, _resident(pid)))
+            time.sleep(0.5)
+        size = (folder / "corpus.lines").stat().st_size
+        for number, (_, found) in enumerate(samples.items()):
+            after = [memory for seconds, memory in found if seconds >= 60] or [found[len(found) // 2][1]]
+            megabytes = [value / common.MEGABYTE for value in (after[0], found[-2][1] if len(found) > 1 else 0)]
+            most = max(memory for _, memory in found) / common.MEGABYTE
+            cells = [f"{size / common.MEGABYTE:.0f}", f"{found[-1][0]:.0f}", *(f"{value:.0f}" for value in megabytes)]
+            name = f"annotate-memory-{n_process}-{'driver' if number == 0 else f'worker-{number}'}"
+            publish(MEMORY, {name: [*cells, f"{most:.0f}"]}, arguments.results)
+
+
+def _resident(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
+
+
+def hash_of(folder: Path) -> str:
+    """Return a hash of the names and contents of all files in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _stub(folder: Path) -> Path:
+    """Return the folder of a pipeline with a parser that takes no time."""
+    path = folder / "stub"
+    if not path.exists():
+        import runpy
+
+        import spacy
+
+        runpy.run_path(str(CODE))
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        nlp.add_pipe("stub_parser")
+        nlp.to_disk(path)
+    return path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""`annotate`: parse corpora on disk, shard by shard, in several processes or on a Ray cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_incparse.errors import IncparseError
+
+if TYPE_CHECKING:
+    from spacy_incparse.corpora.annotation import Engine, Job
+    from spacy_incparse.corpora.records import Counts
+
+
+Model = Annotated[
+    str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
+]
+OutputFormat = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="parquet, jsonl, brackets or docbin.")
+]
+InputFormat = Annotated[
+    str,
+    typer.Option(
+        "--input-format", metavar="FORMAT", help="text, lines, jsonl, conllu or parquet. Default: by file name."
+    ),
+]
+TextField = Annotated[
+    str, typer.Option("--text-field", metavar="NAME", help="Field or column with the text (JSONL, Parquet).")
+]
+IdField = Annotated[
+    str, typer.Option("--id-field", metavar="NAME", help="Field or column with the id (JSONL, Parquet).")
+]
+Processes = Annotated[
+    int | None, typer.Option("--n-process", min=1, metavar="N", help="Number of processes, or of Ray's actors.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Use a Ray cluster: its address, or local to start one here."),
+]
+Code = Annotated[
+    Path | None, typer.Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components.")
+]
+
+
+def annotate_command(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT... OUTPUT", help="Files, folders and globs to read; the folder to write."),
+    ],
+    model: Model = "en",
+    output_format: OutputFormat = "parquet",
+    input_format: InputFormat = "auto",
+    text_field: TextField = "text",
+    id_field: IdField = "id",
+    n_process: Processes = None,
+    ray: RayAddress = None,
+    code: Code = None,
+    shard_chars: Annotated[
+        int, typer.Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents.")
+    ] = 1_000_000,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an output that was made from something else.")
+    ] = False,
+) -> None:
+    """Parse corpora on disk, and write them with their trees.
+
+    Texts (.txt: a document for each file), .jsonl, .conllu and .parquet are read, also with .gz, .bz2 or .xz; use
+    --input-format lines for files with a document on each line. The output is a folder of shards. Interrupted or
+    killed, the same command goes on where it stopped. Documents that fail are put aside in OUTPUT/failed.
+
+    \b
+    Examples:
+      spacy-incparse annotate books/ parsed/ --n-process 4
+      spacy-incparse annotate "news/*.jsonl.gz" parsed/ --text-field body --format jsonl
+      spacy-incparse annotate tweets.txt.xz trees/ --input-format lines --format brackets
+      spacy-incparse annotate crawl/ parsed/ --ray auto
+    """
+    # Imported here, so that the other commands start faster.
+    from spacy_incparse.cli.annotation_progress import AnnotationProgress
+    from spacy_incparse.corpora.annotation import annotate, input_bytes
+
+    job = _job(paths, model, output_format, input_format, text_field, id_field, code, shard_chars)
+    engine = _engine(ray, n_process)
+    with AnnotationProgress(input_bytes(job.files)) as progress:
+        try:
+            counts = annotate(job, engine, progress, overwrite=overwrite)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"the same command goes on where {job.output} stops") from None
+    typer.echo(_summary(job, counts))
+
+
+def _job(
+    paths: list[str],
+    model: str,
+    output_format: str,
+    input_format: str,
+    text_field: str,
+    id_field: str,
+    code: Path | None,
+    shard_chars: int,
+) -> Job:
+    """Return what to do. Raises IncparseError for arguments that cannot be right."""
+    from spacy_incparse.corpora.annotation import Job
+    from spacy_incparse.corpora.input_files import input_files
+    from spacy_incparse.corpora.reader_settings import Fields
+    from spacy_incparse.corpora.readers import SUFFIXES, find_reader
+    from spacy_incparse.corpora.writers import find_writer
+    from spacy_incparse.data import find_pipeline
+
+    *inputs, output = paths
+    if not inputs:
+        raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
+    find_writer(output_format)
+    find_pipeline(model)
+    reader = find_reader(input_format)
+    suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
+    files = input_files(inputs, suffixes, any_suffix=reader is not None)
+    _check_output(files, inputs, Path(output))
+    if code is not None and not code.is_file():
+        raise IncparseError(f"{code}: no such file")
+    return Job(
+        tuple(files), Path(output), model, input_format, output_format, Fields(text_field, id_field), code, shard_chars
+    )
+
+
+def _check_output(files: list[Path], inputs: list[str], output: Path) -> None:
+    if output.is_file():
+        raise IncparseError(f"{output} is a file: the last argument is the folder to write")
+    inside = [path for path in inputs if Path(path).is_dir() and output.resolve().is_relative_to(Path(path).resolve())]
+    if inside:
+        raise IncparseError(
+            f"the output {output} is inside the input {inside[0]}, and would be read as input next time"
+        )
+    if any(file.resolve().is_relative_to(output.resolve()) for file in files):
+        raise IncparseError(f"the input is inside the output {output}: name another folder")
+
+
+def _engine(ray: str | None, n_process: int | None) -> Engine:
+    from spacy_incparse.corpora.annotation import in_processes
+
+    if ray is None:
+        return in_processes(n_process or 1)
+    from spacy_incparse.corpora.ray_engine import with_ray
+
+    return with_ray(ray, n_process)
+
+
+def _summary(job: Job, counts: Counts) -> str:
+    sizes = [_count(counts.documents, "document"), _count(counts.sentences, "sentence"), _count(counts.words, "word")]
+    text = f"{job.output}: {', '.join(sizes)} with trees"
+    if counts.flat:
+        text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
+    if counts.failed:
+        text += f"; put aside in {job.output / 'failed'}: {_count(counts.failed, 'document')}"
+    return text
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

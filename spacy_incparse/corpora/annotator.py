@@ -1,0 +1,109 @@
+"""Run a pipeline over documents, so that one that fails harms no other."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TypeAlias
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_incparse.corpora.records import Document
+from spacy_incparse.data import find_pipeline
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.pipeline.loading import load
+
+_BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
+_TREES = "doc._.trees"  # what a component that parses declares to assign
+
+Outcome: TypeAlias = Doc | str  # a parsed Doc, or why there is none
+
+
+class Annotator:
+    """A loaded pipeline.
+
+    model: the name of an embedded or installed pipeline, or a folder. code: a Python file with components of the
+    pipeline, which is run first. Raises ModelError if the pipeline cannot be loaded or does not parse.
+    """
+
+    def __init__(self, model: str, code: Path | None = None):
+        if code is not None:
+            import_code(code)
+        self.nlp = _loaded(model)
+
+    def zone(self) -> AbstractContextManager[object]:
+        """Return a context in which Docs are made and used; the words that they add to the vocabulary are freed."""
+        return self.nlp.memory_zone()
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Outcome]]:
+        """Yield each document, in order, with its Doc or with the reason why the pipeline failed."""
+        for batch in _batches(documents):
+            yield from zip(batch, self._outcomes(batch), strict=True)
+
+    def _outcomes(self, batch: Sequence[Document]) -> list[Outcome]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about single sentences; flat trees are counted
+            try:
+                return list(self.nlp.pipe([self._doc(document) for document in batch]))
+            except MemoryError:
+                raise
+            except Exception:
+                return [self._outcome(document) for document in batch]
+
+    def _outcome(self, document: Document) -> Outcome:
+        try:
+            return self.nlp(self._doc(document))
+        except MemoryError:
+            raise
+        except Exception as error:
+            return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+    def _doc(self, document: Document) -> Doc:
+        if not document.words:
+            return self.nlp.make_doc(document.text)
+        starts: list[bool | int | None] = list(document.sent_starts)
+        return Doc(self.nlp.vocab, words=list(document.words), spaces=list(document.spaces), sent_starts=starts)
+
+
+def import_code(path: Path) -> None:
+    """Run a Python file that registers components. Raises IncparseError if it is missing or fails."""
+    from spacy.util import import_file
+
+    try:
+        import_file("python_code", path)
+    except Exception as error:
+        raise IncparseError(f"{path}: the code cannot be run: {error}") from error
+
+
+def _loaded(model: str) -> Language:
+    folder = find_pipeline(model)
+    try:
+        nlp = load(folder)
+    except (ValueError, ImportError, KeyError) as error:
+        raise ModelError(f"the pipeline {model!r} cannot be loaded: {error}") from error
+    if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
+        has = ", ".join(nlp.pipe_names) or "no components"
+        raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
+    # spaCy's limit is for components that need a lot of memory for long texts.
+    nlp.max_length = sys.maxsize
+    for _, component in nlp.pipeline:
+        if getattr(component, "measures", None) is True:
+            component.measures = False  # type: ignore[attr-defined]  # no output has them, and they take longer than the trees
+    return nlp
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    n_chars = 0
+    for document in documents:
+        batch.append(document)
+        n_chars += len(document.text)
+        if n_chars >= _BATCH_CHARS or len(batch) == _BATCH_DOCUMENTS:
+            yield batch
+            batch, n_chars = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,107 @@
+"""Find the files of a corpus, open them, compressed or not, and keep count of what has been read."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from spacy_incparse.errors import IncparseError
+
+COMPRESSED = (".gz", ".bz2", ".xz")
+_UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first two bytes
+    b"\x1f\x8b": lambda raw: cast("IO[bytes]", gzip.GzipFile(fileobj=raw)),
+    b"BZ": lambda raw: cast("IO[bytes]", bz2.BZ2File(raw)),
+    b"\xfd7": lambda raw: cast("IO[bytes]", lzma.LZMAFile(raw)),  # noqa: SIM115  `InputFile` closes the file in it
+}
+
+
+class InputFile:
+    """A file of a corpus, and how many of its bytes have been read."""
+
+    def __init__(self, path: Path):
+        self.path, self.name = path, path.as_posix()
+        self.position = 0
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of the unpacked file, with their line ends."""
+        with self._opened() as (raw, file):
+            for line in file:
+                self.position = self.position + len(line) if file is raw else raw.tell()
+                yield line
+
+    def read(self) -> bytes:
+        """Return the unpacked content."""
+        with self._opened() as (_, file):
+            data = file.read()
+        self.position = self.size
+        return data
+
+    @property
+    def size(self) -> int:
+        """Its size on disk."""
+        return self.path.stat().st_size
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """Open the file as it is, and unpacked; gzip, bzip2 and xz are recognised by content."""
+        with self.path.open("rb") as raw:
+            unpack = _UNPACK.get(raw.peek(2)[:2])
+            yield raw, raw if unpack is None else unpack(raw)
+
+
+def input_files(paths: Sequence[str], suffixes: Collection[str], *, any_suffix: bool = False) -> list[Path]:
+    """Return the files for a list of files, folders and globs, without hidden ones.
+
+    suffixes: those of the files in a folder, each also with the suffix of a compressed file. any_suffix: whether a file
+    that is named, or found by a glob, may have another one. Raises IncparseError if a path does not exist, has no such
+    files, or two paths stand for the same file.
+    """
+    found = [file for path in paths for file in _expand(path, suffixes, any_suffix)]
+    seen: set[Path] = set()
+    for file in found:
+        if file.resolve() in seen:
+            raise IncparseError(f"{file} is given twice, so that its documents would be annotated twice: name it once")
+        seen.add(file.resolve())
+    return found
+
+
+def kind_suffix(path: Path) -> str:
+    """Return the suffix that says what a file contains: ".jsonl" for a.jsonl.gz."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
+
+
+def _expand(path: str, suffixes: Collection[str], any_suffix: bool) -> list[Path]:
+    if Path(path).is_dir():
+        files = _in_folder(Path(path), suffixes)
+    elif Path(path).exists():
+        files = [Path(path)]
+    elif glob.has_magic(path):
+        files = []
+        for found in map(Path, sorted(glob.glob(path, recursive=True))):
+            files += _in_folder(found, suffixes) if found.is_dir() else [found]
+    else:
+        raise IncparseError(f"{path}: no such file or folder")
+    if not files:
+        raise IncparseError(f"{path}: no file to read; looked for {' '.join(sorted(suffixes))}, also compressed")
+    for file in files:
+        if not any_suffix and kind_suffix(file) not in suffixes:
+            raise IncparseError(
+                f"{file}: what it contains cannot be told from its name: say it with --input-format text, lines, ..."
+            )
+    return files
+
+
+def _in_folder(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if kind_suffix(file) in suffixes and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if file.is_file()
+    )

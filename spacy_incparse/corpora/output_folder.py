@@ -1,0 +1,115 @@
+"""The folder of an annotated corpus: its manifest, the files of its shards, and which shards are finished.
+
+    manifest.json                what the corpus is made from; written first
+    sentences/part-000000.*      and other folders that the writer names
+    failed/part-000000.jsonl     documents that were put aside, if any
+    shards/part-000000.json      the record of a shard; written when all its files are
+    totals.json                  written last
+
+Each file appears complete or not at all, so that the folder is right at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import srsly
+
+from spacy_incparse.corpora.fingerprints import bytes_hash
+from spacy_incparse.corpora.records import Counts, ShardRecord, shard_name
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import named
+
+MANIFEST, SHARDS, FAILED, TOTALS = "manifest.json", "shards", "failed", "totals.json"
+_TMP = ".tmp"
+
+
+class OutputFolder:
+    """The folder, for the process that runs an annotation and for those that write its shards."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> None:
+        """Create the folder with its manifest, or go on in one that has the same manifest.
+
+        overwrite: remove an annotation with another manifest instead of refusing to mix two. Raises IncparseError if
+        the folder belongs to something else.
+        """
+        known = self._manifest()
+        if known is not None and known != manifest:
+            if not overwrite:
+                raise IncparseError(
+                    f"{self.path} was begun with other {_difference(known, manifest)}: name another folder, or replace "
+                    f"it with --overwrite"
+                )
+            shutil.rmtree(self.path)
+        elif known is None and self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
+        with named(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        self._remove_unfinished()
+        if self._manifest() is None:
+            self._write(MANIFEST, json_bytes(manifest))
+
+    def finished(self, number: int) -> ShardRecord | None:
+        """Return the record of a shard that is finished, with all its files; otherwise None."""
+        try:
+            record = ShardRecord.from_dict(srsly.read_json(self.path / SHARDS / f"{shard_name(number)}.json"))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return record if all((self.path / name).is_file() for name in record.files) else None
+
+    def write_shard(self, number: int, counts: Counts, files: Mapping[str, bytes]) -> ShardRecord:
+        """Write the files of a shard, and then its record."""
+        record = ShardRecord(number, counts, {name: bytes_hash(data) for name, data in files.items()})
+        for name, data in files.items():
+            self._write(name, data)
+        self._write(f"{SHARDS}/{shard_name(number)}.json", json_bytes(record.to_dict()))
+        return record
+
+    def write_totals(self, n_shards: int, counts: Counts) -> None:
+        """Write the file that says that all shards are finished."""
+        self._remove_unfinished()  # of workers that were killed while they were writing
+        self._write(TOTALS, json_bytes({"shards": n_shards, **{name: getattr(counts, name) for name in Counts.NAMES}}))
+
+    def _remove_unfinished(self) -> None:
+        for path in self.path.rglob(f".*{_TMP}"):
+            path.unlink(missing_ok=True)
+
+    def _manifest(self) -> dict[str, Any] | None:
+        path = self.path / MANIFEST
+        try:
+            return dict(srsly.read_json(path)) if path.is_file() else None
+        except (ValueError, TypeError) as error:
+            raise IncparseError(f"{path}: the manifest is damaged: {error}") from None
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self.path / name
+        # The process has a part in the name: one that was left alone may still be writing the same shard.
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}{_TMP}")
+        with named(path):
+            path.parent.mkdir(exist_ok=True)
+            try:
+                with unfinished.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                unfinished.replace(path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+
+
+def json_bytes(content: Mapping[str, Any]) -> bytes:
+    """Return JSON, indented, in UTF-8."""
+    return (srsly.json_dumps(dict(content), indent=2) + "\n").encode()
+
+
+def _difference(known: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+    """Return the names of the entries in which two manifests differ."""
+    names = [name for name in {**known, **manifest} if known.get(name) != manifest.get(name)]
+    return ", ".join(names).replace("_", " ")

@@ -1,0 +1,23 @@
+"""What readers have in common: the names of fields, and decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spacy_incparse.corpora.records import Unreadable
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The names of the fields of JSON objects and the columns of Parquet files that a document is read from."""
+
+    text: str = "text"
+    id: str = "id"
+
+
+def decoded(data: bytes, name: str, file: str) -> str | Unreadable:
+    """Return UTF-8 as text, without a byte order mark; otherwise what is wrong with the document of this name."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Unreadable(name, file, f"byte 0x{data[error.start]:02x} at {error.start} is not UTF-8")

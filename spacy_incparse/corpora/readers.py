@@ -1,0 +1,119 @@
+"""Readers: each turns a file into documents. A new one is an entry in `READERS`."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import srsly
+
+from spacy_incparse.corpora.conllu_reader import read_conllu
+from spacy_incparse.corpora.input_files import InputFile, kind_suffix
+from spacy_incparse.corpora.parquet_reader import read_parquet
+from spacy_incparse.corpora.reader_settings import Fields, decoded
+from spacy_incparse.corpora.records import Document, Item, Unreadable
+from spacy_incparse.errors import IncparseError
+
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of input: the suffixes of its files, and the function that reads one of them."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[InputFile, Fields], Iterator[Item]]
+
+
+def read_text(file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield the file as one document, whose id is its name."""
+    text = decoded(file.read(), file.name, file.name)
+    yield Document(file.name, file.name, text) if isinstance(text, str) else text
+
+
+def read_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield each line as a document, unless it is blank; ids are FILE:LINE."""
+    for number, line in enumerate(file.lines(), start=1):
+        name = f"{file.name}:{number}"
+        text = decoded(line, name, file.name)
+        if isinstance(text, Unreadable):
+            yield text
+        elif text and not text.isspace():
+            yield Document(name, file.name, text.rstrip("\r\n"))
+
+
+def read_json_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield the object on each line as a document; fields other than the text and the id are kept."""
+    for number, line in enumerate(file.lines(), start=1):
+        name = f"{file.name}:{number}"
+        text = decoded(line, name, file.name)
+        if isinstance(text, Unreadable):
+            yield text
+        elif text and not text.isspace():
+            yield _json_document(text, number, file.name, fields)
+
+
+def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
+    name = f"{file}:{number}"
+    try:
+        content = srsly.json_loads(line)
+    except ValueError as error:
+        return Unreadable(name, file, f"the line is not JSON: {error}")
+    if not isinstance(content, dict):
+        return Unreadable(name, file, "the line is JSON, but not an object {...}")
+    text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
+    name = name if own_id is None else str(own_id)
+    if not isinstance(text, str):
+        return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
+    document = Document(name, file, text, meta=srsly.json_dumps(content))
+    try:
+        (document.id + document.text + document.meta).encode()
+    except UnicodeEncodeError:
+        return Unreadable(f"{file}:{number}", file, "half a surrogate pair is no character: write both halves")
+    return document
+
+
+READERS: dict[str, Reader] = {
+    reader.name: reader
+    for reader in (
+        Reader("text", (".txt", ".text"), read_text),
+        Reader("lines", (".lines",), read_lines),
+        Reader("jsonl", (".jsonl", ".ndjson"), read_json_lines),
+        Reader("conllu", (".conllu",), read_conllu),
+        Reader("parquet", (".parquet",), read_parquet),
+    )
+}
+SUFFIXES = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}
+
+
+def find_reader(name: str) -> Reader | None:
+    """Return a reader by name; None for "auto". Raises IncparseError if there is none of this name."""
+    if name != "auto" and name not in READERS:
+        raise IncparseError(f"no input format is called {name!r}; there are auto, {', '.join(READERS)}")
+    return READERS.get(name)
+
+
+def read_files(paths: list[Path], reader: Reader | None, fields: Fields) -> Iterator[tuple[Item, int]]:
+    """Yield the documents of files, each with how many bytes have been read until now.
+
+    reader: that of all files; None: by their suffixes. What cannot be read is yielded with the reason.
+    """
+    before = 0
+    for path in paths:
+        file = InputFile(path)
+        for item in _read_file(file, reader or SUFFIXES[kind_suffix(path)], fields):
+            yield item, before + file.position
+        before += file.size
+
+
+def _read_file(file: InputFile, reader: Reader, fields: Fields) -> Iterator[Item]:
+    try:
+        yield from reader.read(file, fields)
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # a disk's, not a compressed file's
+        yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {error}")

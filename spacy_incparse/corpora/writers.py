@@ -1,0 +1,103 @@
+"""Writers: each turns the parsed documents of a shard into files. A new one is an entry in `WRITERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import srsly
+from spacy.tokens import Doc, DocBin
+
+from spacy_incparse.corpora.parquet_writer import ParquetTables
+from spacy_incparse.corpora.records import Document
+from spacy_incparse.documents.sentence_rows import sentence_rows
+from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.extras import parquet_module
+
+
+class Parsed(NamedTuple):
+    """A parsed document and its number in the corpus."""
+
+    number: int
+    document: Document
+    doc: Doc
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A format of output: the function that returns the files of a shard, by their names in the output folder.
+
+    check: raises IncparseError if something that the format needs is not installed.
+    """
+
+    name: str
+    files: Callable[[str, Iterable[Parsed]], dict[str, bytes]]
+    check: Callable[[], object] = lambda: None
+
+
+def parquet_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
+    """Return a table of documents and one of sentences."""
+    tables = ParquetTables()
+    for number, document, doc in parsed:
+        tables.add(number, document, doc)
+    documents, sentences = tables.to_bytes()
+    return {f"documents/{name}.parquet": documents, f"sentences/{name}.parquet": sentences}
+
+
+def json_lines_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
+    """Return a file with an object for each document, with its sentences."""
+    return {f"documents/{name}.jsonl": b"".join(_json_line(item) for item in parsed)}
+
+
+def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
+    """Return a bracket file with one tree per line; a comment before the trees of a document has its id."""
+    lines = (line for item in parsed for line in _bracket_lines(item))
+    return {f"trees/{name}.mrg": "".join(f"{line}\n" for line in lines).encode()}
+
+
+def docbin_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
+    """Return a DocBin with user data: the trees, and "id", "file" and "meta" of the document."""
+    docs = DocBin(store_user_data=True)
+    for _, document, doc in parsed:
+        doc.user_data |= {"id": document.id, "file": document.file, "meta": document.meta}
+        docs.add(doc)
+    return {f"docs/{name}.spacy": docs.to_bytes()}
+
+
+WRITERS: dict[str, Writer] = {
+    writer.name: writer
+    for writer in (
+        Writer("parquet", parquet_files, parquet_module),
+        Writer("jsonl", json_lines_files),
+        Writer("brackets", bracket_files),
+        Writer("docbin", docbin_files),
+    )
+}
+
+
+def find_writer(name: str) -> Writer:
+    """Return a writer by name. Raises IncparseError if there is none, or what it needs is not installed."""
+    if name not in WRITERS:
+        raise IncparseError(f"no output format is called {name!r}; there are {', '.join(WRITERS)}")
+    WRITERS[name].check()
+    return WRITERS[name]
+
+
+def _json_line(item: Parsed) -> bytes:
+    number, document, doc = item
+    content = {
+        "document": number,
+        "id": document.id,
+        "file": document.file,
+        "text": doc.text,
+        "meta": srsly.json_loads(document.meta),
+        "sentences": list(sentence_rows(doc)),
+    }
+    return (srsly.json_dumps(content) + "\n").encode()
+
+
+def _bracket_lines(item: Parsed) -> list[str]:
+    shown = " ".join(item.document.id.split())  # on one line
+    return [f"# document {item.number} {shown}", *(str(found.tree) for found in anchored_trees(item.doc))]

@@ -1,0 +1,84 @@
+"""Match the rules of a ConstituentMatcher in Parquet files of sentences, file by file, in several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy_incparse.documents.parquet_rows import read_rows, sentence_files
+from spacy_incparse.documents.sentence_rows import row_tree
+from spacy_incparse.documents.tree_matches import find
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.patterns import Pattern
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import run_in_order
+
+_COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")
+
+
+class FileGroup(NamedTuple):
+    """A named node of a match, by its characters in the document."""
+
+    label: str
+    start_char: int
+    end_char: int
+    text: str
+
+
+class FileMatch(NamedTuple):
+    """A match in a file: the rule, the document with the number of its sentence, the matched node, and named nodes."""
+
+    key: str
+    id: str
+    sentence: int
+    label: str
+    start_char: int
+    end_char: int
+    text: str
+    groups: dict[str, FileGroup]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The part of a matcher's rule that can be sent to other processes."""
+
+    key: str
+    patterns: Sequence[Pattern]
+    nested: str
+    every: bool
+
+
+def search_files(rules: Sequence[Rule], paths: Iterable[str | Path], n_process: int) -> Iterator[FileMatch]:
+    """Return the matches in files, folders and globs, in the order of the files, sentences, and rules."""
+    files: list[Path] = []
+    for path in paths:
+        found = sentence_files(path)
+        if not found:
+            raise IncparseError(f"{path}: no Parquet file with sentences was found")
+        files += found
+    results = run_in_order(partial(_prepare, tuple(rules)), files, min(n_process, max(len(files), 1)))
+    return chain.from_iterable(matches for _, matches in results)
+
+
+def _prepare(rules: Sequence[Rule]) -> Any:
+    return partial(_search, rules)
+
+
+def _search(rules: Sequence[Rule], path: Path) -> list[FileMatch]:
+    found: list[FileMatch] = []
+    for row in read_rows(path, _COLUMNS):
+        tree = row_tree(row)
+        for rule in rules:
+            for match in find(tree, rule.patterns, nested=rule.nested, every=rule.every):
+                groups = {name: _group(row, node) for name, node in match.groups.items()}
+                found.append(FileMatch(rule.key, row["id"], row["sentence"], *_group(row, match.node), groups))
+    return found
+
+
+def _group(row: dict[str, Any], node: Tree) -> FileGroup:
+    start, end = row["tokens"][node.start]["start"], row["tokens"][node.end - 1]["end"]
+    return FileGroup(node.label, start, end, row["text"][start - row["start"] : end - row["start"]])

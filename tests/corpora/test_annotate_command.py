@@ -1,0 +1,209 @@
+"""`annotate`: its outputs, restarts with the same bytes, documents that fail, and a user's mistakes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+import spacy_incparse
+from spacy_incparse.cli import app
+from spacy_incparse.corpora.output_folder import OutputFolder
+from spacy_incparse.corpora.records import Counts
+from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.trees.tree import Tree
+from tests.corpora.conftest import CODE
+
+
+@pytest.fixture
+def run(stub):
+    """Run `annotate` with the stub; the result has exit_code, stdout, stderr."""
+
+    def _run(*args):
+        result = CliRunner().invoke(app, arguments(stub, *args))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return _run
+
+
+def arguments(stub, *args):
+    return ["annotate", *map(str, args), "--model", str(stub), "--code", str(CODE), "--shard-chars", "300"]
+
+
+def read_json_lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines()]
+
+
+def test_json_lines(run, texts, tmp_path):
+    out = tmp_path / "out"
+    result = run(texts, out, "--format", "jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    summary = f"{out}: 58 documents, 116 sentences, 522 words with trees; put aside in {out / 'failed'}: 2 documents"
+    assert result.stdout.strip() == summary
+    rows = [row for path in sorted((out / "documents").iterdir()) for row in read_json_lines(path)]
+    assert [row["document"] for row in rows] == [i for i in range(60) if i not in (20, 40)]
+    row = rows[7]
+    assert (row["id"], row["file"], row["meta"]) == ("d7", texts.as_posix(), {"year": 7})
+    first, second = row["sentences"]
+    assert [
+        row["text"][token["start"] : token["end"]] for token in second["tokens"]
+    ] == "The cat number 7 slept .".split()
+    assert first["spans"] == [{"label": "TOP", "start": 0, "end": 3, "parent": -1}]
+    assert str(Tree.from_dict(second)) == second["brackets"]
+    assert (second["score"], second["source"], second["probability"]) == (-1.5, "beam", None)
+
+
+def test_documents_that_fail_are_put_aside(run, texts, tmp_path):
+    run(texts, tmp_path / "out", "--format", "jsonl")
+    failed = [row for path in sorted((tmp_path / "out" / "failed").iterdir()) for row in read_json_lines(path)]
+    assert [(row["document"], row["id"], row["reason"][:40]) for row in failed] == [
+        (20, "bad", "RuntimeError: something is wrong here"),
+        (40, f"{texts.as_posix()}:41", failed[1]["reason"][:40]),
+    ]
+    assert failed[1]["reason"].startswith("the line is not JSON: ")
+    totals = json.loads((tmp_path / "out" / "totals.json").read_text())
+    assert totals == {"shards": 7, "documents": 58, "failed": 2, "sentences": 116, "words": 522, "flat": 0}
+
+
+def test_brackets_and_docbin(run, texts, tmp_path):
+    run(texts, tmp_path / "trees", "--format", "brackets")
+    trees = list(read_trees(tmp_path / "trees"))
+    assert len(trees) == 116
+    run(texts, tmp_path / "docs", "--format", "docbin")
+    docs = DocBin().from_disk(tmp_path / "docs" / "docs" / "part-000000.spacy")
+    doc = next(docs.get_docs(spacy.blank("en").vocab))
+    assert list(doc._.trees) == trees[:2]
+    assert (doc.user_data["id"], doc.user_data["meta"]) == ("d0", '{"year":0}')
+    assert CliRunner().invoke(app, ["search", "TOP", str(tmp_path / "docs"), "--count"]).stdout == "116\n"
+
+
+def test_tokens_of_conllu_are_kept(run, tmp_path):
+    rows = [f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_" for i, word in enumerate("can not . stop".split(), start=1)]
+    (tmp_path / "a.conllu").write_text("# newdoc id = one\n" + "\n".join(rows) + "\n\n" + rows[0] + "\n")
+    run(tmp_path / "a.conllu", tmp_path / "out", "--format", "brackets")
+    lines = (tmp_path / "out" / "trees" / "part-000000.mrg").read_text().splitlines()
+    assert lines == ["# document 0 one", "(TOP (X can) (X not) (X .) (X stop))", "(TOP (X can))"]
+
+
+def test_two_processes_write_the_same_bytes(run, texts, tmp_path, contents):
+    run(texts, tmp_path / "one", "--format", "docbin")
+    run(texts, tmp_path / "two", "--format", "docbin", "--n-process", "2")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_killed_and_started_again(run, stub, texts, tmp_path, contents):
+    run(texts, tmp_path / "whole", "--format", "jsonl")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "spacy_incparse", *arguments(stub, texts, out, "--format", "jsonl")]
+    process = subprocess.Popen([*command, "--n-process", "2"], env={**os.environ, "STUB_SECONDS": "0.05"})
+    while not list(out.glob("shards/*.json")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = {path: path.stat().st_mtime_ns for path in out.glob("shards/*.json")}
+    assert not (out / "totals.json").exists()
+    assert run(texts, out, "--format", "jsonl").exit_code == 0
+    assert contents(out) == contents(tmp_path / "whole")
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished  # not done again
+
+
+def test_files_of_killed_workers_are_removed(tmp_path):
+    folder = OutputFolder(tmp_path / "out")
+    folder.begin({"format": "test"})
+    (tmp_path / "out" / "shards").mkdir()
+    (tmp_path / "out" / "shards" / ".part-000000.json.77.tmp").touch()  # by a worker that this run has replaced
+    folder.write_totals(0, Counts())
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == ["manifest.json", "shards", "totals.json"]
+
+
+def test_a_lost_file_is_made_again(run, texts, tmp_path, contents):
+    run(texts, tmp_path / "out", "--format", "jsonl")
+    before = contents(tmp_path / "out")
+    (tmp_path / "out" / "documents" / "part-000002.jsonl").unlink()
+    (tmp_path / "out" / "shards" / "part-000004.json").write_text("{")
+    (tmp_path / "out" / "shards" / ".part-000004.json.77.tmp").touch()
+    run(texts, tmp_path / "out", "--format", "jsonl")
+    assert contents(tmp_path / "out") == before
+
+
+def test_another_input_is_not_mixed_with_it(run, texts, tmp_path, contents):
+    run(texts, tmp_path / "out", "--format", "jsonl")
+    texts.write_text('{"text": "Another one."}')
+    result = run(texts, tmp_path / "out", "--format", "brackets")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: {tmp_path / 'out'} was begun with other input, output format: name another folder, or replace it with "
+        f"--overwrite\n"
+    )
+    assert run(texts, tmp_path / "out", "--format", "brackets", "--overwrite").exit_code == 0
+    run(texts, tmp_path / "new", "--format", "brackets")
+    assert contents(tmp_path / "out") == contents(tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["texts.jsonl"], "what to read or where to write is missing: only 'texts.jsonl' is given"),
+        (["absent.txt", "out"], "absent.txt: no such file or folder"),
+        (["texts.jsonl", "texts.jsonl"], "texts.jsonl is a file: the last argument is the folder to write"),
+        ([".", "out"], "the output out is inside the input ., and would be read as input next time"),
+        (["texts.jsonl", "full"], "full exists, and is no annotated corpus: name a new folder"),
+        (["texts.jsonl", "out", "--format", "xml"], "no output format is called 'xml'; there are parquet, jsonl, "),
+        (["texts.jsonl", "out", "--input-format", "xml"], "no input format is called 'xml'; there are auto, text, "),
+        (["texts.jsonl", "out", "--format", "jsonl", "--model", "absent"], "cannot find the pipeline 'absent'"),
+        (["empty.txt", "out", "--format", "jsonl", "--input-format", "lines"], "the input has no documents"),
+    ],
+)
+def test_mistakes(texts, tmp_path, monkeypatch, args, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").touch()
+    more = [] if "--format" in args else ["--format", "jsonl"]
+    result = CliRunner().invoke(app, ["annotate", *args, *more])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "args", "message"),
+    [
+        (
+            "pyarrow.parquet",
+            [],
+            'Parquet files need pyarrow, which is not installed: pip install "spacy-incparse[parquet]"',
+        ),
+        ("ray", ["--ray", "local"], '--ray needs Ray, which is not installed: pip install "spacy-incparse[ray]"'),
+    ],
+)
+def test_extras_that_are_missing(run, texts, tmp_path, monkeypatch, library, args, message):
+    monkeypatch.setitem(sys.modules, library, None)
+    result = run(texts, tmp_path / "out", *args, *(["--format", "jsonl"] if args else []))
+    assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
+
+
+def test_a_pipeline_that_does_not_parse(texts, tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    args = ["annotate", texts, tmp_path / "out", "--format", "jsonl", "--model", tmp_path / "blank"]
+    result = CliRunner().invoke(app, list(map(str, args)))
+    assert (result.exit_code, "has no component that parses" in result.stderr) == (1, True)
+
+
+def test_the_embedded_pipeline(tmp_path):
+    (tmp_path / "a.txt").write_text("The bridge was closed.\n\nWe took\nthe ferry.")
+    args = ["annotate", tmp_path / "a.txt", tmp_path / "out", "--format", "brackets"]
+    assert CliRunner().invoke(app, list(map(str, args))).exit_code == 0
+    (comment, *trees) = (tmp_path / "out" / "trees" / "part-000000.mrg").read_text().splitlines()
+    assert comment == f"# document 0 {(tmp_path / 'a.txt').as_posix()}"
+    nlp = spacy_incparse.load("en")
+    assert trees == [str(tree) for tree in nlp("The bridge was closed.\n\nWe took\nthe ferry.")._.trees]

@@ -1,0 +1,155 @@
+"""Parquet in and out, and searching it. Needs the extra parquet."""
+
+import json
+import sys
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+from spacy_incparse.cli import app
+from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
+from spacy_incparse.errors import IncparseError
+
+pytestmark = pytest.mark.extras
+parquet = pytest.importorskip("pyarrow.parquet")
+pyarrow = pytest.importorskip("pyarrow")
+
+SENTENCES = ["The bridge was closed because the river had risen.", "We took the ferry.", "It rained."]
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory):
+    """A folder with `texts.parquet`, and with what `annotate` makes of it as `parquet`, `jsonl` and `brackets`."""
+    folder = tmp_path_factory.mktemp("parquet")
+    rows = [{"name": i, "body": " ".join(SENTENCES[i % 3 :]), "share": 0.5} for i in range(12)]
+    table = pyarrow.Table.from_pylist([*rows, {"name": 99, "body": None, "share": None}])
+    parquet.write_table(table, folder / "texts.parquet", row_group_size=5)
+    for format_ in ("parquet", "jsonl", "brackets"):
+        result = annotate(folder / "texts.parquet", folder / format_, "--format", format_)
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+def annotate(*args):
+    more = ["--text-field", "body", "--id-field", "name", "--shard-chars", "300"]
+    return CliRunner().invoke(app, ["annotate", *map(str, args), *more])
+
+
+def tables(folder):
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+def test_the_tables_have_what_json_lines_have(parsed):
+    documents = [
+        json.loads(line)
+        for path in sorted((parsed / "jsonl" / "documents").iterdir())
+        for line in path.read_text().splitlines()
+    ]
+    rows = tables(parsed / "parquet" / "documents")
+    assert [{**row, "meta": json.loads(row["meta"])} for row in rows] == [
+        {key: value for key, value in document.items() if key != "sentences"} for document in documents
+    ]
+    sentences = [
+        {"document": document["document"], "id": document["id"], **sentence}
+        for document in documents
+        for sentence in document["sentences"]
+    ]
+    assert tables(parsed / "parquet" / "sentences") == sentences
+    assert rows[3] == {
+        "document": 3,
+        "id": "3",
+        "file": rows[3]["file"],
+        "text": " ".join(SENTENCES),
+        "meta": '{"share":0.5}',
+    }
+
+
+def test_a_row_without_text_is_put_aside(parsed):
+    (path,) = (parsed / "parquet" / "failed").iterdir()
+    assert json.loads(path.read_text())["reason"] == "no text in the column 'body': it is None"
+
+
+def test_two_processes_write_the_same_bytes(parsed, tmp_path, contents):
+    annotate(parsed / "texts.parquet", tmp_path / "two", "--n-process", "2")
+    assert contents(tmp_path / "two") == contents(parsed / "parquet")
+
+
+@pytest.mark.parametrize("more", [["--count"], ["--by-label"], ["--format", "tree"], ["--format", "json", "-n", "5"]])
+def test_search(parsed, more):
+    def hits(folder, *args):
+        result = CliRunner().invoke(app, ["search", "@SBAR|NP", str(parsed / folder), *more, *args])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    one = hits("parquet")
+    assert hits("parquet", "--n-process", "2") == one
+    named = str(parsed / "parquet" / "sentences"), str(parsed / "brackets" / "trees")
+    assert one.replace(named[0], named[1]).replace(".parquet", ".mrg") == hits("brackets")
+
+
+def test_matcher(parsed):
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("CLAUSE", "SBAR < (S < NP=subject)")
+    found = list(matcher.search_files(parsed / "parquet"))
+    assert len(found) == 4
+    assert found[0].groups["subject"] == ("NP", 30, 39, "the river")
+    assert found[1][:7] == ("CLAUSE", "3", 0, "SBAR", 22, 49, "because the river had risen")
+    assert list(matcher.search_files([str(parsed / "parquet" / "sentences" / "*.parquet")], n_process=2)) == found
+    with pytest.raises(IncparseError, match="no Parquet file with sentences was found"):
+        matcher.search_files(parsed / "brackets")
+
+
+def test_mistakes(parsed, tmp_path):
+    result = CliRunner().invoke(app, ["annotate", str(parsed / "texts.parquet"), str(tmp_path / "out")])
+    assert "there is no column 'text' with texts (it has name, body, share): name the right one" in result.stderr
+    result = CliRunner().invoke(app, ["search", "NP", str(parsed / "texts.parquet")])
+    assert "there is no column 'brackets': a table of sentences is expected" in result.stderr
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    assert "the file is not Parquet, or is damaged" in CliRunner().invoke(app, ["search", "NP", str(tmp_path)]).stderr
+
+
+def test_duckdb_reads_the_trees(parsed):
+    duckdb = pytest.importorskip("duckdb")
+    query = (
+        f"select s.label, count(*) from (select unnest(spans) s from '{parsed}/parquet/sentences/*.parquet') group by 1"
+    )
+    counts = dict(duckdb.sql(query).fetchall())
+    assert counts["TOP"] == len(tables(parsed / "parquet" / "sentences"))
+    assert counts["SBAR"] == 4
+
+
+def test_a_batch_of_arrow_or_pandas(parsed):
+    pytest.importorskip("pandas")
+    from spacy_incparse.ray import Annotate
+
+    table = pyarrow.table({"id": [1, 2], "text": ["It rained. We left.", None]})
+    sentences = Annotate("en")(table)
+    rows = sentences.to_pylist()
+    assert [(row["id"], row["sentence"], row["error"]) for row in rows] == [
+        ("2", None, "no text in the column 'text'"), ("1", 0, None), ("1", 1, None),
+    ]  # fmt: skip
+    (frame,) = Annotate("en").frames([table.to_pandas()])
+    assert frame["brackets"].tolist()[1:] == [row["brackets"] for row in rows[1:]]
+    with pytest.raises(IncparseError, match=r"the batch has no column 'body' \(it has id, text\)"):
+        Annotate("en", text="body")(table)
+
+
+def test_spark(parsed):
+    """`mapInPandas`, in a process of its own: it starts Java."""
+    pytest.importorskip("pyspark")
+    import subprocess
+
+    code = """
+from pyspark.sql import SparkSession
+from spacy_incparse.ray import Annotate, SPARK_SCHEMA
+spark = SparkSession.builder.master("local[1]").getOrCreate()
+texts = spark.createDataFrame([("a", "It rained."), ("b", None)], "id string, text string")
+rows = texts.mapInPandas(Annotate().frames, SPARK_SCHEMA).collect()
+print(sorted((row.id, row.brackets or row.error, row.sentence) for row in rows))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    tree = "(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))"
+    assert done.stdout.splitlines()[-1:] == [str([("a", tree, 0), ("b", "no text in the column 'text'", None)])], (
+        done.stderr
+    )

@@ -1,0 +1,123 @@
+"""Readers: documents from text, lines, JSON lines and CoNLL-U, compressed or not, and what cannot be read."""
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+
+from spacy_incparse.corpora.input_files import input_files
+from spacy_incparse.corpora.reader_settings import Fields
+from spacy_incparse.corpora.readers import READERS, SUFFIXES, read_files
+from spacy_incparse.corpora.records import Document, Unreadable, split
+from spacy_incparse.errors import IncparseError
+
+CONLLU = """# newdoc id = letter
+# sent_id = 1
+1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tdo\tdo\tAUX\t_\t_\t0\t_\t_\t_
+2\tn't\tnot\tPART\t_\t_\t1\t_\t_\t_
+3\tgo\tgo\tVERB\t_\t_\t1\t_\t_\tSpaceAfter=No
+3.1\tgone\t_\t_\t_\t_\t_\t_\t_\t_
+4\t.\t.\tPUNCT\t_\t_\t1\t_\t_\t_
+
+1-2\tau\t_\t_\t_\t_\t_\t_\t_\t_
+1\tà\tà\tADP\t_\t_\t0\t_\t_\t_
+2\tle\tle\tDET\t_\t_\t1\t_\t_\t_
+
+# newdoc
+1\tbroken
+"""
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Write a file and read it; ids are relative to its folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def _read(name, data, reader=None, fields=Fields()):  # noqa: B008
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        paths = input_files([name], SUFFIXES, any_suffix=reader is not None)
+        return [item for item, _ in read_files(paths, READERS.get(reader), fields)]
+
+    return _read
+
+
+def test_text(read):
+    assert read("a.txt", "\ufeffIt rained.\nA lot.\n") == [Document("a.txt", "a.txt", "It rained.\nA lot.\n")]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_compressed(read, suffix, pack):
+    name = "a.txt" + suffix
+    assert read(name, pack("Nuß.".encode())) == [Document(name, name, "Nuß.")]
+    (damaged,) = read(name, pack(b"It rained. " * 99)[:40])
+    assert isinstance(damaged, Unreadable)
+    assert damaged.reason.startswith("the rest of the file cannot be read, it is damaged: ")
+
+
+def test_lines(read):
+    found = read("a.txt", b"One.\r\n\n \nTwo.\nbad \xff", "lines")
+    assert found == [
+        Document("a.txt:1", "a.txt", "One."),
+        Document("a.txt:4", "a.txt", "Two."),
+        Unreadable("a.txt:5", "a.txt", "byte 0xff at 4 is not UTF-8"),
+    ]
+
+
+def test_json_lines(read):
+    lines = '{"body": "One.", "key": 7, "year": 1999}\n{"body": "Two."}\n{"key": 1}\n[]\n{"body": "\\ud800"}\n{'
+    one, two, *bad = read("a.jsonl", lines, fields=Fields("body", "key"))
+    assert one == Document("7", "a.jsonl", "One.", meta='{"year":1999}')
+    assert two == Document("a.jsonl:2", "a.jsonl", "Two.")
+    assert [item.reason.split(":")[0] for item in bad] == [
+        "no text in 'body'; the object has nothing",
+        "the line is JSON, but not an object {...}",
+        "half a surrogate pair is no character",
+        "the line is not JSON",
+    ]
+
+
+def test_conllu(read):
+    letter, broken = read("a.conllu", CONLLU)
+    assert letter == Document(
+        "letter", "a.conllu", "don't go. au ", ("do", "n't", "go", ".", "au"), (False, True, False, True, True),
+        (True, False, False, False, True),
+    )  # fmt: skip
+    assert broken == Unreadable("a.conllu:14", "a.conllu", "line 15 has 2 columns, not 10 separated by tabs")
+
+
+def test_conllu_without_documents(read):
+    sentence = "# sent_id = {}\n1\tRain\t_\t_\t_\t_\t0\t_\t_\tSpaceAfter=No\n\n"
+    assert [item.id for item in read("a.conllu", sentence.format("s1") + sentence.format("s2"))] == ["s1", "s2"]
+
+
+def test_files_of_folders_and_globs(tmp_path):
+    for name in ("b.txt", "a.jsonl.gz", "more/c.conllu", ".hidden.txt", ".git/d.txt", "image.png", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    def names(*paths, **settings):
+        found = input_files([str(tmp_path / path) for path in paths], SUFFIXES, **settings)
+        return [file.relative_to(tmp_path).as_posix() for file in found]
+
+    assert names("") == ["a.jsonl.gz", "b.txt", "more/c.conllu"]
+    assert names("more", "*.txt") == ["more/c.conllu", "b.txt"]
+    assert names("README.md", any_suffix=True) == ["README.md"]
+    with pytest.raises(IncparseError, match=r"README.md: what it contains cannot be told from its name"):
+        names("README.md")
+    with pytest.raises(IncparseError, match=r"b.txt is given twice"):
+        names("", "b.txt")
+    with pytest.raises(IncparseError, match=r"absent: no such file or folder"):
+        names("absent")
+    with pytest.raises(IncparseError, match=r"no file to read; looked for .conllu .jsonl "):
+        names("*.rtf")
+
+
+def test_shards_end_with_the_document_that_fills_them():
+    items = [(Document(str(i), "f", "x" * 4), 10 * (i + 1)) for i in range(5)]
+    shards = list(split(items, 8))
+    assert [(shard.number, shard.first, len(shard.items), shard.n_bytes) for shard in shards] == [
+        (0, 0, 2, 20), (1, 2, 2, 20), (2, 4, 1, 10),
+    ]  # fmt: skip
+    assert str(shards[1]) == "shard 1 (2 to 3)"

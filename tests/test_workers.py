@@ -1,0 +1,85 @@
+"""Worker processes that last: they prepare once, are replaced when killed, and end with their errors."""
+
+import os
+import signal
+import time
+from functools import partial
+
+import pytest
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.workers import run_in_order, run_in_workers
+
+
+def prepare_double():
+    """Return a function that doubles, and says which process did it; the first number takes longest."""
+
+    def double(number):
+        time.sleep(0.3 * (number == 0))
+        return 2 * number, os.getpid()
+
+    return double
+
+
+def prepare_victim(mark):
+    def victim(number):
+        if number == 3 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return -number
+
+    return victim
+
+
+def prepare_always_killed():
+    return lambda number: os.kill(os.getpid(), signal.SIGKILL)
+
+
+def prepare_failing():
+    def fail(number):
+        raise IncparseError(f"number {number} is wrong")
+
+    return fail
+
+
+def test_tasks_are_done_by_processes_that_last():
+    results = dict(run_in_workers(prepare_double, range(8), 2))
+    assert {task: double for task, (double, _) in results.items()} == {n: 2 * n for n in range(8)}
+    assert len({process for _, process in results.values()} - {os.getpid()}) <= 2
+
+
+def test_one_process_is_this_one():
+    assert list(run_in_workers(prepare_double, [1], 1)) == [(1, (2, os.getpid()))]
+
+
+def test_order():
+    assert [task for task, _ in run_in_order(prepare_double, range(12), 2)] == list(range(12))
+
+
+def test_tasks_are_taken_when_a_worker_is_free():
+    taken = []
+
+    def tasks():
+        for number in range(20):
+            taken.append(number)
+            yield number
+
+    results = run_in_workers(prepare_double, tasks(), 2)
+    next(results)
+    assert len(taken) <= 3
+    results.close()
+
+
+def test_a_killed_worker_is_replaced(tmp_path):
+    results = run_in_workers(partial(prepare_victim, tmp_path / "mark"), range(6), 2)
+    assert sorted(results) == [(number, -number) for number in range(6)]
+
+
+def test_a_task_that_kills_every_worker_is_an_error():
+    with pytest.raises(IncparseError, match=r"3 worker processes ended at 7, the last with exit code -9"):
+        list(run_in_workers(prepare_always_killed, [7], 2))
+
+
+def test_errors_arrive():
+    with pytest.raises(IncparseError, match="number 5 is wrong"):
+        list(run_in_workers(prepare_failing, [5], 2))
