@@ -7,10 +7,11 @@ actors are busy. An actor that dies is replaced, and its shard is done again. Al
 from __future__ import annotations
 
 import logging
-import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
+
+import srsly
 
 from spacy_incparse.corpora.annotation import Engine, Job, ShardWorker
 from spacy_incparse.corpora.output_folder import OutputFolder
@@ -73,7 +74,7 @@ def _records(data: Any, job: Job, actors: int) -> Iterator[tuple[int, ShardRecor
         max_task_retries=_RETRIES,
     )
     for row in records.iter_rows():
-        yield row["n_bytes"], pickle.loads(row["found"]), row["is_new"]
+        yield row["n_bytes"], ShardRecord.from_dict(srsly.msgpack_loads(row["found"])), row["is_new"]
 
 
 class _RayWorker:
@@ -88,13 +89,13 @@ class _RayWorker:
         if not row["is_new"]:
             return table
         self._worker = self._worker or ShardWorker(self._job)
-        return _row(row["n_bytes"], self._worker(pickle.loads(row["found"])), is_new=True)
+        return _row(row["n_bytes"], self._worker(Shard.from_dict(srsly.msgpack_loads(row["found"]))), is_new=True)
 
 
 def _row(n_bytes: int, found: Shard | ShardRecord, *, is_new: bool) -> Any:
     """Return a table with one row: a shard that is not finished (`is_new`), or the record of one."""
     pyarrow = optional_module("pyarrow", "ray", "--ray needs pyarrow")
-    return pyarrow.table({"n_bytes": [n_bytes], "found": [pickle.dumps(found)], "is_new": [is_new]})
+    return pyarrow.table({"n_bytes": [n_bytes], "found": [srsly.msgpack_dumps(found.to_dict())], "is_new": [is_new]})
 
 
 def _rows(job: Job) -> Iterator[Any]:

@@ -111,4 +111,4 @@ def test_a_new_kind_is_trained_by_spacy(tmp_path):
 def test_a_new_kind_is_offered_by_the_command():
     code = "import tests.toy_kind; from spacy_incparse.cli import app; app(['train', '--help'])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
-    assert "|toy|PATH" in "".join(result.stdout.split())
+    assert "|toy|neural|PATH" in "".join(result.stdout.split())
