@@ -15,7 +15,6 @@ kept in OUTPUT/figures.json: after an interruption, the same command only comput
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -211,9 +210,4 @@ def _names(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except IncparseError as error:
-        sys.exit(f"Error: {error}")
-    except KeyboardInterrupt:
-        sys.exit("Interrupted: finished parts are saved, and the same command continues after them")
+    common.run_resumable(main)

@@ -139,6 +139,7 @@ def _learn(lab: Lab, learner: CrfLearner | MarginLearner, n_passes: int, report:
         start = time.process_time()
         for example in examples:
             learner.learn(example)
+        learner.finish_batch()
         seconds += time.process_time() - start
         report(learner.model().scores, seconds)
     return learner.model().scores

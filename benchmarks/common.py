@@ -8,10 +8,11 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
@@ -55,6 +56,16 @@ def argument_parser(
     arguments.add_argument("--limit", type=int, help="use only this many sentences, to try the script; writes no row")
     arguments.add_argument("--results", type=Path, help="file to write the rows to, also with --limit")
     return arguments
+
+
+def run_resumable(main: Callable[[], None]) -> None:
+    """Run the main function of a benchmark that keeps finished parts; mistakes and Ctrl+C end it in one line."""
+    try:
+        main()
+    except IncparseError as error:
+        sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("Interrupted: finished parts are saved, and the same command continues after them")
 
 
 def search_setting(text: str) -> tuple[str, float | int]:

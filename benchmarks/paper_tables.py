@@ -15,7 +15,6 @@ missing parts. Parts are recomputed if the trees, the settings or the version of
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,7 +51,6 @@ from parts import Parts
 from results import Table, percent, write
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
@@ -232,9 +230,4 @@ def _seeds(result: Result) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except IncparseError as error:
-        sys.exit(f"Error: {error}")
-    except KeyboardInterrupt:
-        sys.exit("Interrupted: finished parts are saved, and the same command continues after them")
+    common.run_resumable(main)

@@ -14,7 +14,6 @@ computes what is missing.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import get_args
@@ -40,7 +39,6 @@ from rerank_study import Choice, Study
 from results import Table, write
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.evaluation.significance import compare
 from spacy_incparse.rerank.choice import How
@@ -262,9 +260,4 @@ def _names(known: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except IncparseError as error:
-        sys.exit(f"Error: {error}")
-    except KeyboardInterrupt:
-        sys.exit("Interrupted: finished parts are saved, and the same command continues after them")
+    common.run_resumable(main)

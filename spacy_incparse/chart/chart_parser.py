@@ -13,12 +13,13 @@ from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_model import ChartModel
 from spacy_incparse.chart.chart_sentence import ChartSentence
 from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.constraints import unmet
 from spacy_incparse.chart.edge_labels import EdgeLabels
 from spacy_incparse.chart.given_trees import score_given_tree
 from spacy_incparse.chart.scored_chart import ScoredChart
 from spacy_incparse.chart.tree_rules import Step
 from spacy_incparse.errors import ModelError
-from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.lexicon.clusters import Clusters, stored_clusters
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.parse import Parse, Tags, check_sentence, flat_tree
@@ -159,12 +160,7 @@ class ChartParser(BaseParser):
         try:
             content = srsly.msgpack_loads(data)
             config = ChartConfig.from_dict(content["config"])
-            if "clusters" in content:
-                clusters = Clusters.from_bytes(content["clusters"])
-            elif not config.clusters:
-                clusters = None
-            elif not clusters:
-                raise ModelError("the parser's word clusters are missing: copy the model again or train a new one")
+            clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
             temperature = content["temperature"]
             if temperature is not None and not temperature > 0:
                 raise ValueError(f"a temperature of {temperature}")
@@ -209,7 +205,7 @@ class ChartParser(BaseParser):
     def _flat(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
         tags = [tag or self.tags[0] for tag in sentence.tags]
         tree = flat_tree(sentence.words, tags)
-        return Parse(tree, 0.0, "flat", long_sentences.unmet(constraints, tree))
+        return Parse(tree, 0.0, "flat", unmet(constraints, tree))
 
     def _parse_pieces(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
         """Return the trees of a long sentence's pieces side by side; the score is the sum of theirs."""
@@ -221,4 +217,4 @@ class ChartParser(BaseParser):
         ]
         tree = long_sentences.joined([parse.tree for parse in parses])
         score = sum(parse.score for parse in parses)
-        return Parse(tree, score, "relaxed", long_sentences.unmet(constraints, tree))
+        return Parse(tree, score, "relaxed", unmet(constraints, tree))

@@ -53,14 +53,13 @@ class CrfLearner:
         self._batch: list[tuple[BoundFeatures, np.ndarray]] = []
 
     def learn(self, example: ChartExample) -> int:
-        """Learn from an example; return the number of updates: 1 at the end of a batch or a pass, else 0."""
+        """Learn from an example; return the number of updates: 1 at the end of a batch, else 0."""
         bound = self.features.bind(example.sentence, example.forest)
         loss = None if self.loss is None else self.loss(example)
         _, derivatives = log_likelihood(bound.scores(self.weights.values), example, loss)
         self._batch.append((bound, derivatives))
         self.n_seen += 1
-        is_complete = len(self._batch) == self.settings.batch_size or self.n_seen % self.n_examples == 0
-        return self.finish_batch() if is_complete else 0
+        return self.finish_batch() if len(self._batch) == self.settings.batch_size else 0
 
     def model(self) -> LinearChartModel:
         """Return the model learned so far."""
@@ -78,7 +77,7 @@ class CrfLearner:
         self._batch = []
 
     def finish_batch(self) -> int:
-        """Change the weights, even if the batch is not full; return the number of updates."""
+        """Change the weights at the end of a pass, even if the batch is not full; return the number of updates."""
         if not self._batch:
             return 0
         self.weights.step = self._step()

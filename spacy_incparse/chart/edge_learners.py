@@ -77,13 +77,9 @@ class LearnedEdges:
     learns = True
 
     def __init__(self, learner: CrfLearner | MarginLearner, temperature: float | None):
-        self._learner, self.temperature = learner, temperature
-        self.learn, self.model = learner.learn, learner.model
+        self.temperature = temperature
+        self.learn, self.finish_batch, self.model = learner.learn, learner.finish_batch, learner.model
         self.state_to_bytes, self.state_from_bytes = learner.state_to_bytes, learner.state_from_bytes
-
-    def finish_batch(self) -> int:
-        """Learn from what waits for others at the end of a pass; return the number of updates."""
-        return self._learner.finish_batch() if isinstance(self._learner, CrfLearner) else 0
 
 
 def make_edge_learner(

@@ -44,16 +44,3 @@ def joined(trees: Sequence[Tree]) -> Tree:
             builder.subtree(child)
     builder.close()
     return builder.finish()
-
-
-def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ...]:
-    """Return the constraints that a tree does not satisfy. Its root satisfies a required phrase."""
-    root, *phrases = tree.spans() if constraints else [()]
-    labelled, unlabelled = set(phrases), {phrase[1:] for phrase in phrases}
-
-    def is_there(constraint: Constraint) -> bool:
-        span, label = constraint[:2], constraint.label
-        at_root = root[1:] == span and (label == ROOT or (label is None and constraint.is_required))
-        return at_root or (span in unlabelled if label is None else (label, *span) in labelled)
-
-    return tuple(constraint for constraint in constraints if is_there(constraint) != constraint.is_required)

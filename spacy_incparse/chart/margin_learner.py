@@ -78,6 +78,10 @@ class MarginLearner:
         self._sums[features] += step * (self.n_seen - 1)
         return 1
 
+    def finish_batch(self) -> int:
+        """Return 0, the number of updates: nothing waits for the end of a pass."""
+        return 0
+
     def model(self) -> LinearChartModel:
         """Return the model learned so far."""
         averages = self.weights - self._sums / np.float32(max(self.n_seen, 1))

@@ -11,7 +11,9 @@ import numpy as np
 from spacy_incparse.chart.bracket_chart import best_brackets
 from spacy_incparse.chart.bracket_forest import best_trees
 from spacy_incparse.chart.chain_labels import Bracket, Chain, chain_brackets, tree_of_brackets
-from spacy_incparse.chart.span_constraints import BONUS, constrained_scores, unmet_constraints
+from spacy_incparse.chart.constraints import unmet
+from spacy_incparse.chart.long_sentences import within
+from spacy_incparse.chart.span_constraints import BONUS, constrained_scores
 from spacy_incparse.chart.span_losses import label_marginals
 from spacy_incparse.chart.span_search import SpanSearch
 from spacy_incparse.errors import IncparseError
@@ -200,8 +202,7 @@ class SpanParser(BaseParser):
         decoded, firsts, first = [], [], 0
         for piece in tags.pieces:
             n_words = len(piece) - 1
-            here = [_moved(one, -first) for one in constraints if first <= one.start and one.end <= first + n_words]
-            decoded.append(self._decode(next(scores), n_words, here))
+            decoded.append(self._decode(next(scores), n_words, within(constraints, first, first + n_words)))
             firsts.append(first)
             first += n_words
         return self._finished(decoded, firsts, words, tags, constraints)
@@ -235,13 +236,8 @@ class SpanParser(BaseParser):
             for start, end, label in piece.brackets
         ]
         tree = tree_of_brackets(brackets, words, tags)
-        unmet = unmet_constraints(brackets, constraints, len(words)) if constraints else ()
         source = "chart" if len(decoded) == 1 else "relaxed"
-        return Parse(tree, sum(piece.score for piece in decoded), source, unmet)
-
-
-def _moved(constraint: Constraint, n_words: int) -> Constraint:
-    return constraint._replace(start=constraint.start + n_words, end=constraint.end + n_words)
+        return Parse(tree, sum(piece.score for piece in decoded), source, unmet(constraints, tree))
 
 
 def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> Decoded:

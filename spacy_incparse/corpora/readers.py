@@ -37,24 +37,25 @@ def read_text(file: InputFile, fields: Fields) -> Iterator[Item]:
 
 def read_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield each line as a document, unless it is blank; ids are FILE:LINE."""
-    for number, line in enumerate(file.lines(), start=1):
-        name = f"{file.name}:{number}"
-        text = decoded(line, name, file.name)
+    for number, text in _lines(file):
         if isinstance(text, Unreadable):
             yield text
-        elif text and not text.isspace():
-            yield Document(name, file.name, text.rstrip("\r\n"))
+        else:
+            yield Document(f"{file.name}:{number}", file.name, text.rstrip("\r\n"))
 
 
 def read_json_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield the object on each line as a document; fields other than the text and the id are kept."""
+    for number, text in _lines(file):
+        yield text if isinstance(text, Unreadable) else _json_document(text, number, file.name, fields)
+
+
+def _lines(file: InputFile) -> Iterator[tuple[int, str | Unreadable]]:
+    """Yield the lines that are not blank, or what cannot be decoded, with their numbers from 1."""
     for number, line in enumerate(file.lines(), start=1):
-        name = f"{file.name}:{number}"
-        text = decoded(line, name, file.name)
-        if isinstance(text, Unreadable):
-            yield text
-        elif text and not text.isspace():
-            yield _json_document(text, number, file.name, fields)
+        text = decoded(line, f"{file.name}:{number}", file.name)
+        if isinstance(text, Unreadable) or (text and not text.isspace()):
+            yield number, text
 
 
 def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:

@@ -6,7 +6,8 @@ import hashlib
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,18 @@ class Clusters:
         if not is_whole:
             raise ModelError(f"the word clusters of the model are damaged: {length} words, {len(paths)} clusters")
         return table
+
+
+def stored_clusters(content: Mapping[str, Any], others: Clusters | None, *, are_needed: bool) -> Clusters | None:
+    """Return the clusters of a stored parser: its own, or else those stored elsewhere in the model, if it needs any.
+
+    Raises ModelError if there are none where they are needed.
+    """
+    if "clusters" in content:
+        return Clusters.from_bytes(content["clusters"])
+    if are_needed and not others:
+        raise ModelError("the parser's word clusters are missing: copy the model again or train a new one")
+    return others if are_needed else None
 
 
 def _checksum(word: str) -> int:

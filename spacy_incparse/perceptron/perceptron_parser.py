@@ -22,7 +22,7 @@ from spacy_incparse.derivations.violations import seen_outcomes, violations
 from spacy_incparse.errors import ModelError
 from spacy_incparse.features.templates import look_ahead
 from spacy_incparse.learning.weights import Weights
-from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.lexicon.clusters import Clusters, stored_clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.look_ahead_session import LookAheadSession
@@ -307,12 +307,7 @@ class PerceptronParser(TreebankParser):
         try:
             content = srsly.msgpack_loads(data)
             config = ParserConfig.from_dict(content["config"])
-            if "clusters" in content:
-                clusters = Clusters.from_bytes(content["clusters"])
-            elif not config.clusters:
-                clusters = None
-            elif not clusters:
-                raise ModelError("the parser's word clusters are missing: copy the model again or train a new one")
+            clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
             model = cls.model_type.from_dict(content["model"], clusters)
             weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
             temperature = content.get("temperature")  # models of the first versions have none

@@ -1,6 +1,11 @@
 import pytest
 
+from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
 from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.edge_features import EdgeFeatures
+from spacy_incparse.chart.edge_templates import resolve
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import grammar_of
 
@@ -26,3 +31,21 @@ def sample_grammar(sample_trees):
 def sample_forest(sample_grammar):
     """A forest with several trees."""
     return ChartBuilder(sample_grammar).build(["NN", "VBD", "NN", "IN", "NN", "IN", "DT", "NN"]).forest
+
+
+@pytest.fixture(scope="module")
+def examples(sample_trees, sample_grammar):
+    """Sentences with several tags a word, their forests and their gold trees."""
+    found = []
+    for tree in sample_trees:
+        tags = [[(tag, 0.0), ("NN", 2.0), ("IN", 9.0)] for tag in tree.tags]
+        forest = ChartBuilder(sample_grammar).build(tags).forest
+        gold = forest.find(sample_grammar.steps(markovize(tree.arrays, Markovization())))
+        found.append(ChartExample(ChartSentence(tree.words, tags), forest, gold))
+    return found
+
+
+@pytest.fixture(scope="module")
+def features(sample_trees, sample_grammar):
+    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees])
+    return EdgeFeatures(sample_grammar, resolve("span"), lexicon, table_bits=12)

@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_learner import ChartLearner
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
+from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.tree_rules import tree_steps
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.learning.folds import fold_numbers
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -48,8 +52,8 @@ def run(trees, state_dir=None, *, max_epochs=2, dev=(), **more):
     return reports, models
 
 
-def pruners_of(trees, n_folds):
-    config = ChartConfig(pruning_folds=n_folds, pruner="pcfg", pruning_thresholds=[1e-4])
+def pruners_of(trees, n_folds, pruner="pcfg"):
+    config = ChartConfig(pruning_folds=n_folds, pruner=pruner, pruning_thresholds=[1e-4])
     return TrainingPruners(trees, [tree.tags for tree in trees], learner_of(trees).grammar, config, HEADS)
 
 
@@ -64,6 +68,18 @@ def test_training_sentences_are_pruned_by_models_that_have_not_seen_them(trees):
         assert 0 < grammar.counts[grammar.first_lexical : grammar.first_root].sum() < n_words
     alone = pruners_of(trees, 0)
     assert alone.of(trees[0].words) is alone.final
+
+
+def test_span_classifiers_of_folds_are_trained_on_the_other_folds(trees):
+    trees = trees[:20]
+    learner, numbers = learner_of(trees), fold_numbers(trees, 4)
+    rest = [tree for tree, number in zip(trees, numbers, strict=True) if number != numbers[0]]
+    settings = SpanClassifierSettings(thresholds=(1e-4,))
+    arrays, tags = [learner._markovized(tree) for tree in rest], [tree.tags for tree in rest]
+    other = SpanClassifier.train(arrays, tags, learner.grammar, settings)
+    words, row, gold = trees[0].words, trees[0].tags, list(tree_steps(learner._markovized(trees[0])))
+    found = pruners_of(trees, 4, "spans").of(words).masks(row, words, gold)
+    np.testing.assert_array_equal(found[0].to_mask(), other.masks(row, words, gold)[0].to_mask())
 
 
 @pytest.mark.parametrize("pruner", ["pcfg", "spans"])

@@ -3,37 +3,13 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.crf_learner import CrfLearner, CrfSettings
 from spacy_incparse.chart.crf_objective import CrfObjective
-from spacy_incparse.chart.edge_features import EdgeFeatures
-from spacy_incparse.chart.edge_templates import resolve
 from spacy_incparse.chart.linear_model import LinearChartModel
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.errors import ModelError
-from spacy_incparse.lexicon.words import Lexicon
-from spacy_incparse.transforms.markovize import Markovization, markovize
 
-BITS = 12
 PLAIN = CrfSettings(step=0.1, damping=0, l2=0.3)
-
-
-@pytest.fixture(scope="module")
-def examples(sample_trees, sample_grammar):
-    found = []
-    for tree in sample_trees:
-        tags = [[(tag, 0.0), ("NN", 2.0), ("IN", 9.0)] for tag in tree.tags]
-        forest = ChartBuilder(sample_grammar).build(tags).forest
-        gold = forest.find(sample_grammar.steps(markovize(tree.arrays, Markovization())))
-        found.append(ChartExample(ChartSentence(tree.words, tags), forest, gold))
-    return found
-
-
-@pytest.fixture(scope="module")
-def features(sample_trees, sample_grammar):
-    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees])
-    return EdgeFeatures(sample_grammar, resolve("span"), lexicon, table_bits=BITS)
 
 
 def bound(features, examples):

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from spacy_incparse.chart.bracket_loss import BracketLoss
-from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.edge_features import EdgeFeatures
 from spacy_incparse.chart.edge_templates import resolve
 from spacy_incparse.chart.linear_model import SCALE
@@ -15,28 +13,10 @@ from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.errors import ModelError
 from spacy_incparse.lexicon.words import Lexicon
-from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.reference.chart import forest_derivations
 from tests.reference.edge_features import EdgeReader
 
 BITS = 12
-
-
-@pytest.fixture(scope="module")
-def examples(sample_trees, sample_grammar):
-    found = []
-    for tree in sample_trees:
-        tags = [[(tag, 0.0), ("NN", 2.0), ("IN", 9.0)] for tag in tree.tags]
-        forest = ChartBuilder(sample_grammar).build(tags).forest
-        gold = forest.find(sample_grammar.steps(markovize(tree.arrays, Markovization())))
-        found.append(ChartExample(ChartSentence(tree.words, tags), forest, gold))
-    return found
-
-
-@pytest.fixture(scope="module")
-def features(sample_trees, sample_grammar):
-    lexicon = Lexicon.from_sentences([tree.words for tree in sample_trees])
-    return EdgeFeatures(sample_grammar, resolve("span"), lexicon, table_bits=BITS)
 
 
 class SlowMira:

@@ -12,10 +12,9 @@ from spacy_incparse.chart.forest_builder import span_number
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.lazy_masks import LazyMasks
 from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.span_jackknife import jackknifed_masks
 from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.chart.tree_rules import tree_steps
-from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.errors import ModelError
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
@@ -99,16 +98,6 @@ def test_gold_is_never_left_out(trees, options):
         masks = classifier.masks(tree.tags, tree.words, tree_steps(row))
         forest = ChartBuilder(fine).build(tree.tags, masks=masks, relax=False).forest
         assert forest.find(fine.steps(row)) is not None
-
-
-def test_jackknifed_masks(arrays, tags, grammar):
-    found = list(jackknifed_masks(arrays[:20], tags[:20], grammar, SMALL, n_folds=4))
-    other = SpanClassifier.train(arrays[5:20], tags[5:20], grammar, SMALL)
-    expected = other.masks(tags[0], arrays[0].words, tree_steps(arrays[0]))
-    np.testing.assert_array_equal(found[0].to_mask(), expected[0].to_mask())
-    assert len(found) == 20
-    with pytest.raises(ConfigError, match="at least two folds"):
-        next(jackknifed_masks(arrays[:1], tags[:1], grammar))
 
 
 def test_sentences_without_words_and_without_tags(arrays, classifier):
