@@ -126,7 +126,7 @@ class _Pool(Generic[Task, Result]):
                     is_open = False
                 else:
                     self._begin(task)
-            for ready in wait(list(self._busy)):
+            for ready in wait(list(self._busy)) if self._busy else []:  # `wait` for nothing would never return
                 finished = self._finished(cast(Connection, ready))
                 if finished is not None:
                     yield finished

@@ -4,9 +4,11 @@ import os
 import signal
 import time
 from functools import partial
+from multiprocessing.connection import wait
 
 import pytest
 
+from spacy_incparse import workers
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.workers import run_in_order, run_in_workers
 
@@ -54,6 +56,17 @@ def test_one_process_is_this_one():
 
 def test_order():
     assert [task for task, _ in run_in_order(prepare_double, range(12), 2)] == list(range(12))
+
+
+@pytest.mark.parametrize("run", [run_in_workers, run_in_order])
+@pytest.mark.parametrize("n_tasks", range(6))
+def test_the_last_tasks_may_end_together(monkeypatch, run, n_tasks):
+    def wait_for_all(connections):
+        assert connections, "would wait for ever"
+        return [ready for connection in connections for ready in wait([connection])]
+
+    monkeypatch.setattr(workers, "wait", wait_for_all)
+    assert sorted(task for task, _ in run(prepare_double, range(n_tasks), 2)) == list(range(n_tasks))
 
 
 def test_tasks_are_taken_when_a_worker_is_free():
