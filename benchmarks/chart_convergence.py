@@ -25,10 +25,10 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.chart.crf_objective import CrfObjective
-from spacy_incparse.chart.edge_features import EdgeFeatures
-from spacy_incparse.chart.edge_templates import resolve
-from spacy_incparse.chart.linear_model import LinearChartModel
+from spacy_incparse.chart.features.edge_features import EdgeFeatures
+from spacy_incparse.chart.features.edge_templates import resolve
+from spacy_incparse.chart.learning.crf_objective import CrfObjective
+from spacy_incparse.chart.learning.linear_model import LinearChartModel
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.rerank.lbfgs import minimize
 from spacy_incparse.trees.heads import HeadRules

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from chart_lab import Lab
 
 from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.constituent_classifier import ConstituentClassifier, TaggedSpans
-from spacy_incparse.chart.lexical_spans import Span
+from spacy_incparse.chart.features.constituent_classifier import ConstituentClassifier, TaggedSpans
+from spacy_incparse.chart.features.lexical_spans import Span
 from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree

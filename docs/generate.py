@@ -17,7 +17,7 @@ from spacy.language import Language
 
 from spacy_incparse import glossary
 from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.span_search import SpanSearch
+from spacy_incparse.chart.spans.span_search import SpanSearch
 from spacy_incparse.combined.combined_config import CombinedConfig
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig

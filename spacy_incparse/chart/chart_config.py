@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spacy_incparse.chart.edge_templates import EdgeTemplate, resolve
+from spacy_incparse.chart.features.edge_templates import EdgeTemplate, resolve
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.lexicon.clusters import MAX_WORDS
 from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels, is_list_of_strings
@@ -25,7 +25,7 @@ class ChartConfig(Settings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
     features: a named set ("span", "finkel", "rules", "taskar-basic", "taskar-lexical") or your own, see
-        chart/edge_templates.py.
+        chart/features/edge_templates.py.
     learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "margin" their lead over others,
         which has to be as large as the loss of these (MIRA); "pcfg" counts rules, and has no features.
     loss: for "margin", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents of the

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.edge_templates import NAMED_SETS
+from spacy_incparse.chart.features.edge_templates import NAMED_SETS
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.trees.heads import HeadRules

@@ -9,13 +9,13 @@ from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_model import ChartModel
 from spacy_incparse.chart.chart_parser import ChartParser
 from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.edge_learners import EdgeLearner, make_edge_learner
-from spacy_incparse.chart.grammar import Grammar, count_rules
+from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.grammar.grammar import Grammar, count_rules
+from spacy_incparse.chart.grammar.relaxed_rules import relaxed
+from spacy_incparse.chart.grammar.tree_rules import tree_steps
+from spacy_incparse.chart.grammar.unary_closure import with_closed_unaries
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
-from spacy_incparse.chart.relaxed_rules import relaxed
-from spacy_incparse.chart.tree_rules import tree_steps
-from spacy_incparse.chart.unary_closure import with_closed_unaries
+from spacy_incparse.chart.learning.edge_learners import EdgeLearner, make_edge_learner
 from spacy_incparse.derivations.oracle import reachable_tags, retag
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.lexicon.clusters import Clusters

@@ -8,9 +8,9 @@ from typing import Any
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_sentence import EdgeModel, SpanPruner
 from spacy_incparse.chart.chart_storage import read_pruner
-from spacy_incparse.chart.edge_models import read_edges
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.grammar_storage import grammar_from_dict, grammar_to_dict
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.grammar_storage import grammar_from_dict, grammar_to_dict
+from spacy_incparse.chart.learning.edge_models import read_edges
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.trees.heads import HeadRules

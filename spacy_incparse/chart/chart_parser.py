@@ -12,12 +12,12 @@ from spacy_incparse.chart import long_sentences
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_model import ChartModel
 from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.constraints import unmet
-from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.forests.constraints import unmet
+from spacy_incparse.chart.forests.edge_labels import EdgeLabels
+from spacy_incparse.chart.forests.scored_chart import ScoredChart
 from spacy_incparse.chart.given_trees import score_given_tree
-from spacy_incparse.chart.scored_chart import ScoredChart
-from spacy_incparse.chart.tree_rules import Step
+from spacy_incparse.chart.grammar.tree_rules import Step
 from spacy_incparse.errors import ModelError
 from spacy_incparse.lexicon.clusters import Clusters, stored_clusters
 from spacy_incparse.parsers.base import BaseParser

@@ -8,10 +8,10 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.span_states import SpanStates
-from spacy_incparse.chart.tree_rules import Step
+from spacy_incparse.chart.forests.forest import Forest
+from spacy_incparse.chart.forests.span_states import SpanStates
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.tree_rules import Step
 from spacy_incparse.parsers.parse import Tags
 
 Mask: TypeAlias = np.ndarray | SpanStates

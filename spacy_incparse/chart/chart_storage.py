@@ -8,11 +8,11 @@ import numpy as np
 import srsly
 
 from spacy_incparse.chart.chart_sentence import SpanPruner
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.grammar_storage import grammar_from_dict, grammar_to_dict
-from spacy_incparse.chart.pcfg import Pcfg, WordModel
-from spacy_incparse.chart.pruning import Pruner
-from spacy_incparse.chart.span_classifier import SpanClassifier
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.grammar_storage import grammar_from_dict, grammar_to_dict
+from spacy_incparse.chart.grammar.pcfg import Pcfg, WordModel
+from spacy_incparse.chart.pruning.pcfg_pruner import Pruner
+from spacy_incparse.chart.pruning.span_classifier import SpanClassifier
 from spacy_incparse.errors import ModelError
 from spacy_incparse.lexicon.words import Lexicon
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from spacy_incparse.chart.chart_model import ChartModel
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.scored_chart import ScoredChart
-from spacy_incparse.chart.tree_rules import TAG_MARK, Rule, Step, tree_steps
+from spacy_incparse.chart.forests.scored_chart import ScoredChart
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.tree_rules import TAG_MARK, Rule, Step, tree_steps
 from spacy_incparse.derivations.oracle import check_words, reachable_tags, retag
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.tree_scores import ScoredRule, TreeScore, Violation

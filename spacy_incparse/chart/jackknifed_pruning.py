@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_sentence import SpanPruner
 from spacy_incparse.chart.chart_storage import StoredPruner
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.pcfg import Pcfg
-from spacy_incparse.chart.pruning import coarse
-from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.pcfg import Pcfg
+from spacy_incparse.chart.pruning.pcfg_pruner import coarse
+from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.learning.folds import fold_numbers
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags

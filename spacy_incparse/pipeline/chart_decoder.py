@@ -14,7 +14,7 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:  # compiled modules and thinc layers are only loaded when a component needs them
-    from spacy_incparse.chart.span_parser import ScoredTags, SpanParser
+    from spacy_incparse.chart.spans.span_parser import ScoredTags, SpanParser
     from spacy_incparse.pipeline.span_scorer import ModelScorer
 
 
@@ -45,7 +45,7 @@ class ChartDecoder(ConfiguredParser):
 
         Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
         """
-        from spacy_incparse.chart.span_parser import ScoredTags
+        from spacy_incparse.chart.spans.span_parser import ScoredTags
 
         rows = [piece for sentence in sentences for piece in self._pieces(sentence)]
         if not rows:

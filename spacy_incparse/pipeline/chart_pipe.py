@@ -32,7 +32,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.chart.chain_labels import Chain
+    from spacy_incparse.chart.spans.chain_labels import Chain
     from spacy_incparse.pipeline.span_head import SpanScores
 
 DEFAULT_MODEL = """
@@ -105,7 +105,7 @@ def make_incparse_chart(
     set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`.
     search: settings of `SpanSearch`.
     heads: "en", "any", or the path of a table; None: that of the language.
-    loss: "crf", "max-margin" or "local", see `chart/span_losses.py`; only used in training.
+    loss: "crf", "max-margin" or "local", see `chart/spans/span_losses.py`; only used in training.
     tag_weight: the weight of the tags' loss in training.
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
@@ -174,7 +174,7 @@ class IncParserChart(IncParser):
 
     @search.setter
     def search(self, search: Mapping[str, Any]) -> None:
-        from spacy_incparse.chart.span_search import SpanSearch
+        from spacy_incparse.chart.spans.span_search import SpanSearch
 
         SpanSearch().with_search(**search)
         self._search, self._decoder = dict(search), None
@@ -192,7 +192,7 @@ class IncParserChart(IncParser):
     @property
     def decoder(self) -> ChartDecoder:
         """The parser with the model. Raises IncparseError if it is not trained."""
-        from spacy_incparse.chart.span_parser import SpanParser
+        from spacy_incparse.chart.spans.span_parser import SpanParser
         from spacy_incparse.pipeline.span_scorer import ModelScorer
 
         if not isinstance(self._decoder, ChartDecoder):
@@ -263,7 +263,7 @@ class IncParserChart(IncParser):
 
         Raises IncparseError if no example has a tree.
         """
-        from spacy_incparse.chart.chain_labels import chains_of
+        from spacy_incparse.chart.spans.chain_labels import chains_of
         from spacy_incparse.pipeline.span_head import set_outputs
         from spacy_incparse.pipeline.span_scorer import CutDocs
 
@@ -317,7 +317,7 @@ class IncParserChart(IncParser):
 
     def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
         """Return the loss of the model's scores for a batch, and its derivatives by them."""
-        from spacy_incparse.chart.span_losses import LOSSES
+        from spacy_incparse.chart.spans.span_losses import LOSSES
         from spacy_incparse.pipeline.chart_training import ChartLoss, gold_batch
 
         trees = gold_batch(examples, self.max_length).trees

@@ -10,8 +10,8 @@ import numpy as np
 from spacy.training import Example
 from thinc.api import Ops
 
-from spacy_incparse.chart.chain_labels import Chain, chain_brackets
-from spacy_incparse.chart.span_losses import Loss
+from spacy_incparse.chart.spans.chain_labels import Chain, chain_brackets
+from spacy_incparse.chart.spans.span_losses import Loss
 from spacy_incparse.documents.gold_trees import gold_sentences
 from spacy_incparse.pipeline.span_head import SpanScores
 from spacy_incparse.pipeline.span_scorer import CutDocs

@@ -7,9 +7,9 @@ import pytest
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_learner import ChartLearner
+from spacy_incparse.chart.grammar.tree_rules import tree_steps
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
-from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.tree_rules import tree_steps
+from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.learning.folds import fold_numbers

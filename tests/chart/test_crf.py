@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.crf_learner import CrfLearner, CrfSettings
-from spacy_incparse.chart.crf_objective import CrfObjective
-from spacy_incparse.chart.linear_model import LinearChartModel
-from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.forests.recurrences import viterbi
+from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
+from spacy_incparse.chart.learning.crf_objective import CrfObjective
+from spacy_incparse.chart.learning.linear_model import LinearChartModel
 from spacy_incparse.errors import ModelError
 
 PLAIN = CrfSettings(step=0.1, damping=0, l2=0.3)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.decoding import expected_f_scores, max_rule_scores, phrase_probabilities
-from spacy_incparse.chart.derived_trees import derived_tree
-from spacy_incparse.chart.edge_labels import EdgeLabels
-from spacy_incparse.chart.recurrences import marginals, viterbi
+from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.forests.decoding import expected_f_scores, max_rule_scores, phrase_probabilities
+from spacy_incparse.chart.forests.derived_trees import derived_tree
+from spacy_incparse.chart.forests.edge_labels import EdgeLabels
+from spacy_incparse.chart.forests.recurrences import marginals, viterbi
 from spacy_incparse.parsers.constraints import Constraint
 from tests.chart.grammars import cases
 from tests.reference.chart import forest_derivations

@@ -2,9 +2,9 @@
 
 import pytest
 
-from spacy_incparse.chart.edge_fields import SPAN_FIELDS, WORD_VALUES, EdgeField, parse_field
-from spacy_incparse.chart.edge_outcomes import OUTCOMES, base_category, columns
-from spacy_incparse.chart.edge_templates import BORDERS, NAMED_SETS, parse_key, resolve
+from spacy_incparse.chart.features.edge_fields import SPAN_FIELDS, WORD_VALUES, EdgeField, parse_field
+from spacy_incparse.chart.features.edge_outcomes import OUTCOMES, base_category, columns
+from spacy_incparse.chart.features.edge_templates import BORDERS, NAMED_SETS, parse_key, resolve
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.transforms.markovize import Markovization
 from tests.chart.grammars import grammar_of

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.forest_builder import span_number
-from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.lazy_masks import LazyMasks
-from spacy_incparse.chart.span_classifier import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.span_states import SpanStates
-from spacy_incparse.chart.tree_rules import tree_steps
+from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_states import SpanStates
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.tree_rules import tree_steps
+from spacy_incparse.chart.pruning.lazy_masks import LazyMasks
+from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.errors import ModelError
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.treebanks.penn_reader import read_treebank

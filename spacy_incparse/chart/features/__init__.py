@@ -1,0 +1,1 @@
+"""Features of the edges of a chart."""

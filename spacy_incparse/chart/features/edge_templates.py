@@ -1,0 +1,261 @@
+"""Templates of the features of edges as data: named sets, user-defined sets, and their checks.
+
+A template is a conjunction of fields (edge_fields.py) and a list of outcomes (edge_outcomes.py), written as
+``W[i] T[j] -> rule state``; with each outcome it is a feature of its own. Kinds fire at different edges:
+
+- ``rule``: at all, also where no unary rule is applied;
+- ``span``: at binary and unary rules, with the borders i and j;
+- ``split``: at binary rules, with the borders i, j and k;
+- ``unary``: at unary rules, with the borders i and j;
+- ``bare``: where no unary rule is applied to a state that could have one, with the borders i and j;
+- ``word``: at lexical rules, with the border i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.chart.features.edge_fields import EdgeField, parse_field
+from spacy_incparse.chart.features.edge_outcomes import OUTCOMES
+from spacy_incparse.errors import ConfigError
+
+ARROW = "->"
+BORDERS = {"rule": "", "span": "ij", "split": "ijk", "unary": "ij", "bare": "ij", "word": "i"}  # by kind
+EdgeTemplateSet = Mapping[str, Sequence[str]]  # from kind to templates
+
+# Hall, Durrett & Klein (2014): anchored surface features with the rule, its parent, and the parent's category.
+SPAN: EdgeTemplateSet = {
+    "rule": ("-> rule",),
+    "span": (
+        "W[i] -> rule state",
+        "W[j-1] -> rule state",
+        "W[i-1] -> rule state",
+        "W[j] -> rule state",
+        "T[i] -> rule state",
+        "T[j-1] -> rule state",
+        "T[i-1] -> rule state",
+        "T[j] -> rule state",
+        "C[i] -> state",
+        "C[j-1] -> state",
+        "T[i-1] T[i] -> rule state",
+        "T[j-1] T[j] -> rule state",
+        "T[i] T[j-1] -> rule state",
+        "T[i-1] T[j] -> rule state",
+        "T[i-1] T[i] T[j-1] T[j] -> state base",
+        "W[i-1] W[i] -> state base",
+        "W[j-1] W[j] -> state base",
+        "W[i] W[j-1] -> state base",
+        "W[i] T[j-1] -> state base",
+        "T[i] W[j-1] -> state base",
+        "W[i-1] T[j] -> state base",
+        "T[i-1] W[j] -> state base",
+        "T[i] T[j] LEN -> state",
+        "LEN -> rule state",
+        "SHAPE -> rule state",
+        "TAGS -> state base",
+        "T[i-2] T[i-1] T[i] -> state",
+        "T[j-1] T[j] T[j+1] -> state",
+        "T[i] T[i+1] -> state",
+        "T[j-2] T[j-1] -> state",
+        "W[j] W[j+1] -> state",
+        "L[i] -> rule",
+        "L[j-1] -> rule",
+        "U[i-1] -> state",
+        "U[j] -> state",
+    ),
+    "split": (
+        "W[k-1] -> rule state",
+        "W[k] -> rule state",
+        "T[k-1] -> rule",
+        "T[k] -> rule",
+        "T[k-1] T[k] -> rule state",
+        "W[i] W[k] -> state",
+        "T[i] T[k] T[j] -> state",
+        "LEFT -> rule",
+        "RIGHT -> rule",
+    ),
+    "bare": (
+        "T[i] -> state",
+        "T[j-1] -> state",
+        "T[i-1] -> state",
+        "T[j] -> state",
+        "W[i] -> state",
+        "W[j-1] -> state",
+        "T[i-1] T[j] -> state",
+        "T[i] T[j-1] -> state",
+        "LEN -> state",
+    ),
+    "word": (
+        "W[i] -> rule tag",
+        "L[i] -> rule",
+        "U[i] -> rule",
+        "W[i-1] -> rule",
+        "W[i+1] -> rule",
+        "T[i-1] T[i] -> rule",
+        "T[i] T[i+1] -> rule",
+        "T[i-1] T[i] T[i+1] -> rule",
+        "RANK -> rule tag any",
+        "RANK T[i] -> tag",
+        "RANK W[i] -> tag",
+    ),
+}
+
+# Word clusters; added to the named set if there are some.
+SPAN_CLUSTERS: EdgeTemplateSet = {
+    "span": (
+        "K[i] -> state",
+        "K[j-1] -> state",
+        "K[i-1] K[i] -> state base",
+        "K[j-1] K[j] -> state base",
+        "G[i] G[j-1] -> state base",
+        "G[i-1] G[j] -> state base",
+    ),
+    "split": ("K[k] -> rule", "K[k-1] K[k] -> state", "G[k-1] G[k] -> rule"),
+    "word": ("K[i] -> rule tag", "K[i-1] -> rule", "K[i+1] -> rule"),
+}
+
+# What a context-free grammar has: weights of rules, and of words under their tags.
+RULES: EdgeTemplateSet = {
+    "rule": ("-> rule",),
+    "word": (
+        "W[i] -> state base",
+        "L[i] -> state base",
+        "U[i] -> state base",
+        "RANK -> base any",
+    ),
+}
+
+RULES_CLUSTERS: EdgeTemplateSet = {
+    "word": ("K[i] -> state base", "K[i-1] -> state base", "K[i+1] -> state base"),
+}
+
+# Finkel, Kleeman & Manning (2008), table 1 as far as it can be read, see docs/paper_to_code.md. Their lexicon features
+# are those above.
+FINKEL: EdgeTemplateSet = {
+    "span": (
+        "W[i] -> rule base",
+        "W[j-1] -> rule base",
+        "L[i] -> base",
+        "L[j-1] -> base",
+        "U[i] -> base",
+        "U[j-1] -> base",
+        "LEN -> rule base",
+        "W[i] -> left_verb",
+        "W[j-1] -> right_verb",
+    ),
+    "split": ("W[k] -> rule base", "W[k-1] -> base", "U[k-1] U[k] -> base", "W[k] -> right_pp"),
+    "unary": ("SHORT W[i] -> rule base",),
+}
+
+FINKEL_CLUSTERS: EdgeTemplateSet = {
+    "span": ("K[i] -> rule base", "K[j-1] -> rule base"),
+    "split": ("K[k] -> rule base", "K[k-1] K[k] -> rule base"),
+    "unary": ("SHORT K[i] -> rule base",),
+}
+
+# Taskar et al. (2004), section 6: unary chains are part of the states. All features say how much speaks for a
+# constituent, whatever its label. At words, they do so for those that are constituents.
+TASKAR_BASIC: EdgeTemplateSet = {"rule": ("-> rule",)}
+
+TASKAR_LEXICAL: EdgeTemplateSet = {
+    "span": (
+        "W[i] SHORT -> any",
+        "W[i-1] SHORT -> any",
+        "W[j-1] SHORT -> any",
+        "W[j] SHORT -> any",
+        "W[i-1] W[i] SHORT -> any",
+        "W[j-1] W[j] SHORT -> any",
+        "MIDDLE -> any",
+    ),
+    "word": (
+        "W[i] -> phrase",
+        "W[i-1] -> phrase",
+        "W[i+1] -> phrase",
+        "W[i-1] W[i] -> phrase",
+        "W[i] W[i+1] -> phrase",
+    ),
+}
+
+
+def combine(*sets: EdgeTemplateSet) -> dict[str, tuple[str, ...]]:
+    """Return the union of template sets by kind, in order and without duplicates."""
+    return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in BORDERS}
+
+
+# By name: the set, and what word clusters add to it.
+NAMED_SETS: dict[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {
+    "span": (SPAN, SPAN_CLUSTERS),
+    "rules": (RULES, RULES_CLUSTERS),
+    "finkel": (combine(RULES, FINKEL), combine(RULES_CLUSTERS, FINKEL_CLUSTERS)),
+    "taskar-basic": (TASKAR_BASIC, {}),
+    "taskar-lexical": (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
+}
+
+
+@dataclass(frozen=True)
+class EdgeTemplate:
+    """A checked template with one outcome."""
+
+    kind: str
+    fields: tuple[str, ...]
+    outcome: str
+
+    @property
+    def key(self) -> str:
+        """What its features are hashed with."""
+        return " ".join((self.kind, *self.fields, ARROW, self.outcome))
+
+    @property
+    def parsed(self) -> tuple[EdgeField, ...]:
+        """The fields."""
+        return tuple(map(parse_field, self.fields))
+
+    @property
+    def borders(self) -> str:
+        """The borders that the fields depend on, in alphabetical order."""
+        return "".join(sorted({border for field in self.parsed for border in field.borders}))
+
+
+def resolve(features: str | EdgeTemplateSet, *, clusters: bool = False) -> tuple[EdgeTemplate, ...]:
+    """Return the templates of a named or user-defined set, each with each of its outcomes.
+
+    With `clusters`, a named set includes those that read them. Raises ConfigError for an unknown set, kind, field or
+    outcome, and for a field that the kind cannot use.
+    """
+    if isinstance(features, str):
+        if features not in NAMED_SETS:
+            raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
+        features, added = NAMED_SETS[features]
+        features = combine(features, added) if clusters else features
+    for kind in features:
+        if kind not in BORDERS:
+            raise ConfigError(f"unknown kind of template {kind!r}: choose from {', '.join(BORDERS)}")
+    found = [one for kind in BORDERS for text in features.get(kind, ()) for one in _parse(kind, text)]
+    return tuple(dict.fromkeys(found))
+
+
+def parse_key(key: str) -> EdgeTemplate:
+    """Return the template with a key. Raises ConfigError for any other text."""
+    kind, _, text = key.partition(" ")
+    (template,) = resolve({kind: (text,)})
+    return template
+
+
+def _parse(kind: str, text: str) -> list[EdgeTemplate]:
+    left, arrow, right = text.partition(ARROW)
+    fields, outcomes = tuple(left.split()), right.split()
+    if not arrow or not outcomes:
+        raise ConfigError(f"the {kind} template {text!r} has no outcomes: write them behind {ARROW}")
+    for name in outcomes:
+        if name not in OUTCOMES:
+            raise ConfigError(
+                f"unknown outcome {name!r} (in the {kind} template {text!r}): choose from {', '.join(OUTCOMES)}"
+            )
+    for name in fields:
+        is_rank = name == "RANK"
+        if not set(parse_field(name).borders) <= set(BORDERS[kind]) or (is_rank and kind != "word"):
+            raise ConfigError(
+                f"the field {name} (in the {kind} template {text!r}) cannot be used at edges of this kind"
+            )
+    return [EdgeTemplate(kind, fields, name) for name in outcomes]

@@ -1,0 +1,1 @@
+"""Packed forests, and the recurrences over them: the core of all chart parsers."""

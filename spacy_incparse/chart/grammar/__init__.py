@@ -1,0 +1,1 @@
+"""The grammars of chart parsers: states and rules, read from binarized trees."""

@@ -1,0 +1,205 @@
+"""The grammar of a chart parser: states, and binary, unary, lexical and root rules as arrays of numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spacy_incparse.chart.grammar.tree_rules import TAG_MARK, Rule, tree_steps
+from spacy_incparse.parsers.parse import Tag
+from spacy_incparse.transforms.state_labels import LabelParts, label_parts
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.labels import ROOT
+
+# Numbers of what is no rule of the treebank; the edges of a forest have them, too.
+IDENTITY = -1  # no unary rule is applied to a state that could have one
+GLUE = -2  # two neighbours, or one of them, under no phrase: see RuleTables
+GLUE_ROOT = -3  # the root over neighbours
+WRAP = -4  # WRAP - s: a phrase of state s over neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """The rules of markovized trees, numbered: first the binary ones, then the unary, lexical and root rules.
+
+    A state is the label of a markovized tree, that of a POS node after "=". States and rules are sorted.
+
+    binary: rows of parent, left and right state. unary: rows of parent and child. chains: the states between these.
+    lexical: the states of words. roots: the states under the root. counts: how often each rule was seen; 0 for one that
+    was added.
+    """
+
+    states: tuple[str, ...]
+    binary: np.ndarray
+    unary: np.ndarray
+    chains: tuple[tuple[str, ...], ...]
+    lexical: np.ndarray
+    roots: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[TreeArrays]) -> Grammar:
+        """Return the grammar of markovized trees."""
+        return cls.from_counts(count_rules(trees))
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[Rule, int]) -> Grammar:
+        """Return the grammar of rules with their counts."""
+        states = tuple(sorted({name for rule in counts for name in (rule.parent, *rule.right)} - {""}))
+        ids = {name: number for number, name in enumerate(states)}
+        kinds: list[list[Rule]] = [[], [], [], []]
+        for rule in sorted(counts):
+            kinds[_kind(rule)].append(rule)
+        binary, unary, lexical, roots = kinds
+        return cls(
+            states=states,
+            binary=_rows([(ids[rule.parent], *(ids[name] for name in rule.right)) for rule in binary], 3),
+            unary=_rows([(ids[rule.parent], ids[rule.right[0]]) for rule in unary], 2),
+            chains=tuple(rule.chain for rule in unary),
+            lexical=_rows([(ids[rule.parent],) for rule in lexical], 1)[:, 0],
+            roots=_rows([(ids[rule.right[0]],) for rule in roots], 1)[:, 0],
+            counts=np.array([counts[rule] for kind in kinds for rule in kind], np.int64),
+        )
+
+    @property
+    def first_unary(self) -> int:
+        """The number of the first unary rule."""
+        return len(self.binary)
+
+    @property
+    def first_lexical(self) -> int:
+        """The number of the first lexical rule."""
+        return self.first_unary + len(self.unary)
+
+    @property
+    def first_root(self) -> int:
+        """The number of the first root rule."""
+        return self.first_lexical + len(self.lexical)
+
+    @property
+    def n_rules(self) -> int:
+        """The number of rules."""
+        return self.first_root + len(self.roots)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules, by number."""
+        names = self.states
+        return (
+            *(Rule(names[parent], (names[left], names[right])) for parent, left, right in self.binary.tolist()),
+            *(
+                Rule(names[parent], (names[child],), chain)
+                for (parent, child), chain in zip(self.unary.tolist(), self.chains, strict=True)
+            ),
+            *(Rule(names[state], ()) for state in self.lexical.tolist()),
+            *(Rule("", (names[state],)) for state in self.roots.tolist()),
+        )
+
+    @cached_property
+    def rule_ids(self) -> dict[Rule, int]:
+        """The number of each rule."""
+        return {rule: number for number, rule in enumerate(self.rules)}
+
+    @cached_property
+    def state_ids(self) -> dict[str, int]:
+        """The number of each state."""
+        return {name: number for number, name in enumerate(self.states)}
+
+    @cached_property
+    def parts(self) -> tuple[LabelParts, ...]:
+        """The parts of each state's label."""
+        return tuple(label_parts(name.removeprefix(TAG_MARK)) for name in self.states)
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted."""
+        return tuple(sorted({self.parts[state].categories[-1] for state in self.lexical.tolist()}))
+
+    @cached_property
+    def rules_of_tag(self) -> dict[str, tuple[int, ...]]:
+        """The lexical rules of each tag: a POS node may be part of several chains."""
+        rules: dict[str, list[int]] = {tag: [] for tag in self.tags}
+        for number, state in enumerate(self.lexical.tolist(), start=self.first_lexical):
+            rules[self.parts[state].categories[-1]].append(number)
+        return {tag: tuple(numbers) for tag, numbers in rules.items()}
+
+    def lexical_rules(self, tag: Tag) -> Sequence[int]:
+        """Return the lexical rules of a word with a tag or several, ascending; see `ChartBuilder.build`."""
+        every = range(self.first_lexical, self.first_root)
+        if isinstance(tag, str):
+            return self.rules_of_tag.get(tag, every)
+        return sorted({rule for name, _ in tag or () for rule in self.rules_of_tag.get(name, ())}) or every
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of phrases, sorted, the root's among them."""
+        return tuple(sorted({ROOT, *(label for labels in self._label_names for label in labels)}))
+
+    @cached_property
+    def state_labels(self) -> tuple[tuple[int, ...], ...]:
+        """The phrases that each state stands for, from the top down; an active state stands for none."""
+        return self._numbered(map(self._labels_of, range(len(self.states))))
+
+    @cached_property
+    def rule_labels(self) -> tuple[tuple[int, ...], ...]:
+        """The phrases that each rule makes, from the top down."""
+        return self._numbered(self._label_names)
+
+    @cached_property
+    def _label_names(self) -> tuple[tuple[str, ...], ...]:
+        return (
+            *map(self._labels_of, self.binary[:, 0].tolist()),
+            *(
+                (*self._labels_of(parent), *(label_parts(name).categories[0] for name in chain))
+                for parent, chain in zip(self.unary[:, 0].tolist(), self.chains, strict=True)
+            ),
+            *map(self._labels_of, self.lexical.tolist()),
+            *(() if self.states[state] == ROOT else (ROOT,) for state in self.roots.tolist()),
+        )
+
+    def labels_made(self, rule: int) -> tuple[int, ...]:
+        """Return the phrases that a rule, or what takes the place of one in a forest, makes from the top down."""
+        if rule >= 0:
+            return self.rule_labels[rule]
+        if rule <= WRAP:
+            return self.state_labels[WRAP - rule]
+        return (self.labels.index(ROOT),) if rule == GLUE_ROOT else ()
+
+    def steps(self, arrays: TreeArrays) -> list[tuple[int, int, int, int]] | None:
+        """Return the rules of a markovized tree in pre-order, as `Forest.find` takes them.
+
+        Each is a row of rule number, start, split and end. Returns None if the grammar lacks one of them.
+        """
+        found = [(self.rule_ids.get(step.rule, -1), *step[1:]) for step in tree_steps(arrays)]
+        return None if any(row[0] < 0 for row in found) else found
+
+    def missing(self, arrays: TreeArrays) -> list[Rule]:
+        """Return the rules of a markovized tree that the grammar lacks, in pre-order."""
+        return [step.rule for step in tree_steps(arrays) if step.rule not in self.rule_ids]
+
+    def _labels_of(self, state: int) -> tuple[str, ...]:
+        parts = self.parts[state]
+        if parts.is_active:
+            return ()
+        return parts.categories[:-1] if self.states[state].startswith(TAG_MARK) else parts.categories
+
+    def _numbered(self, names: Iterable[tuple[str, ...]]) -> tuple[tuple[int, ...], ...]:
+        ids = {label: number for number, label in enumerate(self.labels)}
+        return tuple(tuple(ids[label] for label in labels) for labels in names)
+
+
+def count_rules(trees: Iterable[TreeArrays]) -> Counter[Rule]:
+    """Return how often each rule is in markovized trees."""
+    return Counter(step.rule for arrays in trees for step in tree_steps(arrays))
+
+
+def _kind(rule: Rule) -> int:
+    return 3 if not rule.parent else (2, 1, 0)[len(rule.right)]
+
+
+def _rows(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray:
+    return np.array(rows, np.int32).reshape(len(rows), width)

@@ -1,0 +1,1 @@
+"""Learners of the scores of edges: conditional random fields, large margins, relative frequencies."""

@@ -1,0 +1,1 @@
+"""Coarse-to-fine pruning: what a small model finds improbable is left out of the chart."""

@@ -1,0 +1,184 @@
+"""Coarse-to-fine pruning by classifiers that look at one span at a time, without a chart.
+
+Roark & Hollingshead (2008) close the cells of a chart by classifiers of words, Bodenstab et al. (2011) by classifiers
+of spans. Here a gate and the posteriors of trees without labels say which spans have a node at all, and one classifier
+for each label without context says what it is.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import log
+from typing import Any, cast
+
+import numpy as np
+import srsly
+
+from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_states import SpanStates
+from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.grammar.tree_rules import Step, tree_steps
+from spacy_incparse.chart.pruning.lazy_masks import LazyMasks
+from spacy_incparse.chart.pruning.span_labels import SpanLabels
+from spacy_incparse.chart.pruning.span_learner import SpanLearner
+from spacy_incparse.chart.pruning.span_scorer import SpanScorer
+from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
+from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.parsers.parse import Tags, best_tag
+from spacy_incparse.trees.arrays import TreeArrays
+
+LEAST_GATE = 3e-3  # the probability, according to the gate, below which a span is not looked at again
+GATE_RATIO = 100  # and this times the threshold, if that is less: the gate is not too sure of itself
+SCALE = 256  # weights are stored as multiples of 1 / SCALE
+
+
+@dataclass(frozen=True)
+class SpanClassifierSettings:
+    """How span classifiers are trained, and what they leave out.
+
+    tree_step, label_step: AdaGrad's steps. gate_bits, tree_bits, label_bits: tables have 2**bits features.
+    thresholds: the probability below which a state is left out, and lower ones for charts in which nothing is left.
+    """
+
+    n_epochs: int = 4
+    tree_step: float = 0.03
+    label_step: float = 0.1
+    gate_bits: int = 16
+    tree_bits: int = 20
+    label_bits: int = 17
+    thresholds: tuple[float, ...] = (0.00003, 0.000003)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
+        """Return the settings in what `asdict` returned, from JSON or msgpack."""
+        return cls(**{**data, "thresholds": tuple(map(float, data["thresholds"]))})
+
+
+class SpanClassifier:
+    """Chooses the states that are worth a look over each span."""
+
+    def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
+        self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
+        self._scorer = SpanScorer(*self._table_sizes)
+
+    @classmethod
+    def train(
+        cls,
+        trees: Sequence[TreeArrays],
+        tags: Sequence[Tags],
+        grammar: Grammar,
+        settings: SpanClassifierSettings | None = None,
+        seed: int = 0,
+    ) -> SpanClassifier:
+        """Return a classifier trained on markovized trees."""
+        lexicon = Lexicon.from_sentences([arrays.words for arrays in trees])
+        found = cls(grammar, lexicon, settings or SpanClassifierSettings())
+        examples = [
+            (found._codes(arrays.words, row), found.labels.of_steps(tree_steps(arrays)))
+            for arrays, row in zip(trees, tags, strict=True)
+        ]
+        settings = found.settings
+        learner = SpanLearner(*found._table_sizes, tree_step=settings.tree_step, label_step=settings.label_step)
+        learner.start(-2, *found._priors(examples))
+        order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
+        for _ in range(settings.n_epochs):
+            shuffle(order)
+            for number in order:
+                learner.learn(*examples[number], _log_odds(LEAST_GATE))
+        found._scorer.load_weights(*map(_rounded, learner.weights()))
+        return found
+
+    def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[SpanStates]:
+        """Return a mask for each threshold; see `SpanPruner`."""
+        if not tags:
+            return ()
+        ids = self.labels.grammar.state_ids
+        kept = [(span_number(step.start, step.end), ids[step.rule.parent]) for step in gold if step.rule.parent in ids]
+        rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
+        codes = self._codes(words, tags)
+        return LazyMasks(len(self.settings.thresholds), lambda k: self._mask(codes, rows, self.settings.thresholds[k]))
+
+    def _mask(self, codes: np.ndarray, kept: np.ndarray, threshold: float) -> SpanStates:
+        self._scorer.look(codes, _log_odds(min(GATE_RATIO * threshold, LEAST_GATE)))
+        return cast(SpanStates, self._scorer.states_left(threshold, kept))
+
+    def to_bytes(self) -> bytes:
+        """Return the classifier as bytes, without the grammar."""
+        return srsly.msgpack_dumps(
+            {
+                "settings": asdict(self.settings),
+                "labels": list(self.labels.names),
+                "lexicon": self.lexicon.to_dict(),
+                "weights": [_packed(np.rint(table * SCALE)) for table in self._scorer.weights()],
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, grammar: Grammar) -> SpanClassifier:
+        """Return the classifier that `to_bytes` wrote. Raises ModelError for other bytes, or another grammar's."""
+        try:
+            content = srsly.msgpack_loads(data)
+            settings = SpanClassifierSettings.from_dict(content["settings"])
+            found = cls(grammar, Lexicon.from_dict(content["lexicon"]), settings)
+            if tuple(content["labels"]) != found.labels.names:
+                raise ModelError("it belongs to another grammar, whose labels are others")
+            sizes = 2**settings.gate_bits, 2**settings.tree_bits, len(found.labels.names) << settings.label_bits
+            tables = [_unpacked(table, size) for table, size in zip(content["weights"], sizes, strict=True)]
+            found._scorer.load_weights(*tables)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"the span classifier of the model is damaged: {error}") from None
+        return found
+
+    @property
+    def _table_sizes(self) -> tuple[Any, ...]:
+        labels, settings = self.labels, self.settings
+        bits = settings.gate_bits, settings.tree_bits, settings.label_bits
+        return (len(labels.names), labels.highest, labels.lowest, *bits)
+
+    def _priors(self, examples: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the log odds of each label over spans with a node of several words, and over single words."""
+        counts, totals = np.full((2, len(self.labels.names)), 0.5), np.ones((2, 1))
+        for codes, gold in examples:
+            ends = np.arange(1, len(codes) + 1)
+            is_word = np.isin(gold[:, 0], ends * (ends - 1) // 2 + ends - 1)
+            for row, labels in enumerate((gold[~is_word, 1], gold[is_word, 1])):
+                np.add.at(counts[row], labels, 1)
+            totals += [[len(codes) - 1], [len(codes)]]
+        odds = np.log(counts / (totals + 1 - counts)).astype(np.float32)
+        return odds[0], odds[1]
+
+    def _codes(self, words: Sequence[str] | None, tags: Tags) -> np.ndarray:
+        numbers = self.lexicon.encode(words)[0] if words else [0] * len(tags)
+        return np.array([[_checksum(best_tag(tag)) for tag in tags], numbers], np.uint32).T.copy()
+
+
+def _rounded(table: np.ndarray) -> np.ndarray:
+    """Return weights as multiples of 1 / SCALE, as they are stored."""
+    most = 2**15 - 1
+    return (np.rint(np.clip(table * SCALE, -most, most)) / SCALE).astype(np.float32)
+
+
+def _packed(table: np.ndarray) -> bytes:
+    """Return 16-bit numbers compressed: all low bytes, then all high bytes."""
+    return zlib.compress(table.astype("<i2").view(np.uint8).reshape(-1, 2).T.tobytes(), 6)
+
+
+def _unpacked(data: bytes, size: int) -> np.ndarray:
+    """Return the weights in what `_packed` returned: float32 (size,)."""
+    planes = np.frombuffer(unzip(data, "its weights are", 2 * size), np.uint8)
+    if len(planes) != 2 * size:
+        raise ModelError(f"a table has not {size} weights")
+    numbers = np.ascontiguousarray(planes.reshape(2, -1).T).view("<i2")[:, 0]
+    return numbers.astype(np.float32) / np.float32(SCALE)
+
+
+def _log_odds(probability: float) -> float:
+    return log(probability / (1 - probability)) if 0 < probability < 1 else (-1e30 if probability <= 0 else 1e30)
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf8", "surrogatepass")) or 1

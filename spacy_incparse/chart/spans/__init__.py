@@ -1,0 +1,1 @@
+"""Charts over scores of spans, which a neural model computes: no grammar."""

@@ -1,0 +1,254 @@
+"""A parser that finds the best tree by the scores of spans, which a neural model computes from word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from spacy_incparse.chart.forests.constraints import unmet
+from spacy_incparse.chart.long_sentences import within
+from spacy_incparse.chart.spans.bracket_chart import best_brackets
+from spacy_incparse.chart.spans.bracket_forest import best_trees
+from spacy_incparse.chart.spans.chain_labels import Bracket, Chain, chain_brackets, tree_of_brackets
+from spacy_incparse.chart.spans.span_constraints import BONUS, constrained_scores
+from spacy_incparse.chart.spans.span_losses import label_marginals
+from spacy_incparse.chart.spans.span_search import SpanSearch
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.base import BaseParser
+from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
+from spacy_incparse.parsers.parse import Parse, Tags, check_sentence
+from spacy_incparse.parsers.posterior import Phrase, Posterior
+from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest
+from spacy_incparse.parsers.tree_scores import TreeScore
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
+NBEST_LABELS = 8  # of a span: others are in no analysis but the best
+MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
+LEAST_SHARE = 1e-6  # of a label that counts for the probability of a phrase
+MAX_WORDS = 1 << 13  # of a piece
+_FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
+
+
+class ScoredTags(tuple[str, ...]):
+    """The tags of a sentence, and what a model knows of the words beyond them.
+
+    pieces: for a `SpanScorer`, the fenceposts of the sentence; a sentence that is too long to be parsed at once has
+    several pieces.
+    """
+
+    pieces: tuple[Any, ...]
+
+    def __new__(cls, tags: Iterable[str], pieces: Iterable[Any]) -> ScoredTags:
+        """Return tags with pieces."""
+        found = super().__new__(cls, tags)
+        found.pieces = tuple(pieces)
+        return found
+
+
+class SpanScorer(Protocol):
+    """Scores all spans of sentences."""
+
+    def label_scores(self, pieces: Sequence[Any]) -> list[np.ndarray]:
+        """Return the scores of each piece's labels: float32 (n_spans, n_labels), spans as in `bracket_chart`."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A piece's brackets, with labels as numbers, and the sum of their scores."""
+
+    brackets: list[tuple[int, int, int]]
+    score: float
+
+
+class SpanParser(BaseParser):
+    """A parser whose sentences come with `ScoredTags`.
+
+    chains: the labels, each all phrases over the same words. tag_names: the tags that the model assigns.
+    """
+
+    kind = "span_scores"
+    score_tolerance = 1e-2  # sums in single precision depend on the batch that a sentence was in
+
+    def __init__(
+        self,
+        scorer: SpanScorer,
+        chains: Sequence[Chain],
+        tag_names: Sequence[str],
+        heads: HeadRules,
+        search: SpanSearch | None = None,
+        temperature: float | None = None,
+    ):
+        self.scorer, self.chains, self.tags = scorer, tuple(chains), tuple(tag_names)
+        self.config, self.temperature = search or SpanSearch(), temperature
+        self._heads = heads
+        self._chain_ids = {chain: number for number, chain in enumerate(self.chains)}
+
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that the parser was trained on."""
+        return self._heads
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that the parser can assign, sorted."""
+        return tuple(sorted({label for chain in self.chains for label in chain}))
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """None: the tags come from the model that scores the spans."""
+        return None
+
+    @property
+    def answers_with_best(self) -> bool:
+        """Whether `parse` returns the highest-scoring tree."""
+        return self.config.choose == "score"
+
+    def with_search(self, **settings: object) -> ConstituencyParser:
+        """Return a parser with the same scores and other search settings."""
+        search = self.config.with_search(**settings)
+        found = SpanParser(self.scorer, self.chains, self.tags, self.heads, search, self.temperature)
+        return cast(ConstituencyParser, found)
+
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+        """Return the best tree of a sentence. Raises IncparseError if it has no span scores."""
+        return self.parse_batch([(words, tags, constraints)])[0]
+
+    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
+        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+        given = [_checked(*sentence) for sentence in sentences]
+        scores = self._all_scores([piece for _, tags, _ in given for piece in tags.pieces])
+        return [self._parse(words, tags, constraints, scores) for words, tags, constraints in given]
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+        """Return up to `k` different trees, best first; the best one alone for a very long sentence."""
+        words, scored, limits = _checked(words, tags, constraints)
+        if len(scored.pieces) > 1 or len(words) > MAX_NBEST_WORDS:
+            return [self.parse(words, tags, constraints)]
+        (scores,) = self.scorer.label_scores(scored.pieces)
+        values = constrained_scores(scores, self.chains, limits) if limits else scores.astype(np.float64)
+        n_labels = min(NBEST_LABELS, values.shape[1])
+        likely = np.sort(np.argsort(-values, axis=1, kind="stable")[:, :n_labels], axis=1)
+        found = best_trees(likely, np.take_along_axis(values, likely, axis=1), len(words), k)
+        lowest = found[0][0] - BONUS / 2  # trees below it satisfy fewer constraints
+        return [
+            self._finished([_decoded(brackets, scores)], [0], words, scored, limits)
+            for total, brackets in found
+            if total > lowest
+        ]
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Return the score of a given tree; None if it has phrases over the same words that training did not see."""
+        words, scored, _ = _checked(words, tags, ())
+        found = [(start, end, self._chain_ids.get(chain)) for start, end, chain in chain_brackets(tree.arrays)]
+        brackets = [(start, end, label) for start, end, label in found if label is not None]
+        if len(brackets) < len(found) or len(scored.pieces) > 1:
+            return TreeScore(tree, None, ())
+        (scores,) = self.scorer.label_scores(scored.pieces)
+        return TreeScore(tree, _decoded(brackets, scores).score, ())
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None without a temperature.
+
+        With constraints, they are those of the trees that satisfy as many as possible.
+        """
+        words, scored, limits = _checked(words, tags, constraints)
+        scale = temperature or self.temperature
+        if scale is None or len(scored.pieces) > 1:
+            return None
+        (scores,) = self.scorer.label_scores(scored.pieces)
+        values = constrained_scores(scores / np.float32(scale), self.chains, limits)
+        log_total, shares = label_marginals(values, len(words))
+        log_total -= round(log_total / BONUS) * BONUS  # of the constraints
+        return Posterior(scale, log_total, self._phrases(shares))
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Raise IncparseError: the component's model stores the weights."""
+        raise IncparseError("a parser with span scores is stored as a part of its pipeline: use nlp.to_disk(path)")
+
+    def _phrases(self, shares: np.ndarray) -> dict[Phrase, float]:
+        """Return the probabilities of phrases, given those of labels over spans, where they are not negligible."""
+        found: dict[Phrase, float] = {}
+        rows, labels = (shares >= LEAST_SHARE).nonzero()
+        ends = np.searchsorted(_FIRST_SPANS, rows, side="right")
+        starts = rows - _FIRST_SPANS[ends - 1]
+        for row, start, end, label in zip(rows.tolist(), starts.tolist(), ends.tolist(), labels.tolist(), strict=True):
+            for name in set(self.chains[label]):
+                phrase = name, start, end
+                found[phrase] = min(found.get(phrase, 0.0) + float(shares[row, label]), 1.0)
+        return found
+
+    def _all_scores(self, pieces: Sequence[Any]) -> Iterator[np.ndarray]:
+        """Yield the label scores of pieces, computed in blocks."""
+        block: list[Any] = []
+        n_spans = 0
+        for piece in pieces:
+            block.append(piece)
+            n_spans += len(piece) * (len(piece) - 1) // 2
+            if n_spans >= BLOCK_SPANS:
+                yield from self.scorer.label_scores(block)
+                block, n_spans = [], 0
+        yield from self.scorer.label_scores(block) if block else ()
+
+    def _parse(
+        self, words: Sequence[str], tags: ScoredTags, constraints: list[Constraint], scores: Iterator[np.ndarray]
+    ) -> Parse:
+        decoded, firsts, first = [], [], 0
+        for piece in tags.pieces:
+            n_words = len(piece) - 1
+            decoded.append(self._decode(next(scores), n_words, within(constraints, first, first + n_words)))
+            firsts.append(first)
+            first += n_words
+        return self._finished(decoded, firsts, words, tags, constraints)
+
+    def _decode(self, scores: np.ndarray, n_words: int, constraints: list[Constraint]) -> Decoded:
+        values = scores
+        if self.config.choose == "expected_f":
+            scale = np.float32(self.config.choose_temperature or self.temperature or 1.0)
+            values = label_marginals(scores / scale, n_words)[1] - np.float32(self.config.threshold)
+        if constraints:
+            values = constrained_scores(values, self.chains, constraints)
+        labels = values.argmax(axis=1)
+        best = np.take_along_axis(values, labels[:, None], axis=1)[:, 0]
+        _, spans = best_brackets(best.astype(np.float64), n_words)
+        ends = np.searchsorted(_FIRST_SPANS, spans, side="right")
+        brackets = np.stack([spans - _FIRST_SPANS[ends - 1], ends, labels[spans]], axis=1).tolist()
+        return _decoded(brackets, scores)
+
+    def _finished(
+        self,
+        decoded: Sequence[Decoded],
+        firsts: Sequence[int],
+        words: Sequence[str],
+        tags: Sequence[str],
+        constraints: Sequence[Constraint],
+    ) -> Parse:
+        """Return the tree in which the phrases of pieces stand side by side."""
+        brackets: list[Bracket] = [
+            (first + start, first + end, self.chains[label])
+            for piece, first in zip(decoded, firsts, strict=True)
+            for start, end, label in piece.brackets
+        ]
+        tree = tree_of_brackets(brackets, words, tags)
+        source = "chart" if len(decoded) == 1 else "relaxed"
+        return Parse(tree, sum(piece.score for piece in decoded), source, unmet(constraints, tree))
+
+
+def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> Decoded:
+    total = sum(float(scores[end * (end - 1) // 2 + start, label]) for start, end, label in brackets)
+    return Decoded(list(map(tuple, brackets)), total)  # type: ignore[arg-type]
+
+
+def _checked(
+    words: Sequence[str], tags: Tags | None, constraints: Constraints = ()
+) -> tuple[Sequence[str], ScoredTags, list[Constraint]]:
+    check_sentence(words, tags)
+    if not isinstance(tags, ScoredTags):
+        raise IncparseError("a parser with span scores needs the words' Doc: parse with the pipeline, nlp(text)")
+    return words, tags, checked_constraints(constraints, len(words)) if constraints else []
