@@ -98,8 +98,8 @@ class ChartConfig(Settings):
     known_min_count: int = 2
     common_min_count: int = 5
     max_length: int = 0
-    n_tags: int = 1
-    tag_margin: float = 40.0
+    n_tags: int = 3
+    tag_margin: float = 80.0
     gold_tag_interval: int = 0
     clusters: str | None = None
     cluster_words: int = MAX_WORDS

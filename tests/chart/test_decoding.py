@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.decoding import expected_f_scores, max_rule_scores, phrase_probabilities
+from spacy_incparse.chart.forests.decoding import TAG_GAIN, expected_f_scores, max_rule_scores, phrase_probabilities
 from spacy_incparse.chart.forests.derived_trees import derived_tree
 from spacy_incparse.chart.forests.edge_labels import EdgeLabels
 from spacy_incparse.chart.forests.recurrences import marginals, viterbi
@@ -67,10 +67,11 @@ def test_the_tree_of_the_highest_expected_gain(case, seed, threshold):
         for here in brackets
     ]
     ignored = (grammar.labels.index("TOP"),)
-    edge_scores = expected_f_scores(
-        forest, marginals(forest, scores), EdgeLabels(grammar), threshold=threshold, ignored=ignored
-    )
+    probabilities = marginals(forest, scores)
+    edge_scores = expected_f_scores(forest, probabilities, EdgeLabels(grammar), threshold=threshold, ignored=ignored)
     best, edges = viterbi(forest, edge_scores)
+    tags = np.where(forest.child_array()[:, 0] < 0, TAG_GAIN * probabilities, 0)
+    gains = [gain + tags[list(edges)].sum() for gain, edges in zip(gains, derivations, strict=True)]
     assert best == pytest.approx(max(gains))
     assert gains[derivations.index(tuple(edges.tolist()))] == pytest.approx(best)
 

@@ -34,7 +34,7 @@ def tags(trained):
 
 
 def test_what_it_knows(parser):
-    assert parser.tag_request == TagRequest(2, 40.0)
+    assert parser.tag_request == TagRequest(3, 80.0)
     assert set(parser.labels) >= {"NP", "S", "TOP", "VP"}
     assert "NN" in parser.tags
     assert parser.answers_with_best

@@ -87,7 +87,7 @@ def test_a_run_is_resumed(trees, parser, tmp_path):
 
 def test_needs():
     needs = small_config().needs
-    assert needs.tag_request == TagRequest(2, 40.0)
+    assert needs.tag_request == TagRequest(3, 80.0)
     assert needs.gold_tag_interval == 2
     assert CombinedConfig(members={"generative": {}}).needs.tag_request is None
 
