@@ -23,12 +23,12 @@ from spacy_incparse.training.list_origin import ListOrigin, sentence_key
 from spacy_incparse.training.parser_folds import (
     FoldReport,
     FoldTask,
-    ParserRecipe,
     fold_tasks,
     is_finished,
     make_lists,
     parse_fold,
 )
+from spacy_incparse.training.parser_recipe import ParserRecipe
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
