@@ -26,10 +26,8 @@ ENGLISH = {
     "wh-pronoun-alone": ("(SBAR (WP who) (S (VP (VBD slept))))", "WHNP (WP who)"),
     "wh-question": ("(TOP (S (WHNP (WP who)) (SQ (VP (VBD slept)))))", "SBARQ (WHNP (WP who))"),
     "no-wh-word": ("(S (WHNP (NN rain)) (VP (VBD fell)))", "NP (NN rain)"),
-    "number-in-brackets": (
-        "(NP (NN rain) (PRN (-LRB- -LRB-) (CD 2) (, ,) (CD 3) (-RRB- -RRB-)))",
-        "NP (CD 2) (, ,) (CD 3)",
-    ),
+    "number-in-brackets": ("(PRN (-LRB- [) (CD 2) (-RRB- ]) (, ,) (-LRB- [) (CD 3) (-RRB- ]))", "(NP (CD 3))"),
+    "numbers-in-brackets": ("(PRN (-LRB- -LRB-) (CD 2) (, ,) (CD 3) (-RRB- -RRB-))", "NP (CD 2) (, ,) (CD 3)"),
     "interjection": ("(S (ADVP (UH well)) (VP (VBD slept)))", "INTJ (UH well)"),
     "particle": ("(VP (VBD sat) (ADVP (RP up)))", "PRT (RP up)"),
     "list-marker": ("(NP (NP (LS 1)) (NN rain))", "LST (LS 1)"),
