@@ -54,10 +54,11 @@ def repair_trees(
 def repair_tree(tree: Tree, rules: Sequence[Rule], number: int = 0) -> tuple[Tree, list[Change]]:
     """Return one tree as `repair_trees` does; the first rule that applies anywhere always goes first."""
     changes: list[Change] = []
+    most_changes = _MOST_CHANGES * tree.size  # of the given tree: rules may insert nodes without end
     while found := next(_possible_changes(tree, rules, number), None):
         tree, change = found
         changes.append(change)
-        if len(changes) > _MOST_CHANGES * len(tree.own_arrays.sizes):
+        if len(changes) > most_changes:
             last = ", ".join(dict.fromkeys(change.rule for change in changes[-len(rules) :]))
             raise IncparseError(f"rules undo each other or themselves without end: {last}")
     return tree, changes

@@ -75,6 +75,9 @@ def test_rules_without_end_are_an_error():
     with pytest.raises(IncparseError, match=r"my\.mrg: tree 2: rules undo each other.*: rule 1, rule 2|rule 2, rule 1"):
         repair_trees([SLEPT, OTHER], rules(("NP=x <: NN=y > TOP", "relabel x QP"), ("QP=x", "relabel x NP")), "my.mrg")
 
+    with pytest.raises(IncparseError, match="tree 1: rules undo each other or themselves without end: rule 1"):
+        repair_trees([OTHER], rules(("NN=x", "insert NP x")))
+
 
 def test_impossible_actions_are_an_error():
     with pytest.raises(
