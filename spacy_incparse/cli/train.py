@@ -53,6 +53,12 @@ FromModel = Annotated[
     str | None,
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
 ]
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
+    ),
+]
 ResumeOrStart = Annotated[
     bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
 ]
@@ -82,6 +88,7 @@ def train_command(
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
+    n_process: Processes = 1,
 ) -> None:
     """Train a spaCy pipeline on your treebank.
 
@@ -102,6 +109,7 @@ def train_command(
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
+        refuse(n_process=n_process > 1)
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
     description = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)
@@ -112,7 +120,7 @@ def train_command(
             return
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
@@ -122,7 +130,9 @@ def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
     return is_begun(out_dir / STATE) and not recipe.kind.trains_in_one_pass
 
 
-def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
+def train_pipeline(
+    trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False, n_process: int = 1
+) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
@@ -158,6 +168,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             max_epochs=recipe.max_epochs,
             seed=recipe.training["seed"],
             base=recipe.base,
+            n_process=n_process,
             state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
             has_best=(out_dir / BEST).exists(),
