@@ -145,6 +145,8 @@ def train_pipeline(
     one_pass = recipe.kind.trains_in_one_pass
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
+    if n_process > 1 and not recipe.kind.learns_in_parts:
+        _say_what_is_parallel(recipe, n_process)
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
@@ -186,6 +188,14 @@ def train_pipeline(
             f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {out_dir / BEST}:"
             " continue with a higher --max-epochs, or start again without --resume"
         )
+
+
+def _say_what_is_parallel(recipe: Recipe, n_process: int) -> None:
+    """Tell on standard error that only taggers are trained side by side. Raises IncparseError if not even these are."""
+    name = recipe.kind.name
+    if recipe.kind.needs(recipe.parser_config).tag_request is None:
+        raise IncparseError(f"--n-process {n_process}: a {name} parser is trained in one process")
+    typer.echo(f"A {name} parser learns in one process: --n-process is for the taggers of its training tags", err=True)
 
 
 def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:

@@ -104,7 +104,7 @@ class TrainingState:
         if checksum != self.checksum:
             raise IncparseError(
                 f"{path} belongs to a training with other trees or settings, including the trees that choose the best "
-                f"pass: resume with the same ones, or start a new training"
+                f"pass and --n-process: resume with the same ones, or start a new training"
             )
         return content
 

@@ -19,6 +19,7 @@ from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_loop import score_parser, train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
+from tests.pickled_pool import PickledPool
 
 TREES = read_treebank(Path(__file__).parents[2] / "assets" / "sample-train.mrg")
 TRAIN, DEV = TREES[:70], TREES[70:90]
@@ -39,20 +40,6 @@ def run(state_dir=None, **more):
     settings |= {"seed": 3, "n_process": 2, "state_dir": state_dir, "on_pass": note}
     train_parser(TRAIN, DEV, **(settings | more))
     return reports, models
-
-
-class PickledPool:
-    """A pool of workers in this process: whatever would go to another one is pickled."""
-
-    def __init__(self, prepare, n_process, most_deaths=0):
-        self.function = pickle.loads(pickle.dumps(prepare))()
-
-    def run(self, tasks, **options):
-        for task in tasks:
-            yield pickle.loads(pickle.dumps((task, self.function(task))))
-
-    def close(self):
-        pass
 
 
 def task_of(config=CONFIG, **settings):
