@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
@@ -21,7 +20,7 @@ from spacy_incparse.training.parallel_passes import HeldOut, ParallelPasses
 from spacy_incparse.training.passes import Progress, TagSchedule, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.temperature import fit_temperature
-from spacy_incparse.training.training_state import TrainingState, fingerprint
+from spacy_incparse.training.training_state import TrainingState, exchange_folder, fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -87,7 +86,7 @@ def train_parser(
     state = TrainingState(state_dir, fingerprint([*train, *dev], task.contents())) if state_dir else None
     preparation = _prepared(task, state, resume, on_kept, progress)
     with ExitStack() as stack:
-        mixer = _mixer(task, preparation, stack)
+        mixer = _mixer(task, preparation, state_dir, stack)
         n_passes, best = state.load_learner(preparation.learner) if state else (0, NO_BEST)
         if state:
             on_kept(n_passes)
@@ -102,11 +101,13 @@ def train_parser(
                 on_kept(number)
 
 
-def _mixer(task: TrainingTask, preparation: Preparation, stack: ExitStack) -> tuple[Mixer, Path] | None:
+def _mixer(
+    task: TrainingTask, preparation: Preparation, state_dir: Path | None, stack: ExitStack
+) -> tuple[Mixer, Path] | None:
     """Return what lets the learner learn in several processes, and the folder of their files; None for one process."""
     if not task.is_mixed:
         return None
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="incparse-")))
+    folder = stack.enter_context(exchange_folder(state_dir))
     return task.kind.mixer(preparation.learner, folder), folder
 
 

@@ -115,6 +115,7 @@ def test_killed_and_interrupted_is_as_at_once(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(folder, progress=disturb, on_pass=lambda report, *_: noted.append(report.number))
     assert (noted, len(killed), multiprocessing.active_children()) == ([1], 1, [])
+    assert {path.name for path in folder.iterdir()} == {"begun.bin", "learner.bin", "preparation.bin"}
     monkeypatch.setattr(parallel_passes, "WorkerPool", PickledPool)
     reports, models = run(folder, resume=True)
     assert [report[0] for report in reports] == [2]
