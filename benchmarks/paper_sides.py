@@ -25,9 +25,8 @@ from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.perceptron.learner import retag
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
-from spacy_incparse.training.passes import learn_pass
-from spacy_incparse.training.preparation import Preparation, Progress
-from spacy_incparse.training.training_loop import TagSchedule
+from spacy_incparse.training.passes import TagSchedule, learn_pass
+from spacy_incparse.training.preparation import Progress
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -199,7 +198,7 @@ def train_passes(
         yield lambda: generative
         return
     learner = kind_of_config(config).learner(corpus.trees, corpus.tags, config, heads, None)
-    schedule = TagSchedule(corpus.trees, Preparation(None, corpus.tags, learner), config.gold_tag_interval)
+    schedule = TagSchedule(corpus.trees, corpus.tags, learner, config.gold_tag_interval)
     for number in range(1, n_passes + 1):
         learn_pass(schedule.examples(number), learner, seed, number, progress)
         yield learner.parser
