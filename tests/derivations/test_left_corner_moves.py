@@ -1,7 +1,7 @@
 """Compiled moves of the left-corner form against plain Python and the readable way: transform, then derivation."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from spacy_incparse.derivations.derivation import derivation
 from spacy_incparse.derivations.left_corner_moves import LeftCornerMoves
@@ -24,6 +24,7 @@ def check(tree):
     assert LeftCornerMoves(labels, 2).of(tree.arrays) == (tree.tags, *expected)
 
 
+@settings(deadline=None)
 @given(normalised_trees(phrases=("NP", "VP")))
 def test_the_moves_are_those_of_the_transformed_tree(tree):
     check(tree)

@@ -14,6 +14,7 @@ from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.chart_score import LEAST, ChartScore
 from spacy_incparse.rerank.reranker import Reranker
 from spacy_incparse.rerank.second_scores import columns_of, read_second_scores
+from spacy_incparse.training import reranker_training
 from spacy_incparse.training.reranker_training import learn_reranker
 from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.treebanks.penn_reader import read_treebank
@@ -74,22 +75,34 @@ def test_sentences_without_a_chart_have_no_scores(model):
 
 
 @pytest.fixture(scope="module")
-def lists():
-    """Lists of two trees, whose base scores say nothing, with the scores of two models."""
+def models():
+    """Really trained models."""
     train = read_treebank("assets/sample-train.mrg")[:40]
-    models = [train_second_score(name, train, HEADS) for name in ("generative", "chart")]
+    return {name: train_second_score(name, train, HEADS) for name in ("generative", "chart")}
+
+
+@pytest.fixture(scope="module")
+def lists(models):
+    """Lists of two trees, whose base scores say nothing, with the scores of two models."""
     found = []
     for tree in read_treebank("assets/sample-dev.mrg")[:20]:
         trees = [flat_tree(tree.words, tree.tags), tree]
         parses = tuple(Parse(one, 0.0, "beam") for one in trees)
-        others = {column: row for model in models for column, row in model.scores(trees).items()}
+        others = {column: row for model in models.values() for column, row in model.scores(trees).items()}
         found.append(CandidateList(parses, 1.0, tree, others))
     return found
 
 
+@pytest.fixture
+def learn(models, lists, monkeypatch):
+    """Learn a reranker with the models that are there, which saves time."""
+    monkeypatch.setattr(reranker_training, "train_second_score", lambda name, trees, heads: models[name])
+    return lambda lists, **settings: learn_reranker(lists, HEADS, SETTINGS | settings)
+
+
 @pytest.mark.parametrize("names", [["chart"], ["generative", "chart"]])
-def test_a_reranker_with_a_chart(lists, names):
-    reranker = learn_reranker(lists, HEADS, SETTINGS | {"scores": names})
+def test_a_reranker_with_a_chart(lists, learn, names):
+    reranker = learn(lists, scores=names)
     assert list(reranker.others) == names
     assert len(reranker.weights.scores) == 1 + len(columns_of(names))
     trees = [parse.tree for parse in lists[0].parses]
@@ -107,12 +120,12 @@ def test_a_reranker_with_a_chart(lists, names):
     assert copy.scores(lists[0].parses, 1.0) == reranker.scores(lists[0].parses, 1.0)
 
 
-def test_lists_that_have_the_scores_are_learned_from_with_them(lists):
-    assert list(learn_reranker(lists, HEADS, SETTINGS).others) == ["generative", "chart"]
+def test_lists_that_have_the_scores_are_learned_from_with_them(lists, learn):
+    assert list(learn(lists).others) == ["generative", "chart"]
     some = [replace(found, others={"chart-odds": found.others["chart-odds"]}) for found in lists]
-    assert learn_reranker(some, HEADS, SETTINGS).others == {}
+    assert learn(some).others == {}
     with pytest.raises(IncparseError, match=r"list 1 has no chart-right scores: make them with .* --with chart`"):
-        learn_reranker(some, HEADS, SETTINGS | {"scores": ["chart"]})
+        learn(some, scores=["chart"])
 
 
 def test_damaged_models_are_refused(model):

@@ -9,6 +9,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.rerank.list_files import read_lists
 from spacy_incparse.rerank.second_scores import columns_of
+from spacy_incparse.training import parser_folds
 from spacy_incparse.training.list_origin import ListOrigin, sentence_key
 from spacy_incparse.training.parser_folds import fold_numbers, fold_tasks, make_lists
 from spacy_incparse.training.parser_recipe import ParserRecipe
@@ -94,7 +95,18 @@ def test_too_little_to_jackknife(tmp_path):
         list(fold_tasks(TREES[:1] * 4, RECIPE, tmp_path, 3, 4))
 
 
-def test_scores_of_several_models_are_added_to_finished_lists(folder, tmp_path):
+class Lengths:
+    """In place of a trained model: the number of nodes of each tree in all of its columns."""
+
+    def __init__(self, name):
+        self.columns = columns_of([name])
+
+    def scores(self, trees):
+        return {column: [float(tree.size) for tree in trees] for column in self.columns}
+
+
+def test_scores_of_several_models_are_added_to_finished_lists(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(parser_folds, "train_second_score", lambda name, trees, heads: Lengths(name))
     copy = shutil.copytree(folder, tmp_path / "copy")
     names, added = ["generative", "chart"], columns_of(["generative", "chart"])
     assert all(report.seconds > 0 for report in make(copy, scores=names))
