@@ -341,7 +341,7 @@ def test_reranking(reranking, load, tmp_path):
 
     # What is finished is not made again, and the rows are the same.
     never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
-    with never, patch("spacy_incparse.training.parser_folds.train_parser", side_effect=AssertionError):
+    with never, patch("spacy_incparse.training.parser_recipe.train_parser", side_effect=AssertionError):
         again = reranking(*options, "--only", "table3,rounds,families")
         assert {name: row["F"] for name, row in again.items() if "F" in row} == {
             name: row["F"] for name, row in rows.items() if "F" in row
