@@ -21,6 +21,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import Convergence
 from spacy_incparse.transforms.markovize import markovize
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
@@ -30,10 +31,10 @@ MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; those beyon
 
 
 class TrainingSentence:
-    """A sentence to learn from, and its forest if there is room for it."""
+    """A sentence to learn from, by its number, and its forest if there is room for it."""
 
-    def __init__(self, sentence: ChartSentence, arrays: TreeArrays):
-        self.sentence, self.arrays = sentence, arrays
+    def __init__(self, sentence: ChartSentence, arrays: TreeArrays, number: int):
+        self.sentence, self.arrays, self.number = sentence, arrays, number
         self.example: ChartExample | None = None
 
 
@@ -67,10 +68,15 @@ class ChartLearner:
         )
         self._tags = tuple(tag for tag, _ in n_words.most_common())
         self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
-        self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon(shown), arrays)
+        self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon, shown, arrays)
         self._builder = ChartBuilder(self.grammar)
-        self._n_trees, self._n_calls, self._n_kept_edges = len(trees), 0, 0
+        self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
+
+    @property
+    def convergence(self) -> Convergence | None:
+        """How far training is from its end; None if it has none but the last pass."""
+        return self._edges.convergence
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> TrainingSentence | None:
         """Return a sentence and its gold tree for `learn`; None if it is too long or the grammar lacks its rules.
@@ -80,9 +86,11 @@ class ChartLearner:
         if not self._is_short(tree):
             return None
         arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
-        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays)
-        if self._edges.learns:
-            self._example(encoded)
+        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays, self._n_encoded)
+        self._n_encoded += 1
+        example = self._example(encoded) if self._edges.learns else None
+        if example is not None:
+            self._edges.add(example)
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:
@@ -158,4 +166,4 @@ class ChartLearner:
         masks = pruner.masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
         forest = self._builder.build(sentence.tags, (), masks, relax=False).forest
         gold = forest.find(steps) if forest else None
-        return None if gold is None else ChartExample(sentence, forest, gold)
+        return None if gold is None else ChartExample(sentence, forest, gold, encoded.number)

@@ -15,7 +15,7 @@ from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.passes import Progress, learn_pass, uses_gold_tags
+from spacy_incparse.training.passes import Progress, convergence_of, learn_pass, uses_gold_tags
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_state import TrainingState, fingerprint
@@ -30,6 +30,7 @@ class PassReport:
     scores: scores on the held-out trees under predicted tags, as returned by `Scores.to_dict`; None without held-out
     trees.
     is_best: no earlier pass had a higher F; without held-out trees, each pass counts as better than the previous one.
+    note: how far a learner that can tell is from the end.
     """
 
     number: int
@@ -37,6 +38,7 @@ class PassReport:
     scores: dict[str, Any] | None
     seconds: float
     is_best: bool
+    note: str = ""
 
 
 OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
@@ -83,6 +85,8 @@ def train_parser(
         on_kept(n_passes)
     passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress)
     for number in range(n_passes + 1, (1 if kind.trains_in_one_pass else max_epochs) + 1):
+        if passes.has_converged:
+            break
         report, parser = passes.run(number)
         if on_pass:
             on_pass(report, preparation.tagger, parser)
@@ -125,6 +129,12 @@ class Passes:
         self._dev_tags = tags_of(preparation.tagger, task.needs.tag_request, dev)
         self._schedule = TagSchedule(task.trees, preparation, task.needs.gold_tag_interval)
 
+    @property
+    def has_converged(self) -> bool:
+        """Whether more passes would change nothing."""
+        found = convergence_of(self._learner)
+        return found is not None and found.is_reached
+
     def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
         """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
@@ -135,7 +145,9 @@ class Passes:
         if is_best and scores is not None:
             self.best = scores["const_f"]
             parser.temperature = fit_temperature(parser, self._dev, self._dev_tags)
-        return PassReport(number, n_updates, scores, time.perf_counter() - started, is_best), parser
+        reached = convergence_of(self._learner)
+        seconds = time.perf_counter() - started
+        return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
 
 
 def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
