@@ -16,7 +16,7 @@ MAX_BITS = 26  # of a table
 LEARNERS = ("crf", "margin", "dual", "pcfg")
 LOSSES = ("phrases", "binarized")
 DECODINGS = ("expected_f", "viterbi", "max_rule")
-PRUNERS = ("spans", "pcfg")
+PRUNERS = ("spans", "pcfg", "boolean")
 PRUNING = ("normal", "loose", "off")
 
 
@@ -66,7 +66,8 @@ class ChartConfig(Settings):
     pruning_folds: number of pruners, each trained without one part, that prune the training sentences; below 2: a
         single one trained on all.
     pruner: "spans" prunes by the probabilities of brackets, from classifiers of spans; "pcfg" by those of phrases, from
-        a small grammar.
+        a small grammar; "boolean" leaves all that is part of some tree in which words have tags that they were seen
+        with (the exact prefilter of Finkel et al. 2008), which is for short sentences.
     pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
         is used for sentences of which nothing is left.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
