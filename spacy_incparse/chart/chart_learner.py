@@ -16,6 +16,7 @@ from spacy_incparse.chart.grammar.tree_rules import tree_steps
 from spacy_incparse.chart.grammar.unary_closure import with_closed_unaries
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
 from spacy_incparse.chart.learning.edge_learners import EdgeLearner, make_edge_learner
+from spacy_incparse.chart.spare_forests import SpareForests
 from spacy_incparse.derivations.oracle import reachable_tags, retag
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
@@ -27,15 +28,16 @@ from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; those beyond are built again in each pass
+MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; each pass reads those beyond from disk
 
 
 class TrainingSentence:
-    """A sentence to learn from, by its number, and its forest if there is room for it."""
+    """A sentence to learn from, by its number, and its forest if there is room for it, or that one's place on disk."""
 
     def __init__(self, sentence: ChartSentence, arrays: TreeArrays, number: int):
         self.sentence, self.arrays, self.number = sentence, arrays, number
         self.example: ChartExample | None = None
+        self.place: int | None = None
 
 
 class ChartLearner:
@@ -69,7 +71,7 @@ class ChartLearner:
         self._tags = tuple(tag for tag, _ in n_words.most_common())
         self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
         self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon, shown, arrays)
-        self._builder = ChartBuilder(self.grammar)
+        self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
         self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
 
@@ -151,10 +153,14 @@ class ChartLearner:
         """Return the forest of a sentence with its gold edges; None if the gold tree is not in it."""
         if encoded.example is not None:
             return encoded.example
+        if encoded.place is not None:
+            return self._spare_forests.read(encoded.place)
         found = self._build(encoded)
         if found is not None and self._n_kept_edges + found.forest.n_edges <= MAX_KEPT_EDGES:
             self._n_kept_edges += found.forest.n_edges
             encoded.example = found
+        elif found is not None:
+            encoded.place = self._spare_forests.write(found)
         return found
 
     def _build(self, encoded: TrainingSentence) -> ChartExample | None:

@@ -160,10 +160,26 @@ def test_a_resumed_run_gives_the_same_models(trees, tmp_path, settings):
     assert resumed == models[1:]
 
 
-def test_forests_are_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
-    _, models = run(trees[:40], settings={"table_bits": 14})
+def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
+    _, models = run(trees[:25], settings={"table_bits": 14})
     monkeypatch.setattr("spacy_incparse.chart.chart_learner.MAX_KEPT_EDGES", 1000)
-    assert run(trees[:40], settings={"table_bits": 14})[1] == models
+    n_built, build = 0, ChartLearner._build
+
+    def counted(learner, encoded):
+        nonlocal n_built
+        n_built += 1
+        return build(learner, encoded)
+
+    monkeypatch.setattr(ChartLearner, "_build", counted)
+    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert n_built == 25
+
+    def is_full(*arguments, **options):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("spacy_incparse.chart.spare_forests.TemporaryFile", is_full)
+    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert n_built > 50
 
 
 def test_features_as_data(trees):
