@@ -74,6 +74,10 @@ class ChartLearner:
         self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
         self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
+        self._known: dict[tuple, TrainingSentence] = {}
+        if self._edges.needs_all:
+            for tree, row in chosen:
+                self.encode(tree.words, row, tree)
 
     @property
     def convergence(self) -> Convergence | None:
@@ -87,12 +91,17 @@ class ChartLearner:
         """
         if not self._is_short(tree):
             return None
+        key = tuple(words), repr(tags), tree.arrays.labels, tree.arrays.sizes
+        if key in self._known:
+            return self._known[key]
         arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
         encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays, self._n_encoded)
         self._n_encoded += 1
         example = self._example(encoded) if self._edges.learns else None
         if example is not None:
             self._edges.add(example)
+        if self._edges.needs_all:
+            self._known[key] = encoded
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:

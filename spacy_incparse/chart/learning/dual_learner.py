@@ -36,7 +36,7 @@ class DualLearner:
     pcfg: has the scores of words, which are not learned. predictors: for LEXICAL+AUX.
     """
 
-    learns = True
+    learns = needs_all = True
     temperature: float | None = None
 
     def __init__(
@@ -52,7 +52,6 @@ class DualLearner:
         self.gap: DualityGap | None = None
         self._examples: dict[int, DualExample] = {}
         self._n_edges = 0
-        self._restored: list[tuple[np.ndarray, np.ndarray]] = []  # edges and marginals, of sentences to be added
 
     @property
     def convergence(self) -> Convergence | None:
@@ -73,10 +72,7 @@ class DualLearner:
                 f"the forests of the first {len(self._examples) + 1:,} sentences have more than {MAX_EDGES:,} edges, "
                 f"which learner = 'dual' keeps in memory: lower max_length, prune more, or use learner = 'margin'"
             )
-        found = self._dual_example(example)
-        if self._restored:
-            self._restore(found, len(self._examples))
-        self._examples[example.number] = found
+        found = self._examples[example.number] = self._dual_example(example)
         self.dual.add(found, len(self.reader.numbers))
 
     def learn(self, example: ChartExample) -> int:
@@ -109,22 +105,26 @@ class DualLearner:
         return zlib.compress(srsly.msgpack_dumps(content), 1)
 
     def state_from_bytes(self, data: bytes) -> None:
-        """Restore what `state_to_bytes` returned, for sentences that are added later, in the same order.
-
-        Raises ModelError for anything else.
-        """
+        """Restore what `state_to_bytes` returned for the same sentences. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(unzip(data, "the training state is"))
             ends = np.cumsum(content["sizes"])[:-1]
             edges = np.split(np.frombuffer(content["edges"], np.int32), ends)
             values = np.split(np.frombuffer(content["values"]), ends)
-            gap = content["gap"]
-            self.gap = None if gap is None else DualityGap(*gap)
-            self.dual = FactoredDual([], 0, self.settings.c)
-            self.dual.weights = np.frombuffer(content["weights"]).copy()
+            weights = np.frombuffer(content["weights"]).copy()
+            gap = None if content["gap"] is None else DualityGap(*content["gap"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the training state is damaged ({error!r}): start the training anew") from None
-        self._examples, self._n_edges, self._restored = {}, 0, list(zip(edges, values, strict=True))
+        examples = self.dual.examples
+        fits = len(edges) == len(examples) and len(weights) == len(self.dual.weights)
+        if not fits or any(
+            found.max(initial=0) >= example.forest.n_edges for found, example in zip(edges, examples, strict=True)
+        ):
+            raise ModelError("the training state belongs to other sentences: start the training anew")
+        self.gap, self.dual.weights = gap, weights
+        for example, found, marginals in zip(examples, edges, values, strict=True):
+            example.marginals[:] = 0.0
+            example.marginals[found] = marginals
 
     def _dual_example(self, example: ChartExample) -> DualExample:
         forest, gold, words = example.forest, example.gold, example.sentence.words
@@ -133,11 +133,3 @@ class DualLearner:
         predictions = self.predictors.of(example.sentence, forest) if self.predictors else None
         features = self.reader.read(forest, words, predictions)
         return DualExample(forest, gold, features, losses + fixed, constant - float(fixed[gold].sum()))
-
-    def _restore(self, example: DualExample, place: int) -> None:
-        """Give a sentence the marginals that it had when training was interrupted."""
-        if place >= len(self._restored) or self._restored[place][0].max(initial=0) >= example.forest.n_edges:
-            raise ModelError("the training state belongs to other sentences: start the training anew")
-        edges, values = self._restored[place]
-        example.marginals[:] = 0.0
-        example.marginals[edges] = values

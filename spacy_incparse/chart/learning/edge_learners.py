@@ -28,6 +28,8 @@ class EdgeLearner(Protocol):
 
     learns: bool
     """Whether it learns from examples."""
+    needs_all: bool
+    """Whether all sentences are added before it learns from one; equal ones count once then."""
     temperature: float | None
     """The temperature at which its scores are log probabilities; None if only held-out sentences tell."""
 
@@ -57,7 +59,7 @@ class EdgeLearner(Protocol):
 class CountedEdges:
     """Relative frequencies, which are counted at once: passes over the sentences change nothing."""
 
-    learns = False
+    learns = needs_all = False
     temperature: float | None = 1.0
 
     convergence: Convergence | None = None
@@ -91,7 +93,7 @@ class CountedEdges:
 class LearnedEdges:
     """The weights of features in training."""
 
-    learns = True
+    learns, needs_all = True, False
     convergence: Convergence | None = None
 
     def __init__(self, learner: CrfLearner | MarginLearner, temperature: float | None):
