@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spacy_incparse.chart.features.edge_templates import EdgeTemplate, resolve
+from spacy_incparse.chart.features.edge_templates import DUAL_SETS, TASKAR_AUX, EdgeTemplate, resolve
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.lexicon.clusters import MAX_WORDS
 from spacy_incparse.settings import MOST, Settings, check_number, check_range, checked_labels, is_list_of_strings
 from spacy_incparse.transforms.markovize import Markovization
 
 MAX_BITS = 26  # of a table
-LEARNERS = ("crf", "margin", "pcfg")
+LEARNERS = ("crf", "margin", "dual", "pcfg")
 LOSSES = ("phrases", "binarized")
 DECODINGS = ("expected_f", "viterbi", "max_rule")
-PRUNERS = ("spans", "pcfg")
+PRUNERS = ("spans", "pcfg", "boolean")
 PRUNING = ("normal", "loose", "off")
 
 
@@ -24,13 +24,17 @@ PRUNING = ("normal", "loose", "off")
 class ChartConfig(Settings):
     """Settings of a chart parser. The search settings can be changed after training; the others belong to the model.
 
-    features: a named set ("span", "finkel", "rules", "taskar-basic", "taskar-lexical") or your own, see
+    features: a named set ("span", "finkel", "rules", "taskar-basic", "taskar-lexical"; for "dual" also
+        "taskar-lexical+aux", which has the predictions of two other classifiers) or your own, see
         chart/features/edge_templates.py.
     learner: "crf" maximizes the probability of the gold trees (Finkel et al. 2008); "margin" their lead over others,
-        which has to be as large as the loss of these (MIRA); "pcfg" counts rules, and has no features.
-    loss: for "margin", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents of the
-        "binarized" tree (Taskar et al. 2004).
+        which has to be as large as the loss of these (MIRA); "dual" minimizes the same as a whole, with the features of
+        Taskar et al. (2004), on short sentences that fit into memory; "pcfg" counts rules, and has no features.
+    loss: for "margin" and "dual", what is counted as wrong: "phrases" that are wrong or missing, or wrong constituents
+        of the "binarized" tree (Taskar et al. 2004).
     margin_step: for "margin", the size of the largest step.
+    slack_cost: for "dual", C, what a unit of the loss that is left costs; higher values fit the training trees better.
+    gap_tolerance: for "dual", the duality gap, relative to the primal objective, at which training ends.
     score_scale: for "margin", how much larger scores are than in training, which matters for probabilities alone.
     step: for "crf", the size of the steps.
     damping: for "crf", what AdaGrad adds to the sums of squared gradients, so that the first steps are not the largest;
@@ -62,7 +66,8 @@ class ChartConfig(Settings):
     pruning_folds: number of pruners, each trained without one part, that prune the training sentences; below 2: a
         single one trained on all.
     pruner: "spans" prunes by the probabilities of brackets, from classifiers of spans; "pcfg" by those of phrases, from
-        a small grammar.
+        a small grammar; "boolean" leaves all that is part of some tree in which words have tags that they were seen
+        with (the exact prefilter of Finkel et al. 2008), which is for short sentences.
     pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
         is used for sentences of which nothing is left.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
@@ -79,6 +84,8 @@ class ChartConfig(Settings):
     learner: str = "crf"
     loss: str = "phrases"
     margin_step: float = 0.01
+    slack_cost: float = 0.1
+    gap_tolerance: float = 0.02
     score_scale: float = 3.0
     step: float = 0.05
     damping: float = 1.0
@@ -123,6 +130,7 @@ class ChartConfig(Settings):
         for name, bounds in _RANGES.items():
             check_range(name, getattr(self, name), *bounds)
         _check_features(self.features)
+        _check_dual(self)
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")
         object.__setattr__(self, "head_tag_labels", checked_labels("head_tag_labels", self.head_tag_labels))
@@ -154,6 +162,18 @@ def _check_features(features: Any) -> None:
     resolve(features)
 
 
+def _check_dual(config: ChartConfig) -> None:
+    """Raise ConfigError if the factored dual cannot learn the features, or another learner shall learn its own."""
+    if config.learner != "dual":
+        if config.features == TASKAR_AUX:
+            raise ConfigError(f"features {TASKAR_AUX!r} are for learner = 'dual', not {config.learner!r}")
+        return
+    if config.features not in DUAL_SETS:
+        raise ConfigError(f"learner = 'dual' has features of its own: features must be one of {', '.join(DUAL_SETS)}")
+    if config.gold_tag_interval:
+        raise ConfigError("learner = 'dual' keeps one forest of each sentence: gold_tag_interval must be 0")
+
+
 def _checked_thresholds(values: Any) -> tuple[float, ...]:
     if not isinstance(values, list | tuple) or not values:
         raise ConfigError(f"pruning_thresholds is {values!r}: it must be a list of numbers from 0 to 1")
@@ -175,7 +195,8 @@ _WHOLE = {
     "pruning_folds": (0, MOST), "batch_size": (1, MOST), "table_bits": (8, MAX_BITS),
 }  # fmt: skip
 _RANGES = {
-    "step": (0, 1e3), "margin_step": (0, 1e3), "score_scale": (0.01, 1e3),
+    "step": (0, 1e3), "margin_step": (0, 1e3), "score_scale": (0.01, 1e3), "slack_cost": (0, 1e6),
+    "gap_tolerance": (0, 1),
     "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
     "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
 }  # fmt: skip

@@ -18,24 +18,26 @@ if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained o
 
 _CHART: dict[str, Any] = {"max_epochs": 3}
 # Finkel et al. (2008), section 5, for sentences of up to 15 words: words alone, ancestors in all labels, active states
-# with their first child, gradient descent whose steps are halved after five passes, and the most probable tree.
+# with their first child, the relaxed grammar, gradient descent whose steps are halved after five passes, the exact
+# prefilter, and the most probable tree.
 _CRF: dict[str, Any] = {
     "training": {
         "features": "finkel", "vertical": 1, "annotate_tags": True, "head_tag_labels": ["VP"], "anchor": True,
         "n_tags": 0, "max_length": 15, "step": 0.1, "damping": 0.0, "step_halved_after": 5.0, "batch_size": 15,
-        "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
+        "relaxed_rules": True, "pruner": "boolean",
     },
     "search": {"decoding": "viterbi"},
     "max_epochs": 20,
 }  # fmt: skip
-# Taskar et al. (2004), section 6, with the online learner in place of the dual, which is for small treebanks.
+# Taskar et al. (2004), section 6: LEXICAL+AUX, by the factored dual, whole charts, and the most probable tree. States
+# are categories alone: those of the paper's grammar are too many for small treebanks (docs/paper_to_code.md).
 _MAX_MARGIN: dict[str, Any] = {
     "training": {
-        "features": "taskar-lexical", "learner": "margin", "loss": "binarized", "vertical": 1, "annotate_tags": True,
-        "horizontal": 1, "n_tags": 0, "max_length": 15, "pruner": "pcfg", "pruning_thresholds": [1e-6, 0.0],
+        "features": "taskar-lexical+aux", "learner": "dual", "slack_cost": 0.4, "loss": "binarized",
+        "branching": "head", "n_tags": 0, "max_length": 15, "pruner": "boolean",
     },
     "search": {"decoding": "viterbi"},
-    "max_epochs": 15,
+    "max_epochs": 20,
 }  # fmt: skip
 
 

@@ -16,25 +16,28 @@ from spacy_incparse.chart.grammar.tree_rules import tree_steps
 from spacy_incparse.chart.grammar.unary_closure import with_closed_unaries
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
 from spacy_incparse.chart.learning.edge_learners import EdgeLearner, make_edge_learner
+from spacy_incparse.chart.spare_forests import SpareForests
 from spacy_incparse.derivations.oracle import reachable_tags, retag
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags
+from spacy_incparse.parsers.protocol import Convergence
 from spacy_incparse.transforms.markovize import markovize
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; those beyond are built again in each pass
+MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; each pass reads those beyond from disk
 
 
 class TrainingSentence:
-    """A sentence to learn from, and its forest if there is room for it."""
+    """A sentence to learn from, by its number, and its forest if there is room for it, or that one's place on disk."""
 
-    def __init__(self, sentence: ChartSentence, arrays: TreeArrays):
-        self.sentence, self.arrays = sentence, arrays
+    def __init__(self, sentence: ChartSentence, arrays: TreeArrays, number: int):
+        self.sentence, self.arrays, self.number = sentence, arrays, number
         self.example: ChartExample | None = None
+        self.place: int | None = None
 
 
 class ChartLearner:
@@ -67,10 +70,19 @@ class ChartLearner:
         )
         self._tags = tuple(tag for tag, _ in n_words.most_common())
         self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
-        self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon(shown), arrays)
-        self._builder = ChartBuilder(self.grammar)
-        self._n_trees, self._n_calls, self._n_kept_edges = len(trees), 0, 0
+        self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon, shown, arrays)
+        self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
+        self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
+        self._known: dict[tuple, TrainingSentence] = {}
+        if self._edges.needs_all:
+            for tree, row in chosen:
+                self.encode(tree.words, row, tree)
+
+    @property
+    def convergence(self) -> Convergence | None:
+        """How far training is from its end; None if it has none but the last pass."""
+        return self._edges.convergence
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> TrainingSentence | None:
         """Return a sentence and its gold tree for `learn`; None if it is too long or the grammar lacks its rules.
@@ -79,10 +91,17 @@ class ChartLearner:
         """
         if not self._is_short(tree):
             return None
+        key = tuple(words), repr(tags), tree.arrays.labels, tree.arrays.sizes
+        if key in self._known:
+            return self._known[key]
         arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
-        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays)
-        if self._edges.learns:
-            self._example(encoded)
+        encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays, self._n_encoded)
+        self._n_encoded += 1
+        example = self._example(encoded) if self._edges.learns else None
+        if example is not None:
+            self._edges.add(example)
+        if self._edges.needs_all:
+            self._known[key] = encoded
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:
@@ -143,10 +162,14 @@ class ChartLearner:
         """Return the forest of a sentence with its gold edges; None if the gold tree is not in it."""
         if encoded.example is not None:
             return encoded.example
+        if encoded.place is not None:
+            return self._spare_forests.read(encoded.place)
         found = self._build(encoded)
         if found is not None and self._n_kept_edges + found.forest.n_edges <= MAX_KEPT_EDGES:
             self._n_kept_edges += found.forest.n_edges
             encoded.example = found
+        elif found is not None:
+            encoded.place = self._spare_forests.write(found)
         return found
 
     def _build(self, encoded: TrainingSentence) -> ChartExample | None:
@@ -158,4 +181,4 @@ class ChartLearner:
         masks = pruner.masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
         forest = self._builder.build(sentence.tags, (), masks, relax=False).forest
         gold = forest.find(steps) if forest else None
-        return None if gold is None else ChartExample(sentence, forest, gold)
+        return None if gold is None else ChartExample(sentence, forest, gold, encoded.number)

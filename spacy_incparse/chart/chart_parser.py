@@ -31,6 +31,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 MAX_WORDS = 150  # of a chart: its time grows with the cube of the length, its memory with the square
+MAX_UNPRUNED_WORDS = 60  # if the pruner leaves all trees: with a relaxed grammar, 15 million edges
 N_SKIPPED = {"normal": 0, "loose": 1, "off": None}  # masks that the setting `pruning` leaves out
 
 
@@ -38,7 +39,7 @@ class ChartParser(BaseParser):
     """A trained chart parser from words and tags to trees; scores are natural log probabilities of trees.
 
     A word may have one tag, several, or None for all that training saw. Sentences of more than `MAX_WORDS` words are
-    parsed piece by piece, and count as "relaxed".
+    parsed piece by piece, and count as "relaxed"; where nothing is pruned, those of more than `MAX_UNPRUNED_WORDS`.
     """
 
     kind = "chart"
@@ -48,6 +49,7 @@ class ChartParser(BaseParser):
         self._labels = EdgeLabels(model.grammar)
         self._builder = ChartBuilder(model.grammar)
         self._last: tuple[object, ScoredChart] | None = None  # a sentence's tree, its n-best list and its phrases
+        self._max_words = MAX_UNPRUNED_WORDS if config.pruner == "boolean" else MAX_WORDS
         self._lock = RLock()  # pruners and builders have room for one sentence
 
     @property
@@ -133,7 +135,7 @@ class ChartParser(BaseParser):
             with self._lock:
                 return (
                     self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
-                    if len(words) <= MAX_WORDS
+                    if len(words) <= self._max_words
                     else None
                 )
 
@@ -178,7 +180,7 @@ class ChartParser(BaseParser):
         check_sentence(words, tags)
         sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
         wanted = checked_constraints(constraints, len(words))
-        if len(words) > MAX_WORDS:
+        if len(words) > self._max_words:
             return self._parse_pieces(sentence, wanted)
         with self._lock:
             if self._last is None or self._last[0] != (sentence, wanted):
@@ -213,7 +215,7 @@ class ChartParser(BaseParser):
             self.parse(
                 sentence.words[start:end], sentence.tags[start:end], long_sentences.within(constraints, start, end)
             )
-            for start, end in long_sentences.pieces(sentence.words, MAX_WORDS)
+            for start, end in long_sentences.pieces(sentence.words, self._max_words)
         ]
         tree = long_sentences.joined([parse.tree for parse in parses])
         score = sum(parse.score for parse in parses)

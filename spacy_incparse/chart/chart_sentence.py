@@ -30,12 +30,14 @@ class ChartSentence:
 class ChartExample:
     """A sentence to learn from.
 
-    forest: never empty. gold: the edges of the gold tree in pre-order, int32, as `Forest.find` returns them.
+    forest: never empty. gold: the edges of the gold tree in pre-order, int32, as `Forest.find` returns them. number:
+    the sentence's place among those of a learner.
     """
 
     sentence: ChartSentence
     forest: Forest
     gold: np.ndarray
+    number: int = 0
 
 
 class EdgeModel(Protocol):

@@ -11,6 +11,7 @@ from spacy_incparse.chart.chart_sentence import SpanPruner
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.grammar_storage import grammar_from_dict, grammar_to_dict
 from spacy_incparse.chart.grammar.pcfg import Pcfg, WordModel
+from spacy_incparse.chart.pruning.boolean_pruner import BooleanPruner
 from spacy_incparse.chart.pruning.pcfg_pruner import Pruner
 from spacy_incparse.chart.pruning.span_classifier import SpanClassifier
 from spacy_incparse.errors import ModelError
@@ -69,4 +70,6 @@ class StoredPruner(Pruner):
 
 def read_pruner(name: str, data: bytes, grammar: Grammar) -> SpanPruner:
     """Return the pruner of a kind (see `ChartConfig.pruner`) that `to_bytes` wrote. Raises ModelError for others."""
-    return StoredPruner.from_bytes(data, grammar) if name == "pcfg" else SpanClassifier.from_bytes(data, grammar)
+    if name == "spans":
+        return SpanClassifier.from_bytes(data, grammar)
+    return StoredPruner.from_bytes(data, grammar) if name == "pcfg" else BooleanPruner.from_bytes(data, grammar)

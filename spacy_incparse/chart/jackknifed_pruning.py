@@ -13,6 +13,7 @@ from spacy_incparse.chart.chart_sentence import SpanPruner
 from spacy_incparse.chart.chart_storage import StoredPruner
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.pcfg import Pcfg
+from spacy_incparse.chart.pruning.boolean_pruner import BooleanPruner
 from spacy_incparse.chart.pruning.pcfg_pruner import coarse
 from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.learning.folds import fold_numbers
@@ -35,7 +36,8 @@ class TrainingPruners:
     ):
         self._trees, self._tags, self._fine, self._config, self._heads = trees, tags, fine, config, heads
         self.final: SpanPruner = self._train(range(len(trees)))
-        n_folds = min(config.pruning_folds, len(trees)) if config.pruning_folds > 1 else 0
+        is_jackknifed = config.pruning_folds > 1 and config.pruner != "boolean"  # which is exact
+        n_folds = min(config.pruning_folds, len(trees)) if is_jackknifed else 0
         numbers = fold_numbers(trees, max(n_folds, 1))
         self._numbers = {tree.words: number for tree, number in zip(trees, numbers, strict=True)}
         self._folds = [
@@ -52,6 +54,8 @@ class TrainingPruners:
         if not places:
             return self.final
         trees, config = [self._trees[place] for place in places], self._config
+        if config.pruner == "boolean":
+            return BooleanPruner.train(trees, self._fine)
         if config.pruner == "pcfg":
             return self._grammar_pruner(trees)
         arrays = [markovize(tree.arrays, config.markovization, self._heads) for tree in trees]

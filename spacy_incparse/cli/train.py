@@ -256,4 +256,5 @@ def _pass_line(report: PassReport) -> str:
     figures = [100 * scores.get(key, 0.0) for key in ("const_p", "const_r", "const_f", "tag_acc")]
     columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])
     star = "  *" if report.is_best else ""
-    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}"
+    note = f"  {report.note}" if report.note else ""
+    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}{note}"

@@ -148,8 +148,18 @@ class ConstituencyParser(Protocol):
         """Return the whole parser as bytes."""
 
 
+class Convergence(NamedTuple):
+    """How far training is from its end.
+
+    note: in words, for the training log. is_reached: whether more passes would change nothing.
+    """
+
+    note: str
+    is_reached: bool
+
+
 class Learner(Protocol):
-    """A parser in training."""
+    """A parser in training. One that can tell how far it is from the end has a property `convergence`, too."""
 
     @property
     def n_models(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.training import Example
+from spacy.util import logger
 
 from spacy_incparse.documents.gold_trees import gold_sentences
 from spacy_incparse.documents.sentences import Sentence
@@ -77,7 +78,7 @@ class TrainingRun:
 
         With several models, this is their mean, rounded.
         """
-        from spacy_incparse.training.passes import learn_pass, uses_gold_tags
+        from spacy_incparse.training.passes import convergence_of, learn_pass, uses_gold_tags
 
         sentences = list(self._sentences(examples, use_given_tags))
         # spaCy sorts and shuffles batches with its own generators. Sorting first makes the order independent of them.
@@ -93,6 +94,9 @@ class TrainingRun:
             for i, sentence in enumerate(sentences)
         ]
         _, n_wrong = learn_pass(batch, self.learner, self.seed, self.n_batches)
+        reached = convergence_of(self.learner)
+        if reached is not None:
+            logger.info("batch %d: %s", self.n_batches, reached.note)
         return round(n_wrong / self.learner.n_models)
 
     def extend(self, sentences: Iterable[GoldSentence]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import Learner
+from spacy_incparse.parsers.protocol import Convergence, Learner
 from spacy_incparse.trees.tree import Tree
 
 Progress = Callable[[str, int, int], None]
@@ -49,6 +49,11 @@ def learn_pass(
             if progress and (n_done % REPORT_EVERY == 0 or n_done == total):
                 progress(f"pass {number}", n_done, total)
     return PassCounts(n_updates, n_wrong)
+
+
+def convergence_of(learner: Learner) -> Convergence | None:
+    """Return how far a learner is from the end of its training; None if it cannot tell, as most cannot."""
+    return getattr(learner, "convergence", None)
 
 
 def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int]:

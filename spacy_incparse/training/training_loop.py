@@ -17,7 +17,7 @@ from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer, ParserKin
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.parallel_passes import HeldOut, ParallelPasses
-from spacy_incparse.training.passes import Progress, TagSchedule, learn_pass
+from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_state import TrainingState, exchange_folder, fingerprint
@@ -32,6 +32,7 @@ class PassReport:
     scores: scores on the held-out trees under predicted tags, as returned by `Scores.to_dict`; None without held-out
     trees.
     is_best: no earlier pass had a higher F; without held-out trees, each pass counts as better than the previous one.
+    note: how far a learner that can tell is from the end.
     """
 
     number: int
@@ -39,6 +40,7 @@ class PassReport:
     scores: dict[str, Any] | None
     seconds: float
     is_best: bool
+    note: str = ""
 
 
 OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
@@ -93,6 +95,8 @@ def train_parser(
         passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress, mixer)
         stack.callback(passes.close)
         for number in range(n_passes + 1, (1 if kind.trains_in_one_pass else max_epochs) + 1):
+            if passes.has_converged:
+                break
             report, parser = passes.run(number)
             if on_pass:
                 on_pass(report, preparation.tagger, parser)
@@ -150,6 +154,12 @@ class Passes:
         else:
             self._passes = ParallelPasses(*mixer, task, preparation.tags, held_out)
 
+    @property
+    def has_converged(self) -> bool:
+        """Whether more passes would change nothing."""
+        found = convergence_of(self._learner)
+        return found is not None and found.is_reached
+
     def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
         """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
@@ -160,7 +170,9 @@ class Passes:
         if is_best and scores is not None:
             self.best = scores["const_f"]
             parser.temperature = self._passes.temperature()
-        return PassReport(number, n_updates, scores, time.perf_counter() - started, is_best), parser
+        reached = convergence_of(self._learner)
+        seconds = time.perf_counter() - started
+        return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
 
     def close(self) -> None:
         """End the processes."""

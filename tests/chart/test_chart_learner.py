@@ -7,12 +7,14 @@ import pytest
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_learner import ChartLearner
+from spacy_incparse.chart.chart_sentence import ChartSentence
 from spacy_incparse.chart.grammar.tree_rules import tree_steps
 from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
 from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.learning.folds import fold_numbers
+from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -160,10 +162,45 @@ def test_a_resumed_run_gives_the_same_models(trees, tmp_path, settings):
     assert resumed == models[1:]
 
 
-def test_forests_are_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
-    _, models = run(trees[:40], settings={"table_bits": 14})
+def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
+    _, models = run(trees[:25], settings={"table_bits": 14})
     monkeypatch.setattr("spacy_incparse.chart.chart_learner.MAX_KEPT_EDGES", 1000)
-    assert run(trees[:40], settings={"table_bits": 14})[1] == models
+    n_built, build = 0, ChartLearner._build
+
+    def counted(learner, encoded):
+        nonlocal n_built
+        n_built += 1
+        return build(learner, encoded)
+
+    monkeypatch.setattr(ChartLearner, "_build", counted)
+    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert n_built == 25
+
+    def is_full(*arguments, **options):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("spacy_incparse.chart.spare_forests.TemporaryFile", is_full)
+    assert run(trees[:25], settings={"table_bits": 14})[1] == models
+    assert n_built > 50
+
+
+@pytest.mark.parametrize("features", ["span", "finkel"])
+def test_an_unseen_word_is_read_by_its_cluster(trees, features):
+    """Classes of distributional similarity are word clusters, where the setting `clusters` names some."""
+    found, trees = {}, trees[:30]
+    for clusters in (None, Clusters.from_paths([("The", "0110"), ("xlap", "0110")])):
+        settings = {"features": features, "table_bits": 20, "n_tags": 1, "clusters": clusters and "given"}
+        config = ChartConfig(**SMALL | settings | {"pruning_thresholds": [0.0]})
+        learner = ChartLearner(trees, [tree.tags for tree in trees], config, HEADS, clusters)
+        examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees if tree.words[0] == "The"]
+        for example in examples:
+            learner.learn(example)
+        edges, forest = learner.parser().model.edges, examples[0].example.forest
+        words, tags = trees[0].words, trees[0].tags
+        rows = [ChartSentence((word, *words[1:]), tags) for word in ("xlap", "ylap")]
+        found[clusters is not None] = [edges.scores(row, forest).tolist() for row in rows]
+    assert found[False][0] == found[False][1]
+    assert found[True][0] != found[True][1]
 
 
 def test_features_as_data(trees):

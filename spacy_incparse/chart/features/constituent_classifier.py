@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spacy_incparse.chart.features.lexical_spans import BEFORE, BEHIND, Feature, Span, span_words
 from spacy_incparse.chart.features.sparse_features import FeatureNumbers
+from spacy_incparse.errors import ModelError
 
 STEP = 0.3  # of AdaGrad
 L2 = 0.01  # strength of the prior, per sentence
@@ -49,6 +50,22 @@ class ConstituentClassifier:
             for number in order.permutation(len(examples)).tolist():
                 owners, features, answers = examples[number]
                 model._learn(owners, features, answers, squares)
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the classifier in a form suitable for msgpack."""
+        return {"features": list(self.numbers.features), "weights": self.weights.astype("<f8").tobytes()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ConstituentClassifier:
+        """Undo `to_dict`. Raises ModelError for anything else."""
+        model = cls()
+        model.numbers = FeatureNumbers.closed(map(tuple, data["features"]))
+        model.weights = np.frombuffer(data["weights"], "<f8")
+        if len(model.weights) != len(model.numbers):
+            raise ModelError(
+                f"the model is damaged: it has {len(model.weights)} weights of {len(model.numbers)} features of spans"
+            )
         return model
 
     def phrases(self, words: Sequence[str], tags: Sequence[str]) -> frozenset[Span]:

@@ -183,13 +183,19 @@ def combine(*sets: EdgeTemplateSet) -> dict[str, tuple[str, ...]]:
     return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in BORDERS}
 
 
+# The factored dual has these sets as explicit features (lexical_spans.py). LEXICAL+AUX has predictions of phrases as
+# well, which only the dual learns from.
+TASKAR_RULES, TASKAR_WORDS, TASKAR_AUX = "taskar-basic", "taskar-lexical", "taskar-lexical+aux"
+DUAL_SETS = (TASKAR_RULES, TASKAR_WORDS, TASKAR_AUX)
+
 # By name: the set, and what word clusters add to it.
 NAMED_SETS: dict[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {
     "span": (SPAN, SPAN_CLUSTERS),
     "rules": (RULES, RULES_CLUSTERS),
     "finkel": (combine(RULES, FINKEL), combine(RULES_CLUSTERS, FINKEL_CLUSTERS)),
-    "taskar-basic": (TASKAR_BASIC, {}),
-    "taskar-lexical": (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
+    TASKAR_RULES: (TASKAR_BASIC, {}),
+    TASKAR_WORDS: (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
+    TASKAR_AUX: (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
 }
 
 

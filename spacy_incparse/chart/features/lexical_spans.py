@@ -42,12 +42,13 @@ def span_words(words: Sequence[str], start: int, end: int) -> Iterator[Feature]:
 class LexicalSpans:
     """Reads the features of sentences under one grammar.
 
-    with_words: whether spans have features of their words; if not, this is BASIC.
+    with_words: whether spans have features of their words; if not, this is BASIC. numbers: of the features behind those
+    of rules; by default, none has one yet.
     """
 
-    def __init__(self, grammar: Grammar, *, with_words: bool = True):
+    def __init__(self, grammar: Grammar, *, with_words: bool = True, numbers: FeatureNumbers | None = None):
         self.grammar, self.with_words = grammar, with_words
-        self.numbers = FeatureNumbers(grammar.n_rules)
+        self.numbers = FeatureNumbers(grammar.n_rules) if numbers is None else numbers
         root = grammar.labels.index(ROOT)
         self._makes_phrase = np.array([any(label != root for label in labels) for labels in grammar.rule_labels])
 

@@ -19,6 +19,19 @@ class FeatureNumbers:
         self._first = first
         self._numbers: dict[Hashable, int] = {}
 
+    @classmethod
+    def closed(cls, features: Iterable[Hashable], first: int = 0) -> FeatureNumbers:
+        """Return the numbers of these features, and no room for others."""
+        found = cls(first)
+        found.of(features)
+        found.is_open = False
+        return found
+
+    @property
+    def features(self) -> Iterable[Hashable]:
+        """The features from `first` on, by number."""
+        return self._numbers.keys()
+
     def __len__(self) -> int:
         """Return the number of all features, with those before the first."""
         return self._first + len(self._numbers)

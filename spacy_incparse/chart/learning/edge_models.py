@@ -12,6 +12,7 @@ from spacy_incparse.chart.chart_storage import pcfg_of, words_to_dict
 from spacy_incparse.chart.forests.forest import Forest
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.pcfg import Pcfg
+from spacy_incparse.chart.learning.dual_edges import DualEdges
 from spacy_incparse.chart.learning.linear_model import LinearChartModel
 from spacy_incparse.lexicon.clusters import Clusters
 
@@ -38,6 +39,8 @@ class PcfgEdges:
 
 def read_edges(learner: str, data: bytes, grammar: Grammar, clusters: Clusters | None) -> EdgeModel:
     """Return the model that a learner learned and `to_bytes` wrote. Raises ModelError for other bytes."""
-    if learner != "pcfg":
-        return LinearChartModel.from_bytes(data, grammar, clusters)
-    return PcfgEdges(pcfg_of(grammar, srsly.msgpack_loads(data)))
+    if learner == "pcfg":
+        return PcfgEdges(pcfg_of(grammar, srsly.msgpack_loads(data)))
+    if learner == "dual":
+        return DualEdges.from_bytes(data, grammar)
+    return LinearChartModel.from_bytes(data, grammar, clusters)

@@ -81,8 +81,14 @@ class FactoredDual:
         n_updates: int = 10,
         pairwise: bool = True,
     ):
-        self.examples, self.c, self.n_updates, self.pairwise = examples, c, n_updates, pairwise
+        self.examples, self.c, self.n_updates, self.pairwise = list(examples), c, n_updates, pairwise
         self.weights = np.zeros(n_features)
+
+    def add(self, example: DualExample, n_features: int) -> None:
+        """Add a sentence, and make room for features that it may be the first to have."""
+        self.examples.append(example)
+        if n_features > len(self.weights):
+            self.weights = np.concatenate([self.weights, np.zeros(n_features - len(self.weights))])
 
     def passes(self, tolerance: float = 1e-3, max_passes: int = 100) -> Iterator[DualityGap]:
         """Visit all sentences again and again, and yield the gap after each pass, until it is below the tolerance."""
@@ -94,11 +100,15 @@ class FactoredDual:
             if gap.relative < tolerance:
                 return
 
-    def visit(self, example: DualExample) -> None:
-        """Update a sentence's marginals, and the weights with them, as long as something can be gained."""
-        for _ in range(self.n_updates):
+    def visit(self, example: DualExample) -> int:
+        """Update a sentence's marginals, and the weights with them, as long as something can be gained.
+
+        Return the number of updates.
+        """
+        for done in range(self.n_updates):
             if not self._update(example):
-                return
+                return done
+        return self.n_updates
 
     def gap(self) -> DualityGap:
         """Return the objectives of the present weights and marginals."""

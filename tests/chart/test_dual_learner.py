@@ -1,0 +1,185 @@
+"""The factored dual as a learner of chart parsers: in the training loop, interrupted, and stored."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import srsly
+
+from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.chart_learner import ChartLearner
+from spacy_incparse.chart.chart_parser import ChartParser
+from spacy_incparse.chart.learning.dual_edges import DualEdges, word_scores
+from spacy_incparse.chart.learning.factored_dual import FactoredDual
+from spacy_incparse.chart.learning.span_predictions import JackknifedPredictors
+from spacy_incparse.cli.train import _pass_line
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.trees.heads import HeadRules
+
+ASSETS = Path(__file__).parents[2] / "assets"
+HEADS = HeadRules.from_name("en")
+DUAL = {
+    "learner": "dual", "features": "taskar-lexical", "loss": "binarized", "branching": "head", "max_length": 12,
+    "n_tags": 1, "pruner": "pcfg", "pruning_folds": 0, "pruning_thresholds": [0.0], "decoding": "viterbi",
+}  # fmt: skip
+FEATURES = ("taskar-basic", "taskar-lexical", "taskar-lexical+aux")
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(ASSETS / "sample-train.mrg")[:40]
+
+
+def config_of(**settings):
+    return ChartConfig(**(DUAL | settings))
+
+
+def learner_of(trees, **settings):
+    learner = ChartLearner(trees, [tree.tags for tree in trees], config_of(**settings), HEADS)
+    return learner, [learner.encode(tree.words, tree.tags, tree) for tree in trees]
+
+
+def run(trees, state_dir=None, *, max_epochs=20, settings=None, **more):
+    """Train on gold tags; give the reports, and the parser of each pass."""
+    reports, parsers = [], []
+
+    def note(report, tagger, parser):
+        reports.append(report)
+        parsers.append(parser)
+
+    train_parser(
+        trees, (), config=config_of(**(settings or {})), heads=HEADS, n_folds=0, tagger_settings={"n_epochs": 1},
+        max_epochs=max_epochs, seed=3, state_dir=state_dir, on_pass=note, **more,
+    )  # fmt: skip
+    return reports, parsers
+
+
+@pytest.fixture(scope="module")
+def trained(trees):
+    return {features: run(trees, settings={"features": features}) for features in FEATURES}
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_training_ends_when_the_gap_is_small(trained, features):
+    reports, _ = trained[features]
+    gaps = [float(report.note.removesuffix(" %").rpartition(" ")[2]) for report in reports]
+    assert gaps[-1] < 2 <= gaps[-2]
+    assert len(gaps) < 10
+    assert "dual" in _pass_line(reports[0])
+
+
+@pytest.mark.parametrize("features", FEATURES)
+def test_storage(trees, trained, features):
+    parser = trained[features][1][-1]
+    data = parser.to_bytes()
+    restored = ChartParser.from_bytes(data)
+    assert restored.to_bytes() == data
+    for tree in trees[:8]:
+        parse = parser.parse(tree.words, tree.tags)
+        assert restored.parse(tree.words, tree.tags) == parse
+        scored = parser.score(tree.words, tree.tags, parse.tree)
+        assert (scored.score, scored.is_derived) == ((parse.score, True) if parse.source == "chart" else (None, False))
+
+
+def test_lexical_features_and_predictions_count(trees, trained):
+    parses = [
+        [parser.parse(tree.words, tree.tags).tree for tree in trees]
+        for parser in (run[1][-1] for run in trained.values())
+    ]
+    assert parses[0] != parses[1] != parses[2]
+    n_right = [sum(found == tree for found, tree in zip(row, trees, strict=True)) for row in parses]
+    assert n_right[0] < n_right[1]
+
+
+def test_weights_are_those_of_the_dual(trees):
+    learner, examples = learner_of(trees[:20])
+    edges = learner._edges
+    examples = [example for example in examples if example is not None]
+    expected = FactoredDual(
+        [edges._dual_example(example.example) for example in examples], len(edges.reader.numbers), edges.settings.c
+    )
+    for gap in expected.passes(max_passes=2):
+        for example in examples:
+            learner.learn(example)
+        edges.finish_batch()
+        assert edges.gap == gap
+    np.testing.assert_array_equal(edges.dual.weights, expected.weights)
+    model = edges.model()
+    sentence, forest = examples[3].sentence, examples[3].example.forest
+    kept = edges.reader.read(forest, sentence.words).scores(expected.weights)
+    np.testing.assert_allclose(
+        model.scores(sentence, forest), kept + word_scores(edges.pcfg, sentence.words, forest), atol=1e-12
+    )
+
+
+def test_a_resumed_run_gives_the_same_models(trees, trained, tmp_path):
+    settings = {"features": "taskar-lexical"}
+
+    def stop(what, done, total):
+        if what == "pass 2":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(trees, tmp_path, settings=settings, progress=stop)
+    reports, parsers = run(trees, tmp_path, settings=settings, resume=True)
+    expected = trained["taskar-lexical"]
+    assert [report.note for report in reports] == [report.note for report in expected[0]][1:]
+    assert [parser.to_bytes() for parser in parsers] == [parser.to_bytes() for parser in expected[1]][1:]
+    assert run(trees, tmp_path, settings=settings, resume=True) == ([], [])
+
+
+def test_a_state_of_other_sentences_is_refused(trees):
+    learner, _ = learner_of(trees[:5])
+    state = learner.state_to_bytes()
+    other, _ = learner_of(trees[:15])
+    with pytest.raises(ModelError, match="belongs to other sentences"):
+        other.state_from_bytes(state)
+    for damaged in (b"", state[:-9]):
+        with pytest.raises(ModelError, match="training state is damaged"):
+            other.state_from_bytes(damaged)
+
+
+def test_a_damaged_model_is_refused(trained):
+    model = trained["taskar-lexical+aux"][1][-1].model.edges
+    content = srsly.msgpack_loads(model.to_bytes())
+    for change in ({"weights": b""}, {"features": None}, {"flat": {"features": [["a"]], "weights": b""}}, {"words": 3}):
+        with pytest.raises(ModelError, match="damaged"):
+            DualEdges.from_bytes(srsly.msgpack_dumps(content | change), model.grammar)
+
+
+def test_sentences_have_to_fit_into_memory(trees, monkeypatch):
+    monkeypatch.setattr("spacy_incparse.chart.learning.dual_learner.MAX_EDGES", 1000)
+    with pytest.raises(IncparseError, match=r"more than 1,000 edges.* lower max_length"):
+        learner_of(trees)
+
+
+def test_halves_are_predicted_by_one_another(trees):
+    learner, examples = learner_of(trees[:10], features="taskar-lexical+aux")
+    predictors = learner._edges.predictors
+    assert isinstance(predictors, JackknifedPredictors)
+    first, second = predictors._folds
+    seen = [set(predictor.flat.numbers.features) for predictor in (first, second)]
+    example = next(found for found in examples if found is not None)
+    sentence = example.sentence
+    long = ("all tags", *sentence.tags)
+    assert long not in seen[0]
+    assert long in seen[1]
+    found = predictors.of(sentence, example.example.forest)
+    assert set(found) == {"generative", "flat"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"features": "span"}, "learner = 'dual' has features of its own.*taskar-basic"),
+        ({"learner": "margin", "features": "taskar-lexical+aux"}, "are for learner = 'dual', not 'margin'"),
+        ({"gold_tag_interval": 2}, "gold_tag_interval must be 0"),
+        ({"slack_cost": -1}, "slack_cost"),
+        ({"gap_tolerance": 2}, "gap_tolerance"),
+    ],
+)
+def test_settings_that_do_not_go_together(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        config_of(**settings)
