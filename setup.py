@@ -31,11 +31,11 @@ HOT = (
 # Modules that run once per model, word or tree, or wait for memory: light optimization is enough, and compiles faster.
 LIGHT = (
     "chart/forests/rule_tables", "chart/forests/span_limits", "chart/forests/span_states",
-    "derivations/bracket_constraints", "derivations/encoded_sentence", "derivations/moves", "features/extraction",
-    "generative/events", "generative/lattice", "generative/walk", "patterns/tables", "rerank/best_feature",
-    "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss", "rerank/pair_differences",
-    "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine", "treebanks/bracket_scanner",
-    "treebanks/forest_normalizing",
+    "derivations/bracket_constraints", "derivations/encoded_sentence", "derivations/left_corner_moves",
+    "derivations/moves", "features/extraction", "generative/events", "generative/lattice", "generative/walk",
+    "patterns/tables", "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
+    "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
+    "treebanks/bracket_scanner", "treebanks/forest_normalizing",
 )  # fmt: skip
 TRANSLATING = Lock()  # Cython's compiler is not thread-safe; the C++ compilers of other modules keep running meanwhile
 

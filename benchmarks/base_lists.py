@@ -23,29 +23,31 @@ from spacy_incparse.training.list_origin import ListOrigin, sentence_key
 from spacy_incparse.training.parser_folds import (
     FoldReport,
     FoldTask,
-    ParserRecipe,
     fold_tasks,
     is_finished,
     make_lists,
     parse_fold,
 )
+from spacy_incparse.training.parser_recipe import ParserRecipe
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-SCORES = ("generative",)
+SCORES = ("generative",)  # names of `rerank.second_scores.SECOND_SCORES`
 
 
 @dataclass(frozen=True)
 class BaseLists:
     """The lists of both parts in files, which are read anew each time.
 
-    folds, dev: the files, and the trees that their parsers were trained on. heads: the head rules.
+    folds, dev: the files, and the trees that their parsers were trained on. heads: the head rules. scores: the names
+    of the models whose scores the candidates have beside the parser's.
     """
 
     folds: Sequence[FoldTask]
     dev: FoldTask
     heads: HeadRules
+    scores: Sequence[str] = SCORES
 
     def train_lists(self) -> Iterator[CandidateList]:
         """Yield the jackknifed lists of the train part."""
@@ -70,29 +72,39 @@ def base_lists(
     seed: int = 0,
     epochs: int | None = None,
     lang: str = "en",
+    scores: Sequence[str] = SCORES,
     n_process: int = 1,
 ) -> BaseLists:
     """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
     made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
-    settings = {"n_folds": n_folds, "n": n, "scores": SCORES}
+    settings = {"n_folds": n_folds, "n": n, "scores": scores}
     for report in make_lists(train, made, folder / "train", **settings, n_process=n_process):
         _show(f"fold {report.number}", report)
     folds = list(fold_tasks(train, made, folder / "train", **settings))
-    task = _dev_task(train, dev, made, folder, n)
+    task = _dev_task(train, dev, made, folder, n, scores)
     if not is_finished(task):
         _show("dev part", parse_fold(task))
-    return BaseLists(folds, task, made.heads)
+    return BaseLists(folds, task, made.heads, scores)
 
 
 def finished_lists(
-    train: Sequence[Tree], dev: Sequence[Tree], folder: Path, config: str, *, n: int, n_folds: int, lang: str = "en"
+    train: Sequence[Tree],
+    dev: Sequence[Tree],
+    folder: Path,
+    config: str,
+    *,
+    n: int,
+    n_folds: int,
+    lang: str = "en",
+    scores: Sequence[str] = SCORES,
 ) -> BaseLists:
     """Return lists that an earlier version has made, with whatever settings; only missing scores are added.
 
     Raises IncparseError if they are not lists of these trees and folds.
     """
     made = parser_recipe(config, lang=lang)
-    tasks = [*fold_tasks(train, made, folder / "train", n_folds, n, SCORES), _dev_task(train, dev, made, folder, n)]
+    folds = fold_tasks(train, made, folder / "train", n_folds, n, scores)
+    tasks = [*folds, _dev_task(train, dev, made, folder, n, scores)]
     found = []
     for task in tasks:
         origin = ListOrigin.read(task.path)
@@ -101,12 +113,14 @@ def finished_lists(
         found.append(replace(task, checksum=origin.settings))
         if not is_finished(found[-1]):
             _show(task.path.name, parse_fold(found[-1]))
-    return BaseLists(found[:-1], found[-1], made.heads)
+    return BaseLists(found[:-1], found[-1], made.heads, scores)
 
 
-def _dev_task(train: Sequence[Tree], dev: Sequence[Tree], made: ParserRecipe, folder: Path, n: int) -> FoldTask:
+def _dev_task(
+    train: Sequence[Tree], dev: Sequence[Tree], made: ParserRecipe, folder: Path, n: int, scores: Sequence[str]
+) -> FoldTask:
     checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
-    return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, SCORES)
+    return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, scores)
 
 
 def parser_recipe(config: str, *, seed: int = 0, epochs: int | None = None, lang: str = "en") -> ParserRecipe:

@@ -68,9 +68,11 @@ def run_resumable(main: Callable[[], None]) -> None:
         sys.exit("Interrupted: finished parts are saved, and the same command continues after them")
 
 
-def search_setting(text: str) -> tuple[str, float | int]:
+def search_setting(text: str) -> tuple[str, float | int | str]:
     """Return the name and value of a search setting, "name=value"."""
     name, _, value = text.partition("=")
+    if name == "choose":
+        return name, value
     return name, int(value) if value.isdigit() and name != "gamma" else float(value)
 
 

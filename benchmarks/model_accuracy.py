@@ -3,7 +3,7 @@
 The dev part of a treebank goes through `nlp.pipe` with gold tokens and sentence boundaries and the pipeline's own tags.
 Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every
 sentence counts. With `--wide gamma=1e8 beam_size=400`, the parser searches with these settings, and the row's name ends
-in `-wide`.
+in `-wide`, or in `-recombined` for `--wide choose=recombined`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Score one pipeline on treebanks."""
     parser = common.argument_parser(__doc__, banks=["gum"], model="en")
     parser.add_argument(
-        "--wide", nargs="+", type=common.search_setting, default=(), metavar="NAME=VALUE", help="a wider search"
+        "--wide", nargs="+", type=common.search_setting, default=(), metavar="NAME=VALUE", help="settings of the search"
     )
     arguments = parser.parse_args(argv)
-    nlp = open_pipeline(arguments.model, dict(arguments.wide))
-    suffix = "-wide" * bool(arguments.wide)
+    settings = dict(arguments.wide)
+    nlp = open_pipeline(arguments.model, settings)
+    suffix = f"-{settings.get('choose', 'wide')}" if settings else ""
     rows = {}
     for bank in arguments.banks:
         dev = common.read_part(arguments, bank, "dev")

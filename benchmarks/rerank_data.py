@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from base_lists import SCORES, BaseLists
+from base_lists import BaseLists
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.params import COLLINS
@@ -20,6 +20,7 @@ from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.label_classes import closed_class_tags
 from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.rerank.second_scores import columns_of
 from spacy_incparse.trees.heads import HeadRules
 
 MIN_LISTS = 5  # Collins (2000), section 3
@@ -29,7 +30,8 @@ MIN_LISTS = 5  # Collins (2000), section 3
 class StudyData:
     """Both parts' lists as arrays, with the features that vary in the train part.
 
-    sentences: the scores of the dev part's candidates, each as if it were chosen. extractor: of all families.
+    sentences: the scores of the dev part's candidates, each as if it were chosen. extractor: of all families. others:
+    the columns of scores after the base parser's.
     """
 
     train: RerankingData
@@ -37,6 +39,7 @@ class StudyData:
     sentences: Sequence[SentenceScore]
     columns: FeatureColumns
     extractor: FeatureExtractor
+    others: Sequence[str]
 
     @classmethod
     def read(cls, lists: BaseLists, n: int) -> StudyData:
@@ -46,12 +49,19 @@ class StudyData:
         keys = (extractor.keys(_trees(found, n)) for found in lists.train_lists())
         columns = FeatureColumns.select(keys, MIN_LISTS)
         dev = [found.first(n) for found in lists.dev_lists()]
-        train = build_data((found.first(n) for found in lists.train_lists()), extractor, columns, SCORES)
-        return cls(train, build_data(dev, extractor, columns, SCORES), list(_sentences(dev)), columns, extractor)
+        others = columns_of(lists.scores)
+        train = build_data((found.first(n) for found in lists.train_lists()), extractor, columns, others)
+        dev_data = build_data(dev, extractor, columns, others)
+        return cls(train, dev_data, list(_sentences(dev)), columns, extractor, others)
 
-    def with_base_score(self) -> StudyData:
-        """Return the data with the base parser's score alone."""
-        return replace(self, train=_with_base_score(self.train), dev=_with_base_score(self.dev))
+    def with_scores(self, names: Sequence[str]) -> StudyData:
+        """Return the data with the base parser's score and those of some models."""
+        others = columns_of(names)
+        kept = [0, *(1 + self.others.index(column) for column in others)]
+        train, dev = (
+            replace(data, scores=np.ascontiguousarray(data.scores[:, kept])) for data in (self.train, self.dev)
+        )
+        return replace(self, train=train, dev=dev, others=others)
 
     def shorter(self, n: int) -> StudyData:
         """Return the data of lists that end after n candidates."""
@@ -93,10 +103,6 @@ def list_places(data: RerankingData, chosen: np.ndarray) -> list[int]:
 def at_places(data: RerankingData, places: Sequence[int]) -> np.ndarray:
     """Return the candidates at these places of the lists."""
     return data.list_starts[:-1] + np.array(places, np.int64)
-
-
-def _with_base_score(data: RerankingData) -> RerankingData:
-    return replace(data, scores=np.ascontiguousarray(data.scores[:, :1]))
 
 
 def _extractor(families: Sequence[str], heads: HeadRules, closed_tags: Sequence[str]) -> FeatureExtractor:

@@ -24,7 +24,7 @@ class Side:
     """A learner with fixed settings, and values of others to choose from.
 
     name: of the row in RESULTS.md. most_trees: the length of the longest lists that it learns from in a useful time.
-    has_generative: whether the candidates have a second score, that of a generative model.
+    scores: the names of the models whose scores the candidates have beside the parser's.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Side:
     fixed: Mapping[str, Any]
     grid: Mapping[str, Sequence[Any]]
     most_trees: int = 100
-    has_generative: bool = False
+    scores: tuple[str, ...] = ()
 
     def learners(self, most_rounds: int) -> Iterator[RerankLearner]:
         """Yield a learner for each combination of settings; those that go on by rounds stop after `most_rounds`."""
@@ -57,10 +57,21 @@ LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "bes
 LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
 RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (0.1, 0.3, 1.0)})
 PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (10.0, 30.0, 100.0)})
-LOG_GENERATIVE = replace(LOG, name="log+generative", title=f"{LOG.title}; generative score", has_generative=True)
-RISK_GENERATIVE = replace(RISK, name="risk+generative", title=f"{RISK.title}; generative score", has_generative=True)
+
+
+def _with(side: Side, *scores: str) -> Side:
+    title = f"{side.title}; {' and '.join(scores)} score{'s' * (len(scores) > 1)}"
+    return replace(side, name="+".join((side.name, *scores)), title=title, scores=scores)
+
+
+LOG_GENERATIVE, RISK_GENERATIVE = _with(LOG, "generative"), _with(RISK, "generative")
+RISK_CHART, RISK_BOTH = _with(RISK, "chart"), _with(RISK, "generative", "chart")
 
 SIDES = {
     side.name: side
-    for side in (BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON, LOG_GENERATIVE, RISK_GENERATIVE)
-}
+    for side in (
+        BOOST, BOOST_F, LOG_GREEDY, LOG_BEST, LOG, RISK, PERCEPTRON, LOG_GENERATIVE, RISK_GENERATIVE, RISK_CHART,
+        RISK_BOTH,
+    )
+}  # fmt: skip
+USUAL = tuple(name for name, side in SIDES.items() if "chart" not in side.scores)  # a chart in each fold takes long

@@ -63,10 +63,10 @@ class Study:
     @cached_property
     def data(self) -> StudyData:
         """The longest lists, with the base parser's score alone."""
-        return self.data_with_generative.with_base_score()
+        return self.all_data.with_scores(())
 
     @cached_property
-    def data_with_generative(self) -> StudyData:
+    def all_data(self) -> StudyData:
         """The longest lists, with all scores."""
         return StudyData.read(self.lists, self.n_best[-1])
 
@@ -174,7 +174,7 @@ class Study:
 
     def shorter(self, n: int, side: Side | None = None) -> StudyData:
         """Return the data of lists of at most n candidates, with the scores that a side uses."""
-        data = self.data_with_generative if side and side.has_generative else self.data
+        data = self.all_data.with_scores(side.scores) if side and side.scores else self.data
         return data if n == self.n_best[-1] else data.shorter(n)
 
     def _part(self, name: str, settings: Figures, make: Callable[[], Figures]) -> Figures:

@@ -34,7 +34,7 @@ from rerank_report import (
     rounds_text,
     table_3,
 )
-from rerank_sides import SIDES, Side
+from rerank_sides import SIDES, USUAL, Side
 from rerank_study import Choice, Study
 from results import Table, write
 
@@ -42,6 +42,7 @@ from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.evaluation.significance import compare
 from spacy_incparse.rerank.choice import How
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.tree import Tree
 
@@ -149,8 +150,7 @@ class Report:
 
     def _speed(self, side: Side, n: int) -> list[str]:
         weights = self.study.weights(side, self.study.choice(side, "score"))
-        scores = SCORES if side.has_generative else ()
-        speed = reranking_speed(self.study.shorter(n, side), weights, self.study.lists, n, scores)
+        speed = reranking_speed(self.study.shorter(n, side), weights, self.study.lists, n, side.scores)
         return [str(n), f"{speed['sentences_per_second']:.0f}", f"{speed['bytes'] / common.MEGABYTE:.2f}"]
 
     @property
@@ -201,10 +201,13 @@ def _study(arguments: argparse.Namespace) -> Study:
     train, dev = (_trees(arguments, part) for part in ("train", "dev"))
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "lang": arguments.lang}
     made = {"n": arguments.candidates, "n_folds": arguments.folds}
+    asked = {name for learner in arguments.learners for name in SIDES[learner].scores}
+    scores = [name for name in SECOND_SCORES if name in asked or name in SCORES]
     if arguments.lists:
-        lists = finished_lists(train, dev, arguments.lists, arguments.config, **made, lang=arguments.lang)
+        given = {"lang": arguments.lang, "scores": scores}
+        lists = finished_lists(train, dev, arguments.lists, arguments.config, **made, **given)
     else:
-        made_by = {"n_process": arguments.processes}
+        made_by = {"n_process": arguments.processes, "scores": scores}
         lists = base_lists(train, dev, arguments.output / "lists", arguments.config, **made, **settings, **made_by)
     recipe = parser_recipe(arguments.config, **settings).contents()
     checksum = fingerprint([*train, *dev], recipe | made | {"n_train": len(train)})
@@ -238,7 +241,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=4000, help="at most; default: 4000")
     parser.add_argument("--cost-rounds", type=int, default=1000, help="of boosting in the cost; default: 1000")
     parser.add_argument("--greedy-rounds", type=int, default=50, help="of greedy log loss in the cost; default: 50")
-    parser.add_argument("--learners", type=_names(SIDES), default=list(SIDES), help=f"of {','.join(SIDES)}")
+    parser.add_argument("--learners", type=_names(SIDES), default=list(USUAL), help=f"of {','.join(SIDES)}")
     parser.add_argument("--only", type=_names(PARTS), default=list(PARTS), help=f"of {','.join(PARTS)}; default: all")
     parser.add_argument("--output", type=Path, help="folder for tables, figure, lists and finished measurements")
     arguments = parser.parse_args(argv)

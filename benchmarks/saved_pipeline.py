@@ -17,7 +17,7 @@ from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.tree import Tree
 
 
-def open_pipeline(model: str, search: dict[str, float] | None = None) -> Language:
+def open_pipeline(model: str, search: dict[str, Any] | None = None) -> Language:
     """Return an embedded pipeline by its name, or another one by its folder; `search`: other search settings."""
     return spacy_incparse.load(model, config={"components": {"incparse": {"search": search}}} if search else {})
 

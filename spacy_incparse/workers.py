@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 Prepare = Callable[[], Callable[[Task], Result]]
 
 MOST_DEATHS = 3  # of workers at the same task
+_WAIT = 0.3  # seconds between two calls of `on_wait`
 _AHEAD = 4  # tasks for each process that may be done before their turn
 
 
@@ -44,7 +45,7 @@ def run_in_workers(
             function = function or prepare()
             yield task, function(task)
         return
-    pool: _Pool[Any, Any] = _Pool(prepare, n_process, most_deaths)
+    pool: WorkerPool[Any, Any] = WorkerPool(prepare, n_process, most_deaths)
     try:
         yield from pool.run(iter(tasks))
     finally:
@@ -58,7 +59,7 @@ def run_in_order(
     if n_process == 1:
         yield from run_in_workers(prepare, tasks, 1)
         return
-    pool: _Pool[Any, Any] = _Pool(_Numbered(prepare), n_process, MOST_DEATHS)
+    pool: WorkerPool[Any, Any] = WorkerPool(_Numbered(prepare), n_process, MOST_DEATHS)
     done: dict[int, tuple[Task, Result]] = {}
     try:
         for following, numbered in enumerate(_in_turn(pool, enumerate(tasks), done, _AHEAD * n_process)):
@@ -69,7 +70,7 @@ def run_in_order(
 
 
 def _in_turn(
-    pool: _Pool[Any, Any], tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
+    pool: WorkerPool[Any, Any], tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
 ) -> Iterator[tuple[int, tuple[Any, Any]]]:
     """Yield the results by number; at most `most` of them wait for an earlier one, and no new task begins meanwhile."""
     turn = 0
@@ -107,18 +108,29 @@ class _Worker:
         self.connection.close()
 
 
-class _Pool(Generic[Task, Result]):
-    """The workers, and the tasks that they are doing."""
+class WorkerPool(Generic[Task, Result]):
+    """The workers, and the tasks that they are doing; they last from one `run` to the next, until `close`."""
 
-    def __init__(self, prepare: Callable[[], Any], n_process: int, most_deaths: int):
+    def __init__(self, prepare: Callable[[], Any], n_process: int, most_deaths: int = MOST_DEATHS):
         self._prepare, self._n_process, self._most_deaths = prepare, n_process, most_deaths
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, tuple[_Worker, Any]] = {}
         self._deaths: Counter[int] = Counter()  # by the number of the task
 
-    def run(self, tasks: Iterator[Task], *, may_begin: Callable[[], bool] = lambda: True) -> Iterator[Any]:
-        """Yield (task, result); while `may_begin` is false, no new task is taken."""
+    def run(
+        self,
+        tasks: Iterator[Task],
+        *,
+        may_begin: Callable[[], bool] = lambda: True,
+        on_wait: Callable[[], object] | None = None,
+    ) -> Iterator[Any]:
+        """Yield (task, result) as in `run_in_workers`.
+
+        While `may_begin` is false, no new task is taken. on_wait: called a few times a second, and after each task.
+        """
         numbered, is_open = enumerate(tasks), True
+        timeout = None if on_wait is None else _WAIT
+        self._deaths.clear()
         while is_open or self._busy:
             while is_open and len(self._busy) < self._n_process and (may_begin() or not self._busy):
                 task = next(numbered, None)
@@ -126,10 +138,13 @@ class _Pool(Generic[Task, Result]):
                     is_open = False
                 else:
                     self._begin(task)
-            for ready in wait(list(self._busy)) if self._busy else []:  # `wait` for nothing would never return
+            # To wait for nothing would never end.
+            for ready in wait(list(self._busy), timeout) if self._busy else []:
                 finished = self._finished(cast(Connection, ready))
                 if finished is not None:
                     yield finished
+            if on_wait:
+                on_wait()
 
     def close(self) -> None:
         """End all workers."""

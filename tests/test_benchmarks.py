@@ -341,7 +341,7 @@ def test_reranking(reranking, load, tmp_path):
 
     # What is finished is not made again, and the rows are the same.
     never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
-    with never, patch("spacy_incparse.training.parser_folds.train_parser", side_effect=AssertionError):
+    with never, patch("spacy_incparse.training.parser_recipe.train_parser", side_effect=AssertionError):
         again = reranking(*options, "--only", "table3,rounds,families")
         assert {name: row["F"] for name, row in again.items() if "F" in row} == {
             name: row["F"] for name, row in rows.items() if "F" in row
@@ -522,3 +522,12 @@ def test_readme_names_all_files():
     text = (FOLDER / "README.md").read_text(encoding="utf8")
     for path in FOLDER.glob("*.py"):
         assert f"`{path.name}" in text, path.name
+
+
+def test_parallel_training(load):
+    """The F to reach is the lowest of the best ones; seconds are those of the first pass that reaches it."""
+    module = load("parallel_training")
+    curves = {1: module.Curve([80.0, 85.0, 84.0], [10.0, 20.0, 30.0]), 2: module.Curve([81.0, 84.5], [8.0, 12.5])}
+    found = module.rows(curves)
+    assert found[1] == ["1", "85.00", "84.50", "2", "20", "1.00"]
+    assert found[2] == ["2", "84.50", "84.50", "2", "12", "1.60"]

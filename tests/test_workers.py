@@ -61,7 +61,7 @@ def test_order():
 @pytest.mark.parametrize("run", [run_in_workers, run_in_order])
 @pytest.mark.parametrize("n_tasks", range(6))
 def test_the_last_tasks_may_end_together(monkeypatch, run, n_tasks):
-    def wait_for_all(connections):
+    def wait_for_all(connections, timeout=None):
         assert connections, "would wait for ever"
         return [ready for connection in connections for ready in wait([connection])]
 

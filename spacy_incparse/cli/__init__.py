@@ -15,6 +15,7 @@ from spacy_incparse.cli.group import CommandGroup
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.oracle import oracle_command
 from spacy_incparse.cli.parse import parse_command
+from spacy_incparse.cli.repair import repair_command
 from spacy_incparse.cli.rerank_train import rerank_train_command
 from spacy_incparse.cli.score import score_command
 from spacy_incparse.cli.score_trees import score_trees_command
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "measures": measures_command,
     "convert": convert_command,
     "stats": stats_command,
+    "repair": repair_command,
 }
 
 # Plain help pages, like those of spaCy: Typer's boxes would re-wrap the examples.

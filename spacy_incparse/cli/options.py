@@ -17,6 +17,7 @@ import typer
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import removed_when_full, write_file
 from spacy_incparse.transforms.left_corner import slash_problem
+from spacy_incparse.treebanks.normalize import Step
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_treebank
 from spacy_incparse.treebanks.treebank_files import treebank_files
 from spacy_incparse.trees.tree import Tree
@@ -50,17 +51,22 @@ WordClusters = Annotated[
 
 
 def open_treebank(
-    paths: str | Sequence[str], *, skip_bad: bool = False, for_grammar: bool = False, no_tags: bool = False
+    paths: str | Sequence[str],
+    *,
+    skip_bad: bool = False,
+    for_grammar: bool = False,
+    no_tags: bool = False,
+    steps: Sequence[Step] | None = None,
 ) -> list[Tree]:
     """Return the normalized trees of bracket files; with `skip_bad`, report skipped trees on standard error.
 
     for_grammar: also treat trees that cannot be used for a grammar as malformed. no_tags: the brackets have no POS
-    nodes.
+    nodes. steps: replaces the standard normalization.
     """
     log = SkipLog() if skip_bad else None
     check = slash_problem if for_grammar else None
     given_paths = [paths] if isinstance(paths, str) else list(paths)
-    trees = read_treebank(given_paths, skip_bad=log, check=check, tags=not no_tags)
+    trees = read_treebank(given_paths, skip_bad=log, check=check, tags=not no_tags, steps=steps)
     if log:
         typer.echo(str(log), err=True)
     if not trees:

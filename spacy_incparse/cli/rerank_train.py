@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.parser_pipe import IncParser
     from spacy_incparse.rerank.candidate_list import CandidateList
     from spacy_incparse.rerank.reranker import Reranker
-    from spacy_incparse.training.parser_folds import FoldReport, ParserRecipe
+    from spacy_incparse.training.parser_folds import FoldReport
+    from spacy_incparse.training.parser_recipe import ParserRecipe
     from spacy_incparse.training.rerank_report import RerankReport
 
 N_PASSES = 10  # of a parser whose pipeline does not say how many it was trained for
@@ -52,7 +53,7 @@ def rerank_train_command(
     n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
     with_scores: Annotated[
-        str | None, typer.Option("--with", metavar="A,B", help="Scores beside the parser's. Default: generative.")
+        str | None, typer.Option("--with", metavar="A,B", help="Other scores: generative (default), chart.")
     ] = None,
     families: Annotated[
         str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
@@ -114,9 +115,9 @@ def _settings(
     loss: Loss, n: int, choose: Choice | None, families: str | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
-    from spacy_incparse.training.rerank_settings import SCORES, WEIGHTING_LOSSES, check_reranking
+    from spacy_incparse.training.rerank_settings import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
 
-    scores = list(SCORES) if loss.value in WEIGHTING_LOSSES else []
+    scores = list(DEFAULT_SCORES) if loss.value in WEIGHTING_LOSSES else []
     if with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
     settings: dict[str, Any] = {"loss": loss.value, "scores": scores, "n": n, "choose": choose and choose.value}
@@ -128,7 +129,7 @@ def _settings(
 
 def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:
     """Return how a pipeline's parser was trained, from its settings; `passes` overrides their number."""
-    from spacy_incparse.training.parser_folds import ParserRecipe
+    from spacy_incparse.training.parser_recipe import ParserRecipe
     from spacy_incparse.training.training_settings import parser_config
 
     model = parser.decoder.model_parser

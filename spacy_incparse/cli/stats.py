@@ -1,13 +1,19 @@
-"""`stats`: show statistics of a treebank's grammar."""
+"""`stats`: show statistics of a treebank's grammar, or where two treebanks annotate differently."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from spacy_incparse.cli.annotation_table import DecisionKind, TableFormat, table_lines
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, keep_inputs, open_treebank, write_json
 from spacy_incparse.derivations.grammar_tables import grammar_table
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.treebanks.annotation_differences import annotation_differences
+from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS
 from spacy_incparse.trees.tree import Tree
 
 
@@ -19,21 +25,48 @@ def stats_command(
     with_top: Annotated[
         bool, typer.Option("--with-top", help="Count the root in the length of a chain, as the paper does.")
     ] = False,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="OTHER", help="Compare the annotation with another treebank's.")
+    ] = None,
+    number: Annotated[
+        int, typer.Option("--number", "-n", min=1, metavar="N", help="With --against: show N differences.")
+    ] = 50,
+    kinds: Annotated[
+        list[DecisionKind] | None,
+        typer.Option("--kind", help="With --against: compare these alone; may be repeated. Default: all of them."),
+    ] = None,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="With --against: compare labels with their function tags.")
+    ] = False,
+    format_: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="With --against: aligned text, or tab-separated values.")
+    ] = TableFormat.text,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     output: OutputFile = None,
 ) -> None:
-    """Show the size and coverage of a treebank's grammar.
+    """Show the size and coverage of a treebank's grammar, or where two treebanks annotate differently.
 
     This is table 1 of Collins & Roark (2004). A chain is the path from a word's tag up to where the word is attached;
     the left-corner transform makes chains shorter and fewer. With held-out trees you also see how many words and
     sentences lack something in the grammar.
 
+    With --against, this is a list of productions, unary chains, parents of tags, and tags and parents of frequent
+    words: those with the largest difference in log odds between the two treebanks, and their counts in both.
+
     \b
-    Example:
+    Examples:
       spacy-incparse stats train.mrg dev.mrg
+      spacy-incparse stats mine.mrg --against wsj/ --kind word --kind chain -n 20
     """
-    keep_inputs(output, treebank, held_out)
+    keep_inputs(output, treebank, held_out, against)
+    if against is not None:
+        if held_out is not None or with_top:
+            raise IncparseError("--against excludes HELD_OUT and --with-top: they are about one treebank's grammar")
+        steps = WITH_FUNCTIONS if functions else None
+        both = [open_treebank(path, skip_bad=skip_bad, no_tags=no_tags, steps=steps) for path in (treebank, against)]
+        _show_differences(both[0], both[1], kinds or list(DecisionKind), number, format_, output)
+        return
 
     def read(path: str) -> list[Tree]:
         return open_treebank(path, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
@@ -42,3 +75,17 @@ def stats_command(
     table = grammar_table(trees, held_out_trees, with_top=with_top)
     typer.echo(table.format())
     write_json(output, table.to_dict())
+
+
+def _show_differences(
+    trees: list[Tree],
+    other_trees: list[Tree],
+    kinds: list[DecisionKind],
+    number: int,
+    format_: TableFormat,
+    output: Path | None,
+) -> None:
+    found = annotation_differences(trees, other_trees, kinds=[kind.value for kind in kinds])[:number]
+    for line in table_lines(found, format_):
+        typer.echo(line)
+    write_json(output, {"differences": [asdict(row) for row in found]})

@@ -53,6 +53,12 @@ FromModel = Annotated[
     str | None,
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
 ]
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
+    ),
+]
 ResumeOrStart = Annotated[
     bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
 ]
@@ -82,6 +88,7 @@ def train_command(
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
+    n_process: Processes = 1,
 ) -> None:
     """Train a spaCy pipeline on your treebank.
 
@@ -102,6 +109,7 @@ def train_command(
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
+        refuse(n_process=n_process > 1)
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
     description = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)
@@ -112,7 +120,7 @@ def train_command(
             return
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
@@ -122,7 +130,9 @@ def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
     return is_begun(out_dir / STATE) and not recipe.kind.trains_in_one_pass
 
 
-def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False) -> None:
+def train_pipeline(
+    trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False, n_process: int = 1
+) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
@@ -135,6 +145,8 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
     one_pass = recipe.kind.trains_in_one_pass
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
+    if n_process > 1 and not recipe.kind.learns_in_parts:
+        _say_what_is_parallel(recipe, n_process)
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
@@ -158,6 +170,7 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             max_epochs=recipe.max_epochs,
             seed=recipe.training["seed"],
             base=recipe.base,
+            n_process=n_process,
             state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
             has_best=(out_dir / BEST).exists(),
@@ -175,6 +188,14 @@ def train_pipeline(trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Re
             f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {out_dir / BEST}:"
             " continue with a higher --max-epochs, or start again without --resume"
         )
+
+
+def _say_what_is_parallel(recipe: Recipe, n_process: int) -> None:
+    """Tell on standard error that only taggers are trained side by side. Raises IncparseError if not even these are."""
+    name = recipe.kind.name
+    if recipe.kind.needs(recipe.parser_config).tag_request is None:
+        raise IncparseError(f"--n-process {n_process}: a {name} parser is trained in one process")
+    typer.echo(f"A {name} parser learns in one process: --n-process is for the taggers of its training tags", err=True)
 
 
 def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:

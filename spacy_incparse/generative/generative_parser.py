@@ -13,7 +13,7 @@ import srsly
 
 from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.constrained_search import WIDE_BEAM
-from spacy_incparse.derivations.left_corner_moves import Symbols, left_corner_moves
+from spacy_incparse.derivations.left_corner_moves import LeftCornerMoves
 from spacy_incparse.derivations.oracle import as_searched, check_words, reachable_tags, retag
 from spacy_incparse.derivations.tree_scores import tree_score
 from spacy_incparse.derivations.tree_writer import TreeWriter
@@ -79,9 +79,9 @@ class GenerativeParser(TreebankParser):
         """
         return super().parse(words, tags, constraints)  # type: ignore[arg-type]  # `nbest` can do without tags
 
-    def candidates(self, words: Sequence[str], tags: Tags | None, n: int, constraints: Constraints = ()) -> list[Parse]:
-        """Return up to n trees to choose from, the most probable one first."""
-        return self.nbest(words, tags, n, constraints)
+    def candidates(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> list[Parse]:
+        """Return the trees to choose from, the most probable one first, from the parser's own search."""
+        return self.nbest(words, tags, self.config.choose_trees, constraints)
 
     def nbest(
         self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
@@ -127,19 +127,18 @@ class GenerativeParser(TreebankParser):
         It is -inf for a tree that the model gives no probability, and None for one with a label that it does not know.
         """
         scorer = MoveScores(self._moves, self._root, self._probabilities)
-        symbols = Symbols.of(self.model.grammar.nonterminals, FIRST_SYMBOL)
+        moves = LeftCornerMoves(self.model.grammar.nonterminals, FIRST_SYMBOL)
         lattices: dict[tuple[str, ...], Lattice] = {}
         found: list[float | None] = []
         for tree in trees:
-            tags = tree.tags
-            if tags not in lattices:
-                lattices[tags] = self._lattice(tree)
             try:
-                moves = left_corner_moves(tree.arrays, symbols)
+                tags, n_closings, chains = moves.of(tree.arrays)
             except KeyError:
                 found.append(None)
-            else:
-                found.append(sum(map(sum, scorer.scores_of(lattices[tags], *moves, True))))
+                continue
+            if tags not in lattices:
+                lattices[tags] = self._lattice(tree)
+            found.append(sum(map(sum, scorer.scores_of(lattices[tags], n_closings, chains, True))))
         return found
 
     def _lattice(self, tree: Tree) -> Lattice:

@@ -63,11 +63,23 @@ class HybridKind(PerceptronKind):
         clusters: Clusters | None,
     ) -> Learner:
         """Return a learner with the grammar, lexicon and generative models of the trees."""
+        return self.learner_of_parts(trees, tags, config, heads, clusters, 1)
+
+    def learner_of_parts(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: ParserConfig,
+        heads: HeadRules,
+        clusters: Clusters | None,
+        n_process: int,
+    ) -> Learner:
+        """Return the same learner; its generative models are trained in several processes, which may copy it."""
         from spacy_incparse.hybrid.hybrid_parser import HybridModel
         from spacy_incparse.perceptron.learner import ParserLearner, treebank_model
 
         model = treebank_model(trees, tags, config, heads, clusters)
-        return ParserLearner(HybridModel.train(model, trees, config), config)
+        return ParserLearner(HybridModel.train(model, trees, config, n_process), config)
 
     def fine_tuner(self, parser: Any) -> FineTuner:
         """Raise IncparseError: the generative model has already counted its treebank, and shares its grammar."""

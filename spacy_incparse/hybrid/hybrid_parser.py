@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from spacy_incparse.derivations.encoded_sentence import Sentence
 from spacy_incparse.derivations.moves import Moves
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_model import GenerativeModel
-from spacy_incparse.hybrid.generative_folds import FoldModel, Jackknife
+from spacy_incparse.hybrid.generative_folds import Jackknife
 from spacy_incparse.hybrid.hybrid_scorer import GenerativeScores, HybridScorer, ScoreMemo
 from spacy_incparse.learning.weights import Weights
 from spacy_incparse.lexicon.clusters import Clusters
@@ -31,20 +31,24 @@ class HybridModel(PerceptronModel):
     jackknife: Jackknife | None = None
 
     @classmethod
-    def train(cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
-        """Add generative models of normalized trees, whose labels must be in the model's grammar."""
+    def train(
+        cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig, n_process: int = 1
+    ) -> HybridModel:
+        """Add generative models of normalized trees, whose labels must be in the model's grammar.
+
+        n_process: processes that train those of jackknifing. With several, the model can be pickled.
+        """
         settings = GenerativeConfig(conjunctions=config.conjunctions)
-
-        def train(trees: Sequence[Tree]) -> GenerativeModel:
-            return GenerativeModel.train(trees, settings, model.heads, model.grammar)
-
-        def train_fold(trees: Sequence[Tree]) -> FoldModel:
-            return FoldModel.of(train(trees), settings)
-
+        heads, grammar = model.heads, model.grammar
         n_folds = min(config.generative_folds, len(trees))
-        jackknife = Jackknife.train(trees, n_folds, train_fold) if n_folds > 1 else None
+        jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar, n_process) if n_folds > 1 else None
+        generative = GenerativeModel.train(trees, settings, heads, grammar)
         parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
-        return cls(**parts, generative=train(trees), generative_config=settings, jackknife=jackknife)
+        return cls(**parts, generative=generative, generative_config=settings, jackknife=jackknife)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave compiled tables out, which are built again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Return a sentence as numbers, to be scored by the model of all trees."""

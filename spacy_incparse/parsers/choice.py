@@ -1,21 +1,25 @@
-"""The choice of a sentence's tree among its n-best trees: the highest score, or the best expected F."""
+"""The choice of a sentence's tree: among its n-best trees by score or expected F, or recombined from their phrases."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
-from spacy_incparse.parsers.constraints import Constraints
+from spacy_incparse.parsers.constraints import Constraints, checked_constraints
 from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsers.recombination import Recombination
 
 # The fitted temperature says how often the whole tree is right. For expected F, half of it was best on a held-out part
-# of training trees; anything from 0.3 to 2 times the fitted one was better than the highest score.
-SHARE_OF_FITTED = 0.5
+# of training trees; anything from 0.3 to 2 times the fitted one was better than the highest score. For recombined
+# trees, 1 to 2 times the fitted one is alike.
+SHARES_OF_FITTED = {"expected_f": 0.5, "recombined": 1.0}
 
 
 class ChoosingParser(BaseParser):
@@ -25,40 +29,65 @@ class ChoosingParser(BaseParser):
 
     @property
     def answers_with_best(self) -> bool:
-        """Whether its tree is the highest-scoring one that it finds, and not the one with the best expected F."""
+        """Whether its tree is the highest-scoring one that it finds, and not one with a better expected F."""
         return self.config.chooses_by_score or self._choice_temperature is None
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `choose` asks for, under constraints.
 
-        Without a temperature, "expected_f" falls back to the highest-scoring tree, with a warning. Raises ValueError if
-        there are no words, or not as many tags as words.
+        Without a temperature, the highest-scoring tree is returned, with a warning. Raises ValueError if there are no
+        words, or not as many tags as words.
         """
         temperature = self._choice_temperature
         if self.config.chooses_by_score or temperature is None:
             if not self.config.chooses_by_score:
-                warnings.warn(_NO_TEMPERATURE, stacklevel=2)
+                warnings.warn(_NO_TEMPERATURE.format(self.config.choose), stacklevel=2)
             return self.nbest(words, tags, 1, constraints)[0]
-        parses = self.candidates(words, tags, self.config.choose_trees, constraints)
+        parses = self.candidates(words, tags, constraints)
         comparable = [parse for parse in parses if parse.unmet == parses[0].unmet]
-        return max_expected_f(comparable, temperature) if len(comparable) > 1 else parses[0]
+        if len(comparable) < 2:
+            return parses[0]
+        if self.config.choose == "expected_f":
+            return max_expected_f(comparable, temperature)
+        return self._recombined(comparable, temperature, tags, constraints)
 
-    def candidates(self, words: Sequence[str], tags: Tags, n: int, constraints: Constraints = ()) -> list[Parse]:
-        """Return up to n trees to choose from, the highest-scoring one of the parser's own search first."""
-        return self._by_score.analyses(words, tags, constraints, n)
+    def candidates(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
+        """Return the trees to choose from, best first.
+
+        They are from a search that prunes by rank alone, whose best tree often scores higher than that of the parser's
+        own search.
+        """
+        return self._list_search.nbest(words, tags, self.config.choose_trees, constraints)
+
+    def _recombined(self, parses: Sequence[Parse], temperature: float, tags: Tags, constraints: Constraints) -> Parse:
+        """Return the tree of the highest expected gain that can be made of the phrases of trees, with its own score.
+
+        If the grammar cannot derive it, its score is the lowest one of the trees.
+        """
+        trees = [parse.tree for parse in parses]
+        shares = probabilities([parse.score for parse in parses], temperature)
+        wanted = checked_constraints(constraints, len(trees[0].words))
+        required = [one[:2] for one in wanted if one.is_required and one not in parses[0].unmet]
+        phrases = phrase_probabilities(trees, shares)
+        tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
+        for parse in parses:
+            if parse.tree == tree:
+                return parse
+        score = self.score(tree.words, tags, tree).score
+        return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
 
     @cached_property
-    def _by_score(self) -> NBestSearch:
-        return NBestSearch(self.with_search(choose="score"))
+    def _list_search(self) -> ConstituencyParser:
+        return self.with_wide_search(self.config.choose_trees)
 
     @property
     def _choice_temperature(self) -> float | None:
         if self.config.choose_temperature is not None:
             return self.config.choose_temperature
-        return None if self.temperature is None else SHARE_OF_FITTED * self.temperature
+        return None if self.temperature is None else SHARES_OF_FITTED.get(self.config.choose, 1.0) * self.temperature
 
 
 _NO_TEMPERATURE = (
-    "choose is 'expected_f', but the model has no temperature to turn its scores into probabilities: the tree with the "
+    "choose is {!r}, but the model has no temperature to turn its scores into probabilities: the tree with the "
     "highest score is returned. Fit a temperature with the component's calibrate(), or set choose_temperature"
 )

@@ -8,8 +8,9 @@ implements `ConstituencyParser` and `Learner`, describes itself as a `ParserKind
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from spacy_incparse.errors import IncparseError
@@ -177,6 +178,39 @@ class FineTuner(Learner, Protocol):
         """Make room for what more normalized trees have; sentences have to be encoded again after this."""
 
 
+class Mixer(Protocol):
+    """A learner whose passes can be learned in parts by copies of it, in other processes: they exchange files.
+
+    For each pass, the learner's own mixer calls `start_pass`, a copy `start_part` and `finish_part` for each part, and
+    the first one `finish_pass`, which mixes what the parts have learned.
+    """
+
+    @property
+    def learner(self) -> Learner:
+        """The learner, or the copy of it."""
+
+    def copier(self) -> Callable[[], Mixer]:
+        """Return a function that makes the mixer of a copy in another process; it can be pickled."""
+
+    def start_pass(self) -> None:
+        """Write what the parts of the next pass start from."""
+
+    def start_part(self) -> None:
+        """Set a copy to the start of the pass."""
+
+    def finish_part(self, number: int) -> None:
+        """Write what a copy has learned."""
+
+    def finish_pass(self, n_parts: int) -> None:
+        """Mix what the parts have learned."""
+
+    def write_parser(self) -> Any:
+        """Write the learner's parser so far; return what `read_parser` needs to know."""
+
+    def read_parser(self, written: Any) -> ConstituencyParser:
+        """Return the parser that was written, in a copy."""
+
+
 @dataclass(frozen=True)
 class TrainingNeeds:
     """The requirements of a configuration for training.
@@ -205,6 +239,8 @@ class ParserKind(ABC):
     has_measures: ClassVar[bool] = False
     """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False
+    learns_in_parts: ClassVar[bool] = False
+    """Whether parts of a pass can be learned in several processes: see `mixer`."""
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
         """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
@@ -234,6 +270,29 @@ class ParserKind(ABC):
             f"a {self.name} parser cannot be fine-tuned: train a new one on its treebank and your trees together, or "
             f"fine-tune a perceptron parser, such as 'en'"
         )
+
+    def check_parts(self, config: Any) -> None:
+        """Raise ConfigError if a configuration of a kind that learns in parts cannot be trained that way."""
+        return
+
+    def learner_of_parts(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: Any,
+        heads: HeadRules,
+        clusters: Clusters | None,
+        n_process: int,
+    ) -> Learner:
+        """Return the learner that `learner` returns, for a `mixer`; it may be prepared in several processes."""
+        return self.learner(trees, tags, config, heads, clusters)
+
+    def mixer(self, learner: Any, folder: Path) -> Mixer:
+        """Return what lets a learner of this kind learn in several processes, which exchange files in a folder.
+
+        Raises IncparseError if it cannot.
+        """
+        raise IncparseError(f"a {self.name} parser learns in one process")
 
     @abstractmethod
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:

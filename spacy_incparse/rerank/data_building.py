@@ -12,6 +12,7 @@ from spacy_incparse.evaluation.list_counts import list_counts
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_selection import starts_of
 from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.rerank.second_scores import name_of
 from spacy_incparse.trees.tree import Tree
 
 
@@ -69,7 +70,8 @@ def _part(
     for name in others:
         if name not in candidates.others:
             raise IncparseError(
-                f"list {number} has no {name} scores: make them with `spacy-incparse rerank-train --with {name}`"
+                f"list {number} has no {name} scores: make them with `spacy-incparse rerank-train --with "
+                f"{name_of(name)}`"
             )
     scores = np.column_stack([base, *(candidates.others[name] for name in others)])
     if not np.isfinite(scores).all():

@@ -28,7 +28,8 @@ from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_co
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.reranking_data import RerankerWeights
-from spacy_incparse.rerank.second_scores import SecondScore, read_second_scores
+from spacy_incparse.rerank.second_score import SecondScore
+from spacy_incparse.rerank.second_scores import columns_of, read_second_scores
 from spacy_incparse.settings import Settings, check_number, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
@@ -80,7 +81,8 @@ class Reranker:
     """Features, their weights and a temperature.
 
     columns: the features that the model knows, with one weight each. heads: the rules of the features that need heads.
-    others: the models of the scores beside the base parser's, by name, in the order of their weights.
+    others: the models of the scores beside the base parser's, by name. The weights of all their columns come in their
+    order.
     """
 
     def __init__(
@@ -99,8 +101,9 @@ class Reranker:
         )
         if len(columns) != len(self.weights.features):
             raise ValueError(f"{len(columns)} features, but {len(self.weights.features)} weights")
-        if len(self.weights.scores) != 1 + len(self.others):
-            raise ValueError(f"{1 + len(self.others)} scores, but {len(self.weights.scores)} weights of scores")
+        n_scores = 1 + len(columns_of(self.others))
+        if len(self.weights.scores) != n_scores:
+            raise ValueError(f"{n_scores} scores, but {len(self.weights.scores)} weights of scores")
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -133,7 +136,8 @@ class Reranker:
         rows = np.repeat(np.arange(len(parses)), np.diff(starts))
         sums = np.bincount(rows, self.weights.features[columns], minlength=len(parses))
         base = np.array([parse.score for parse in parses]) / base_temperature
-        scores = np.array([base, *(other.scores(trees) for other in self.others.values())])
+        others = {column: row for other in self.others.values() for column, row in other.scores(trees).items()}
+        scores = np.array([base, *(others[column] for column in columns_of(self.others))])
         return (sums + (self.weights.scores[:, np.newaxis] * scores).sum(axis=0)).tolist()
 
     def _best_expected_f(self, parses: Sequence[Parse]) -> int:
@@ -183,9 +187,10 @@ class Reranker:
             _numbers(content["scores"], "<f8", "scores"), _unpacked(content["weights"], "<f4", "weights")
         )
         others = read_second_scores(content["others"])
-        if len(weights.scores) != 1 + len(others) or len(weights.features) != len(keys):
+        n_others = len(columns_of(others))
+        if len(weights.scores) != 1 + n_others or len(weights.features) != len(keys):
             found = f"{len(weights.scores)} + {len(weights.features)} weights"
-            raise ModelError(f"the reranker is damaged: 1 + {len(others)} scores, {len(keys)} features, but {found}")
+            raise ModelError(f"the reranker is damaged: 1 + {n_others} scores, {len(keys)} features, but {found}")
         return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]), others)
 
 

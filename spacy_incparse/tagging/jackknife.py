@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,36 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.lexicon.cluster_files import as_clusters
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.tagging.tagger import Tagger, Tagging
+from spacy_incparse.workers import run_in_order
+
+N_EPOCHS = 5  # of each tagger
+
+
+@dataclass(frozen=True)
+class TagFolds:
+    """A tagged corpus in folds, and the settings of the taggers of all but one fold.
+
+    n_tags, tag_margin: as for `Tagger.candidate_tags`. settings: of `Tagger.train`.
+    """
+
+    sentences: Sequence[Sequence[str]]
+    tags: Sequence[Sequence[str]]
+    n_folds: int
+    n_tags: int
+    tag_margin: float
+    settings: Mapping[str, Any]
+
+    def tagged(self, fold: int) -> list[Tagging]:
+        """Return the tags of a fold by a tagger trained on the others."""
+        start, end = (len(self.sentences) * number // self.n_folds for number in (fold, fold + 1))
+        tagger = Tagger.train(
+            [*self.sentences[:start], *self.sentences[end:]], [*self.tags[:start], *self.tags[end:]], **self.settings
+        )
+        return tagger.candidate_tags(self.sentences[start:end], self.n_tags, self.tag_margin)
+
+    def worker(self) -> Callable[[int], list[Tagging]]:
+        """Return `tagged`, for processes."""
+        return self.tagged
 
 
 def jackknife_tags(
@@ -18,14 +48,15 @@ def jackknife_tags(
     tags: Sequence[Sequence[str]],
     n_folds: int = 10,
     *,
-    n_epochs: int = 5,
+    n_epochs: int = N_EPOCHS,
     n_tags: int = 1,
     tag_margin: float = 0.0,
     clusters: Clusters | str | Path | None = None,
+    n_process: int = 1,
     progress: Callable[[int, int], None] | None = None,
     **train_settings: Any,
 ) -> list[Tagging]:
-    """Tag each fold with a tagger trained on the others; the result is deterministic.
+    """Tag each fold with a tagger trained on the others; the result is deterministic, with any number of processes.
 
     With n_tags above 1 a word may have several: see `Tagger.candidate_tags`. Folds are contiguous, since otherwise a
     document's words would help to tag the rest of it. `progress` is called with the number of finished folds and of
@@ -35,18 +66,11 @@ def jackknife_tags(
     n_folds = min(n_folds, len(sentences))
     if n_folds < 2:
         raise ConfigError(f"jackknifing needs at least two folds and two sentences, not {n_folds}")
-    clusters = as_clusters(clusters)
-    bounds = [len(sentences) * fold // n_folds for fold in range(n_folds + 1)]
+    settings = {"n_epochs": n_epochs, "clusters": as_clusters(clusters)} | train_settings
+    folds = TagFolds(sentences, tags, n_folds, n_tags, tag_margin, settings)
     tagged: list[Tagging] = []
-    for fold, (start, end) in enumerate(pairwise(bounds)):
-        tagger = Tagger.train(
-            [*sentences[:start], *sentences[end:]],
-            [*tags[:start], *tags[end:]],
-            n_epochs=n_epochs,
-            clusters=clusters,
-            **train_settings,
-        )
-        tagged += tagger.candidate_tags(sentences[start:end], n_tags, tag_margin)
+    for fold, rows in run_in_order(folds.worker, range(n_folds), n_process):
+        tagged += rows
         if progress:
             progress(fold + 1, n_folds)
     return tagged

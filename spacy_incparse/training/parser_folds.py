@@ -8,90 +8,34 @@ interrupted continues with the folds that are missing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.oracle import Oracle
 from spacy_incparse.learning.folds import fold_numbers
-from spacy_incparse.parsers.catalogue import find_kind
 from spacy_incparse.parsers.nbest import NBestSearch
-from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.list_files import read_lists, write_lists
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
-from spacy_incparse.settings import Settings
-from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.rerank.second_score import SecondScore
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
 from spacy_incparse.training.list_origin import ListOrigin, sentence_key
+from spacy_incparse.training.parser_recipe import ParserRecipe
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.processes import run_tasks
+from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.training.temperature import best_temperature
-from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.training.training_state import fingerprint
-from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-
-
-@dataclass(frozen=True)
-class ParserRecipe:
-    """How the parsers of the folds are trained, and how they search: as the one that will be reranked.
-
-    kind: its name. n_tag_folds: folds of the jackknifed tags. n_passes: how often a parser sees the sentences, since
-    there is nothing to choose the best pass by. search: settings that differ from those of `config`.
-    """
-
-    kind: str
-    config: Settings
-    heads: HeadRules
-    n_tag_folds: int = 10
-    tagger_settings: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    n_passes: int = 10
-    search: Mapping[str, Any] = field(default_factory=dict)
-
-    def train(self, trees: Sequence[Tree]) -> TrainedModel:
-        """Return a parser trained on normalized trees, and its tagger."""
-        found: list[TrainedModel] = []
-
-        def keep(_: object, tagger: Tagger | None, parser: ConstituencyParser) -> None:
-            found[:] = [TrainedModel(tagger, parser)]
-
-        train_parser(
-            trees,
-            [],
-            kind=find_kind(self.kind),
-            config=self.config,
-            heads=self.heads,
-            n_folds=self.n_tag_folds,
-            tagger_settings=self.tagger_settings,
-            max_epochs=self.n_passes,
-            seed=self.seed,
-            on_pass=keep,
-        )
-        return found[0]
-
-    def contents(self) -> dict[str, Any]:
-        """Return everything that the parsers depend on except the trees, as a JSON-serializable dict."""
-        return {
-            "kind": self.kind,
-            "config": self.config.to_dict(),
-            "heads": self.heads.to_dict(),
-            "n_tag_folds": self.n_tag_folds,
-            "tagger": dict(self.tagger_settings),
-            "seed": self.seed,
-            "n_passes": self.n_passes,
-            "search": dict(self.search),
-        }
 
 
 @dataclass(frozen=True)
 class FoldTask:
     """The lists of one fold: the trees to train on, those to parse, and the file to write.
 
-    scores: the names of the scores that the candidates get beside the parser's.
+    scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's.
     """
 
     number: int  # from 1
@@ -207,10 +151,10 @@ def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[Cand
     for found in lists:
         trees, others = [parse.tree for parse in found.parses], dict(found.others)
         for name in task.scores:
-            if name not in others:
+            if not others.keys() >= set(SECOND_SCORES[name].columns):
                 if name not in models:
-                    models[name] = SECOND_SCORES[name].train(task.train, task.recipe.heads)
-                others[name] = models[name].scores(trees)
+                    models[name] = train_second_score(name, task.train, task.recipe.heads)
+                others |= models[name].scores(trees)
         yield replace(found, others=others)
 
 

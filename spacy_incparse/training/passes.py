@@ -1,12 +1,14 @@
-"""A pass over the training sentences: the loop that `spacy train` and the command `train` share."""
+"""Passes over the training sentences: the loop that `spacy train` and the command `train` share, and their tags."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import Learner
+from spacy_incparse.trees.tree import Tree
 
 Progress = Callable[[str, int, int], None]
 """Called with the current task, the number of finished steps, and the total number of steps."""
@@ -22,13 +24,24 @@ class PassCounts(NamedTuple):
 
 
 def learn_pass(
-    examples: Sequence[object], learner: Learner, seed: int, number: int, progress: Progress | None = None
+    examples: Sequence[object],
+    learner: Learner,
+    seed: int,
+    number: int,
+    progress: Progress | None = None,
+    *,
+    part: int = 0,
+    n_parts: int = 1,
 ) -> PassCounts:
-    """Let each model learn from all examples once, in an order that depends on seed, pass and model."""
+    """Let each model learn from all examples once, in an order that depends on seed, pass and model.
+
+    part: the number of a part of the pass, from 0; its examples are every `n_parts`-th one of that order.
+    """
+    orders = [pass_order(len(examples), seed, number, model)[part::n_parts] for model in range(learner.n_models)]
+    total = sum(map(len, orders))
     n_updates = n_wrong = n_done = 0
-    total = len(examples) * learner.n_models
-    for model in range(learner.n_models):
-        for index in pass_order(len(examples), seed, number, model):
+    for model, order in enumerate(orders):
+        for index in order:
             updates = learner.learn(examples[index], model)
             n_updates += updates
             n_wrong += updates > 0
@@ -48,3 +61,42 @@ def pass_order(n_sentences: int, seed: int, number: int, model: int) -> list[int
 def uses_gold_tags(index: int, number: int, interval: int) -> bool:
     """Return whether a sentence has its gold tags in a pass, as every interval-th sentence has."""
     return interval > 0 and (index + number) % interval == 0
+
+
+class TagSchedule:
+    """The training sentences with their tags in each pass: usually a tagger's, sometimes their own.
+
+    Each is encoded when it is first needed, since a process that learns a part of each pass may not need all.
+    """
+
+    def __init__(self, trees: Sequence[Tree], tags: Sequence[Tags], learner: Learner, interval: int):
+        self._trees, self._tags, self._learner, self._interval = trees, tags, learner, interval
+        self._tagged: list[object] = [None] * len(trees)
+        self._gold: list[object] = [None] * len(trees)
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def example(self, index: int, number: int) -> object:
+        """Return a sentence of a pass, encoded for the learner."""
+        is_gold = uses_gold_tags(index, number, self._interval)
+        known = self._gold if is_gold else self._tagged
+        if known[index] is None:
+            tree = self._trees[index]
+            known[index] = self._learner.encode(tree.words, tree.tags if is_gold else self._tags[index], tree)
+        return known[index]
+
+    def examples(self, number: int) -> Sequence[object]:
+        """Return the sentences of a pass."""
+        return _PassExamples(self, number)
+
+
+class _PassExamples(Sequence[object]):
+    def __init__(self, schedule: TagSchedule, number: int):
+        self._schedule, self._number = schedule, number
+
+    def __len__(self) -> int:
+        return len(self._schedule)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._schedule.example(index, self._number)

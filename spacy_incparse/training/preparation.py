@@ -22,6 +22,7 @@ from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.passes import Progress
+from spacy_incparse.training.taggers import for_folds, train_side_by_side
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -57,7 +58,7 @@ class TrainingTask:
     """Normalized trees, and the settings of what to learn from them.
 
     n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a trained model to continue from;
-    of the other settings, only `kind` and `seed` are used then.
+    of the other settings, only `kind`, `seed` and `n_process` are used then.
     """
 
     kind: ParserKind
@@ -68,6 +69,7 @@ class TrainingTask:
     tagger_settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     base: TrainedModel | None = None
+    n_process: int = 1
 
     @cached_property
     def needs(self) -> TrainingNeeds:
@@ -81,6 +83,11 @@ class TrainingTask:
         """The word clusters that the configuration names, read once."""
         needs = self.needs
         return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether parts of each pass are learned in several processes."""
+        return self.n_process > 1 and self.kind.learns_in_parts
 
     def prepare(self, progress: Progress | None = None) -> Preparation:
         """Train the tagger on all trees, tag each fold with a tagger of the other folds, and read the grammar.
@@ -97,7 +104,8 @@ class TrainingTask:
     def learner(self, tags: Rows) -> Learner:
         """Return the learner before the first pass, for these tags of the trees."""
         if self.base is None:
-            return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
+            given = self.trees, tags, self.config, self.heads, self.clusters
+            return self.kind.learner_of_parts(*given, self.n_process) if self.is_mixed else self.kind.learner(*given)
         tuner = self.kind.fine_tuner(self.base.parser)
         tuner.extend(self.trees, tags)
         return tuner
@@ -105,37 +113,44 @@ class TrainingTask:
     def contents(self) -> dict[str, Any]:
         """Return what training depends on except the trees; for clusters a checksum, since their file may change."""
         base = {} if self.base is None else {"base": self.base.checksum()}
-        return base | {
-            "n_folds": self.n_folds,
-            "tagger_settings": dict(self.tagger_settings),
-            "seed": self.seed,
-            "config": self.config.to_dict(),
-            "heads": self.heads.to_dict(),
-            "clusters": None if self.clusters is None else self.clusters.checksum(),
-            "n_train": len(self.trees),
-        }
+        parts = {"n_process": self.n_process} if self.n_process > 1 and self.kind.learns_in_parts else {}
+        return (
+            base
+            | parts
+            | {
+                "n_folds": self.n_folds,
+                "tagger_settings": dict(self.tagger_settings),
+                "seed": self.seed,
+                "config": self.config.to_dict(),
+                "heads": self.heads.to_dict(),
+                "clusters": None if self.clusters is None else self.clusters.checksum(),
+                "n_train": len(self.trees),
+            }
+        )
 
     def _tag(self, report: Progress) -> tuple[Tagger | None, Rows]:
         words, gold_tags = [tree.words for tree in self.trees], [tree.tags for tree in self.trees]
         request = self.needs.tag_request
         if request is None:
             return None, gold_tags
+        n_folds = min(self.n_folds, len(self.trees))
         settings = {"seed": self.seed, "clusters": self.clusters} | dict(self.tagger_settings)
+        if n_folds > 1 and self.n_process > 1:
+            return train_side_by_side(words, gold_tags, request, n_folds, settings, self.n_process, report)
         n_epochs = settings.get("n_epochs", 10)
         tagger = Tagger.train(
             words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings
         )
-        if min(self.n_folds, len(self.trees)) < 2:
+        if n_folds < 2:
             return tagger, gold_tags
-        folds = {name: value for name, value in settings.items() if name != "n_epochs"}  # folds: fewer passes
         tags = jackknife_tags(
             words,
             gold_tags,
-            n_folds=self.n_folds,
+            n_folds=n_folds,
             n_tags=request.n_tags,
             tag_margin=request.margin,
             progress=lambda done, n: report("jackknifing tags", done, n),
-            **folds,
+            **for_folds(settings),
         )
         return tagger, tags
 

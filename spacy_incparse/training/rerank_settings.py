@@ -11,13 +11,14 @@ from spacy_incparse.settings import MOST, check_number
 
 LOSSES = ("risk", "log", "boost", "log-greedy", "perceptron")
 CHOICES = ("score", "expected_f")
-SCORES = ("generative",)  # the names in rerank.second_scores.SECOND_SCORES
+SCORES = ("generative", "chart")  # the names in rerank.second_scores.SECOND_SCORES
+DEFAULT_SCORES = ("generative",)  # of the command: a chart parser in each fold takes long
 WEIGHTING_LOSSES = ("risk", "log")  # those that learn a weight for each score
 
 RERANK_DEFAULTS: dict[str, Any] = {
     "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy" or "perceptron"
     "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
-    "scores": None,  # names of scores beside the parser's: "generative"; None: those that the lists have
+    "scores": None,  # names of scores beside the parser's: "generative", "chart"; None: those that the lists have
     "families": None,  # names of families of features, or of groups of them; None: the default
     "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
     "min_lists": 5,  # features of fewer lists are left out

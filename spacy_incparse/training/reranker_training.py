@@ -13,9 +13,10 @@ from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.label_classes import closed_class_tags
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankingData
-from spacy_incparse.rerank.second_scores import SECOND_SCORES
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
 from spacy_incparse.training.learner_choice import Report, learn_weights
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, WEIGHTING_LOSSES, check_reranking
+from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.trees.heads import HeadRules
 
 
@@ -32,13 +33,13 @@ def learn_reranker(
     lists = _Shortened(lists, settings["n"])
     gold = [found.gold for found in lists if found.gold is not None]
     config, names = reranker_config(settings, closed_class_tags(gold)), _score_names(lists, settings)
-    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], names)
+    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], columns_of(names))
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
     learned = learn_weights(
         data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
     config = replace(config, choose=learned.how, scale=learned.scale)
-    others = {name: SECOND_SCORES[name].train(gold, heads) for name in names}
+    others = {name: train_second_score(name, gold, heads) for name in names}
     return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
 
 
@@ -49,13 +50,14 @@ def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> 
 
 
 def _score_names(lists: Iterable[CandidateList], settings: Mapping[str, Any]) -> list[str]:
-    """Return the names of the scores beside the base parser's: those that are set, or all that the lists have."""
+    """Return the names of the models beside the base parser: those that are set, or all whose scores the lists have."""
     if settings["scores"] is not None:
         return list(settings["scores"])
     if settings["loss"] not in WEIGHTING_LOSSES:
         return []
-    shared = [set(found.others) for found in lists]
-    return [name for name in SECOND_SCORES if shared and all(name in names for names in shared)]
+    rows = [set(found.others) for found in lists]
+    shared = set.intersection(*rows) if rows else set()
+    return [name for name, score in SECOND_SCORES.items() if shared.issuperset(score.columns)]
 
 
 def _columns_and_data(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,13 @@ MAX_EXACT = 200  # sentences for parsers that know the probability of each phras
 EXACT_STEPS = 9  # in each of two rounds
 LOWEST, HIGHEST = 1e-2, 1e6  # in averaged weights
 N_STEPS, N_ROUNDS = 41, 4  # of the search for the best one: each round between the neighbors of the last round's best
+
+
+class ScoredAnalyses(NamedTuple):
+    """The scores of each sentence's analyses, the parser's own first, and whether that one has all gold phrases."""
+
+    scores: list[list[float]]
+    is_right: list[bool]
 
 
 def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
@@ -43,13 +51,19 @@ def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tag
 
 def _fit_to_trees(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
     """Return the temperature at which the probability of the parser's tree best predicts that it is right."""
+    found = scored_analyses(parser, gold[:MAX_SENTENCES], tags)
+    return best_temperature(found.scores, found.is_right)
+
+
+def scored_analyses(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> ScoredAnalyses:
+    """Return the scores of the analyses of gold trees' words; there may be more rows of tags than trees."""
     search = NBestSearch(parser)
-    scores, is_right = [], []
-    for tree, row in zip(gold[:MAX_SENTENCES], tags, strict=False):
+    found = ScoredAnalyses([], [])
+    for tree, row in zip(gold, tags, strict=False):
         parses = search.analyses(tree.words, row)
-        scores.append([parse.score for parse in parses])
-        is_right.append(parses[0].tree.spans() == tree.spans())
-    return best_temperature(scores, is_right)
+        found.scores.append([parse.score for parse in parses])
+        found.is_right.append(parses[0].tree.spans() == tree.spans())
+    return found
 
 
 def _fit_to_phrases(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:

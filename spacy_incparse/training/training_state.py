@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import srsly
@@ -21,6 +23,7 @@ from spacy_incparse.trees.tree import Tree
 BEGUN = "begun.bin"  # marks that a run has started
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
+PARTS = "parts"  # a folder that the processes of a run exchange weights in
 
 
 def forget(folder: Path) -> None:
@@ -28,8 +31,28 @@ def forget(folder: Path) -> None:
     for name in (LEARNER, PREPARATION, BEGUN):
         for path in (folder / name, _unfinished(folder / name)):
             path.unlink(missing_ok=True)
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
     with suppress(OSError):  # there is no folder, or it has files that are not ours
         folder.rmdir()
+
+
+@contextmanager
+def exchange_folder(folder: Path | None) -> Iterator[Path]:
+    """Give a folder for files that the processes of a run exchange: in that of its state, or a temporary one.
+
+    It is emptied first, in case that a run was killed, and removed at the end.
+    """
+    if folder is None:
+        with TemporaryDirectory(prefix="incparse-") as name:
+            yield Path(name)
+        return
+    path = folder / PARTS
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def is_begun(folder: Path) -> bool:
@@ -104,7 +127,7 @@ class TrainingState:
         if checksum != self.checksum:
             raise IncparseError(
                 f"{path} belongs to a training with other trees or settings, including the trees that choose the best "
-                f"pass: resume with the same ones, or start a new training"
+                f"pass and --n-process: resume with the same ones, or start a new training"
             )
         return content
 

@@ -18,16 +18,18 @@ from spacy_incparse.treebanks.forest_normalizing import (
     normalized,
 )
 from spacy_incparse.trees.forest import Forest
-from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS
+from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label, function_tags
 from spacy_incparse.trees.tree import Tree
 
 __all__ = [
     "ROOT",
     "STANDARD",
     "TRACE_TAG",
+    "WITH_FUNCTIONS",
     "WRAPPERS",
     "Step",
     "drop_empties",
+    "drop_indices",
     "merge_doubled",
     "normalize",
     "one_top",
@@ -59,6 +61,11 @@ def strip_functions(tree: Tree) -> Tree:
     return cast(Tree, _apply(tree, STRIP_FUNCTIONS))
 
 
+def drop_indices(tree: Tree) -> Tree:
+    """Remove co-indices and gap indices from all labels, but keep function tags: NP-SBJ-1 becomes NP-SBJ."""
+    return tree.map_labels(_without_index, tags=False)
+
+
 def one_top(tree: Tree) -> Tree:
     """Replace the wrappers of a tree by one root TOP; add it to a tree without a wrapper.
 
@@ -73,6 +80,11 @@ def merge_doubled(tree: Tree) -> Tree:
 
 
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)
+WITH_FUNCTIONS: tuple[Step, ...] = (drop_empties, drop_indices, one_top, merge_doubled)
+
+
+def _without_index(label: str) -> str:
+    return "-".join(filter(None, (bare_label(label), function_tags(label))))
 
 
 def _apply(tree: Tree, steps: int) -> Tree | None:

@@ -18,6 +18,9 @@ COMMANDS = {
     "score, prm": ["score", "other.mrg", "other.mrg", "--prm", "{}", "--output"],
     "stats": ["stats", "{}", "other.mrg", "--output"],
     "stats, held out": ["stats", "other.mrg", "{}", "--output"],
+    "stats --against": ["stats", "other.mrg", "--against", "{}", "--output"],
+    "repair": ["repair", "{}", "--rules", "english"],
+    "repair, report": ["repair", "{}", "new.mrg", "--rules", "english", "--report"],
     "measures": ["measures", "{}", "--output"],
     "convert": ["convert", "other.mrg", "{}"],
 }

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.catalogue import recipes
+from spacy_incparse.training import parallel_passes
+from tests.pickled_pool import PickledPool
 
 
 def test_one_line_a_pass(trained):
@@ -314,3 +317,38 @@ def test_nothing_of_the_progress_is_in_piped_output(run, train_file, dev_file, t
     result = run("train", train_file, dev_file, tmp_path, "--config", "paper", "--max-epochs", 1)
     assert result.stderr == ""
     assert "\r" not in result.stdout
+
+
+def test_several_processes(run, write, tmp_path, monkeypatch):
+    for module in (workers, parallel_passes):
+        monkeypatch.setattr(module, "WorkerPool", PickledPool)
+    trees = write("small.mrg", 4 * SMALL)
+    arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 2]
+    result = run(*arguments, "--n-process", 2)
+    assert [line.split()[0] for line in result.stdout.splitlines()[2:-1]] == ["1", "2"]
+    assert spacy.load(tmp_path / "out" / "model-best")("rain falls")._.trees
+    assert "--n-process: resume with the same ones" in run(*arguments, "--resume").stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("generative", "--n-process 2: a generative parser is trained in one process"),
+        ("neural", "--n-process cannot be used with --config neural"),
+    ],
+)
+def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_path, config, message):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--n-process", 2)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_trained_in_several_processes_is_told(run, write, tmp_path, monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spacy_incparse.training.training_loop.train_parser", stop)
+    trees = write("small.mrg", SMALL)
+    result = run("train", trees, trees, tmp_path / "out", "--config", "chart", "--n-process", 2)
+    assert result.stderr.startswith("A chart parser learns in one process: --n-process is for the taggers")

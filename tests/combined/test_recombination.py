@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse.combined.combination import Combination
 from spacy_incparse.combined.members import Opinion, agreeing
-from spacy_incparse.combined.recombination import best_spans
 from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.crossing_spans import best_spans
 from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsers.parse import Parse, flat_tree
 from spacy_incparse.trees.tree import Tree

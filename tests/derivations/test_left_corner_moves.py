@@ -1,25 +1,27 @@
-"""Moves of the left-corner form against the readable way: transform the tree, then read its derivation."""
+"""Compiled moves of the left-corner form against plain Python and the readable way: transform, then derivation."""
 
 import pytest
 from hypothesis import given
 
 from spacy_incparse.derivations.derivation import derivation
-from spacy_incparse.derivations.left_corner_moves import Symbols, left_corner_moves
-from spacy_incparse.transforms.left_corner import slash_base, transform
+from spacy_incparse.derivations.left_corner_moves import LeftCornerMoves
+from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
+from tests.reference.left_corner_moves import Symbols, left_corner_moves
 from tests.strategies import normalised_trees
 
 
-def slow_moves(tree, numbers):
+def readable_moves(tree, numbers):
     moves = derivation(transform(tree))
     return [move.n_closings for move in moves], [[numbers[label] for label in move.chain] for move in moves]
 
 
 def check(tree):
     labels = sorted({*tree.arrays.labels, *transform(tree).arrays.labels})
-    numbers = {label: 2 + k for k, label in enumerate(labels)}
-    assert left_corner_moves(tree.arrays, Symbols.of(labels, 2)) == slow_moves(tree, numbers)
+    expected = readable_moves(tree, {label: 2 + k for k, label in enumerate(labels)})
+    assert left_corner_moves(tree.arrays, Symbols.of(labels, 2)) == expected
+    assert LeftCornerMoves(labels, 2).of(tree.arrays) == (tree.tags, *expected)
 
 
 @given(normalised_trees(phrases=("NP", "VP")))
@@ -32,9 +34,8 @@ def test_trees_of_a_treebank():
         check(tree)
 
 
-def test_labels_without_a_symbol():
+@pytest.mark.parametrize("labels", [["TOP", "NP", "PP"], ["TOP", "NP", "NP/NP"]])
+def test_labels_without_a_number(labels):
     tree = Tree.from_string("(TOP (NP (NP (NN a)) (PP (IN of) (NP (NN b)))))")
     with pytest.raises(KeyError):
-        left_corner_moves(tree.arrays, Symbols.of(["TOP", "NP", "PP"], 2))  # no NP/NP
-    assert Symbols.of(["NP/NP"], 2) == ({}, {"NP": 2})
-    assert slash_base("NP/NP") == "NP"
+        LeftCornerMoves(labels, 2).of(tree.arrays)

@@ -4,12 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.derivations.chains import Grammar
 from spacy_incparse.derivations.treebank_parser import root_symbol
-from spacy_incparse.hybrid.generative_folds import Jackknife
+from spacy_incparse.generative.generative_config import GenerativeConfig
+from spacy_incparse.hybrid.generative_folds import Folds, Jackknife
 from spacy_incparse.hybrid.hybrid_parser import HybridModel, HybridParser
 from spacy_incparse.perceptron.beam import Beam
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser, _ranked
+from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
+from spacy_incparse.trees.heads import HeadRules
 from tests.reference.engine import BITS, FEATURE_SETS, learner_of, random_weights
 from tests.reference.generative import SlowGenerative
 from tests.reference.search import SlowBeam
@@ -123,10 +127,10 @@ def test_a_training_sentence_is_scored_by_a_model_that_has_not_seen_it(trees, le
 def test_equal_sentences_are_in_one_stretch():
     text = "(TOP (S (NP (NN a)) (VP (VB b)))) (TOP (NP (NN c))) (TOP (S (NP (NN a)) (VP (VB b))))"
     trees = list(parse_bracketed(text))
-    seen = []
-    jackknife = Jackknife.train(trees, 3, lambda rest: seen.append([tree.words for tree in rest]))
+    heads, grammar = HeadRules.from_name("en"), Grammar.from_trees([transform(tree) for tree in trees])
+    jackknife = Jackknife.train(trees, 3, GenerativeConfig(), heads, grammar)
     assert jackknife.numbers == {("a", "b"): 0, ("c",): 1}
-    assert seen[0] == [("c",)]
+    assert Folds(trees, jackknife.numbers, GenerativeConfig(), heads, grammar).others(0) == [trees[1]]
 
 
 def test_the_generative_part_decides_where_weights_do_not(trees):

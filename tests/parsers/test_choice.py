@@ -1,4 +1,4 @@
-"""The choice of a sentence's tree: by score, or by expected F."""
+"""The choice of a sentence's tree: by score, by expected F, or recombined from phrases."""
 
 import warnings
 from pathlib import Path
@@ -10,7 +10,8 @@ from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.parsers.nbest import NBestSearch, phrase_probabilities, probabilities
+from spacy_incparse.parsers.recombination import Recombination
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -41,13 +42,38 @@ def test_the_tree_of_the_best_expected_f(parser, sentences):
     n_different = 0
     for words, tags in sentences:
         found = choosing.parse(words, tags)
-        assert found == max_expected_f(NBestSearch(parser).analyses(words, tags, n=20), 5000.0)
+        assert found == max_expected_f(parser.with_wide_search(20).nbest(words, tags, 20), 5000.0)
         n_different += found.tree != parser.parse(words, tags).tree
         first, *others = NBestSearch(choosing).analyses(words, tags)
         assert first == found
         scores = [parse.score for parse in others]
         assert scores == sorted(scores, reverse=True)
     assert n_different
+
+
+def test_the_tree_recombined_from_the_phrases_of_the_best(parser, sentences):
+    choosing = parser.with_search(choose="recombined", choose_trees=20)
+    assert not choosing.answers_with_best
+    n_new = 0
+    for words, tags in sentences:
+        found = choosing.parse(words, tags)
+        listed = parser.with_wide_search(20).nbest(words, tags, 20)
+        trees = [parse.tree for parse in listed]
+        phrases = phrase_probabilities(trees, probabilities([parse.score for parse in listed], 10_000.0))
+        wanted = Recombination(trees, phrases, 0.45)
+        assert found.tree == wanted.best_tree()
+        assert wanted.gain(found.tree) >= max(map(wanted.gain, trees))
+        scored = parser.score(words, tags, found.tree).score
+        assert found.score == (pytest.approx(scored) if scored is not None else listed[-1].score)
+        n_new += found.tree not in trees
+        assert NBestSearch(choosing).analyses(words, tags)[0] == found
+    assert n_new
+    cautious = parser.with_search(choose="recombined", choose_trees=20, choose_threshold=0.9)
+    assert all(n_phrases(cautious, *sentence) <= n_phrases(choosing, *sentence) for sentence in sentences)
+
+
+def n_phrases(parser, words, tags):
+    return len(parser.parse(words, tags).tree.spans())
 
 
 def test_temperature_and_number_of_trees_are_settings(parser, sentences):
@@ -76,8 +102,9 @@ def test_the_choice_is_stored(parser, sentences):
     assert [again.parse(*sentence) for sentence in sentences] == [choosing.parse(*sentence) for sentence in sentences]
 
 
-def test_all_trees_to_choose_from_meet_the_constraints(parser, sentences):
-    choosing = parser.with_search(choose="expected_f")
+@pytest.mark.parametrize("choose", ["expected_f", "recombined"])
+def test_all_trees_to_choose_from_meet_the_constraints(parser, sentences, choose):
+    choosing = parser.with_search(choose=choose)
     for words, tags in sentences[:10]:
         wanted = [Constraint(0, 2, None, True)]
         parse = choosing.parse(words, tags, wanted)
@@ -92,14 +119,17 @@ def test_a_generative_parser_chooses_among_its_own_trees():
         listed = parser.nbest(tree.words, tree.tags, 50)
         assert parser.parse(tree.words, tree.tags) == max_expected_f(listed, 3.0)
         assert parser.with_search(choose="score").parse(tree.words, tree.tags) == listed[0]
+        recombined = parser.with_search(choose="recombined").parse(tree.words, tree.tags)
+        assert recombined.tree in [one.tree for one in listed] or recombined.score <= listed[0].score
         assert parser.with_search(risk_trees=1).parse(tree.words, tree.tags) == listed[0]
 
 
-def test_the_component_chooses_and_is_saved(tmp_path):
+@pytest.mark.parametrize("choose", ["expected_f", "recombined"])
+def test_the_component_chooses_and_is_saved(tmp_path, choose):
     text = "The old man saw the boy with the dog in the park. It rained."
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config={"model": "en", "search": {"choose": "expected_f", "choose_trees": 30}})
+    component = nlp.add_pipe("incparse", config={"model": "en", "search": {"choose": choose, "choose_trees": 30}})
     doc = nlp(text)
     lists = [component.nbest_parses(sentence, 30) for sentence in component.sentences_of(doc)]
     assert [parses[0].tree for parses in lists] == list(doc._.trees)

@@ -10,9 +10,10 @@ from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.list_files import read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, GenerativeScore, read_second_scores
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, read_second_scores
 from spacy_incparse.training.rerank_settings import SCORES, check_reranking
 from spacy_incparse.training.reranker_training import learn_reranker
+from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -24,7 +25,7 @@ UNKNOWN_LABEL = "(TOP (QUX (NN salt)))"
 
 @pytest.fixture(scope="module")
 def model():
-    return GenerativeScore.train(read_treebank("assets/sample-train.mrg")[:60], HEADS)
+    return train_second_score("generative", read_treebank("assets/sample-train.mrg")[:60], HEADS)
 
 
 def flattened(tree):
@@ -39,7 +40,7 @@ def lists(model):
     for tree in read_treebank("assets/sample-dev.mrg")[:30]:
         trees = [flattened(tree), tree]
         parses = tuple(Parse(one, 0.0, "beam") for one in trees)
-        found.append(CandidateList(parses, 1.0, tree, {"generative": model.scores(trees)}))
+        found.append(CandidateList(parses, 1.0, tree, model.scores(trees)))
     return found
 
 
@@ -50,16 +51,16 @@ def test_the_generative_score_is_that_of_given_trees(model):
         expected = [parser.score(one.words, one.tags, one).score for one in trees]
         assert parser.log_probabilities(trees) == expected
         lowest = min((score for score in expected if score is not None), default=0.0)
-        assert model.scores(trees) == [lowest if score is None else score for score in expected]
+        assert model.scores(trees) == {"generative": [lowest if score is None else score for score in expected]}
 
 
 def test_trees_without_a_probability_get_the_lowest_score_of_the_list(model):
     known = Tree.from_string("(TOP (NP (NN salt)))")
     unknown = Tree.from_string(UNKNOWN_LABEL)
     assert model.parser.log_probabilities([unknown]) == [None]
-    (score,) = model.scores([known])
-    assert model.scores([unknown, known]) == [score, score]
-    assert model.scores([unknown]) == [0.0]
+    (score,) = model.scores([known])["generative"]
+    assert model.scores([unknown, known]) == {"generative": [score, score]}
+    assert model.scores([unknown]) == {"generative": [0.0]}
 
 
 def test_lists_keep_their_scores_in_files(lists, tmp_path):
@@ -86,7 +87,7 @@ def test_a_reranker_with_a_generative_score(lists):
     without = Reranker(
         reranker.config, HEADS, reranker.columns, reranker.weights._replace(scores=reranker.weights.scores[:1])
     )
-    other = reranker.others["generative"].scores(trees)
+    other = reranker.others["generative"].scores(trees)["generative"]
     expected = np.array(without.scores(lists[0].parses, 1.0)) + reranker.weights.scores[1] * np.array(other)
     assert reranker.scores(lists[0].parses, 1.0) == pytest.approx(expected.tolist())
     copy = Reranker.from_bytes(reranker.to_bytes())

@@ -1,5 +1,6 @@
 """Jackknifed n-best lists: by parsers that have not seen the sentences, and resumable fold by fold."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.rerank.second_scores import columns_of
 from spacy_incparse.training.list_origin import ListOrigin, sentence_key
-from spacy_incparse.training.parser_folds import ParserRecipe, fold_numbers, fold_tasks, make_lists
+from spacy_incparse.training.parser_folds import fold_numbers, fold_tasks, make_lists
+from spacy_incparse.training.parser_recipe import ParserRecipe
 from spacy_incparse.training.training_lists import TrainingLists
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -89,3 +92,15 @@ def test_folds_are_contiguous_but_equal_sentences_stay_together():
 def test_too_little_to_jackknife(tmp_path):
     with pytest.raises(IncparseError, match="at least two folds with different sentences, not 1"):
         list(fold_tasks(TREES[:1] * 4, RECIPE, tmp_path, 3, 4))
+
+
+def test_scores_of_several_models_are_added_to_finished_lists(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    names, added = ["generative", "chart"], columns_of(["generative", "chart"])
+    assert all(report.seconds > 0 for report in make(copy, scores=names))
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        found = list(read_lists(copy / path.name))
+        assert [replace(one, others={}) for one in found] == list(read_lists(path))
+        assert all(list(one.others) == added for one in found)
+        assert ListOrigin.read(copy / path.name).scores == ("chart", "generative")
+    assert not any(report.seconds for report in make(copy, scores=["chart"]))

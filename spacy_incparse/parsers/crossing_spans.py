@@ -1,10 +1,4 @@
-"""Build the tree of the highest expected gain from phrases that several trees propose.
-
-Phrases of different trees are recombined, so that the result may be none of these trees (Sagae & Lavie 2006; Fossum &
-Knight 2009). The gain of a tree is the sum of the probabilities of its phrases minus a threshold for each (Goodman
-1996): a tree with the best sum for the right threshold, about half of the F that can be reached, has the best
-expected F.
-"""
+"""The best of spans of which some cross one another: those with the highest sum of gains that a tree can have."""
 
 from __future__ import annotations
 

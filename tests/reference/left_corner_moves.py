@@ -1,8 +1,4 @@
-"""The moves of a tree's left-corner form, without that form.
-
-The readable twin is `derivation(transform(tree))` of derivations/derivation.py and transforms/left_corner.py. What is
-saved is a tree: a reranker asks for the moves of all trees of a list.
-"""
+"""The moves of a tree's left-corner form, without that form: derivations/left_corner_moves.pyx in plain Python."""
 
 from __future__ import annotations
 

@@ -1,0 +1,92 @@
+"""Applying rules to trees until none applies any more, with a record of every change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.patterns.pattern import Match
+from spacy_incparse.repair.rule_files import Rule
+from spacy_incparse.repair.surgery import Edit, EditError
+from spacy_incparse.trees.forest import Forest
+from spacy_incparse.trees.tree import Tree
+
+_MOST_CHANGES = 10  # changes per node: more of them never end
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a rule changed: the smallest subtree with all of the change, before and after it, and its words.
+
+    `tree` is the number of the tree, from 0; `node` is the index in pre-order of the subtree's root, and `start` and
+    `end` its words in the whole tree.
+    """
+
+    tree: int
+    rule: str
+    node: int
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+def repair_trees(
+    trees: Sequence[Tree], rules: Sequence[Rule], source: str = "trees"
+) -> tuple[list[Tree], list[Change]]:
+    """Return the trees after all changes, and the changes in the order in which they were made.
+
+    Repaired trees have no place where a rule would change anything, so a second run makes no changes. Raises
+    IncparseError, with the number of the tree in its source and the rule, if rules undo each other without end or an
+    action is impossible.
+    """
+    repaired, changes = list(trees), []
+    for number in _touched(trees, rules):
+        try:
+            repaired[number], found = repair_tree(trees[number], rules, number)
+        except IncparseError as error:
+            raise IncparseError(f"{source}: tree {number + 1}: {error}") from None
+        changes += found
+    return repaired, changes
+
+
+def repair_tree(tree: Tree, rules: Sequence[Rule], number: int = 0) -> tuple[Tree, list[Change]]:
+    """Return one tree as `repair_trees` does; the first rule that applies anywhere always goes first."""
+    changes: list[Change] = []
+    most_changes = _MOST_CHANGES * tree.size  # of the given tree: rules may insert nodes without end
+    while found := next(_possible_changes(tree, rules, number), None):
+        tree, change = found
+        changes.append(change)
+        if len(changes) > most_changes:
+            last = ", ".join(dict.fromkeys(change.rule for change in changes[-len(rules) :]))
+            raise IncparseError(f"rules undo each other or themselves without end: {last}")
+    return tree, changes
+
+
+def _touched(trees: Sequence[Tree], rules: Sequence[Rule]) -> list[int]:
+    """Return the numbers of the trees in which some pattern matches: all others stay as they are."""
+    forest = Forest(trees)
+    return sorted({match.number for rule in rules for match in rule.pattern.search(forest)})
+
+
+def _possible_changes(tree: Tree, rules: Sequence[Rule], number: int) -> Iterator[tuple[Tree, Change]]:
+    for rule in rules:
+        for match in rule.pattern.search(tree, every=True):
+            edit = _edit(tree, rule, match)
+            if edit is not None:
+                changed = Tree(edit.arrays)
+                yield changed, _change(tree, changed, rule, edit, number)
+
+
+def _edit(tree: Tree, rule: Rule, match: Match) -> Edit | None:
+    places = {name: node.index - tree.index for name, node in match.groups.items()}
+    try:
+        return rule.action.edit(tree.own_arrays, places)
+    except EditError as error:
+        raise IncparseError(f"the rule {rule.name!r} cannot be applied to {match.node}: {error}") from None
+
+
+def _change(tree: Tree, changed: Tree, rule: Rule, edit: Edit, number: int) -> Change:
+    before, after = tree._at(tree.index + edit.node), changed._at(edit.node)
+    return Change(number, rule.name, edit.node, after.start, after.end, str(before), str(after))

@@ -1,0 +1,96 @@
+"""Rules apply until nothing is left to do, and the record of the changes is complete."""
+
+import pytest
+from hypothesis import given, settings
+
+from spacy_incparse import Tree
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.repair.repairing import repair_tree, repair_trees
+from spacy_incparse.repair.rule_files import find_rules, make_rules
+from spacy_incparse.trees.arrays import TreeArrays
+from tests.strategies import raw_trees
+
+SLEPT = Tree.from_string(
+    "( (NP (NP-TTL (NN cat)) (SBAR (NP-SBJ-1 (WP who)) (S (NP (-NONE- *T*-1)) (VP (VBD slept))))))"
+)
+OTHER = Tree.from_string("(TOP (NP (NN rain)))")
+
+
+def rules(*pairs):
+    entries = [
+        {"name": f"rule {number}", "reason": "a test", "pattern": pattern, "action": action}
+        for number, (pattern, action) in enumerate(pairs, start=1)
+    ]
+    return make_rules(entries)
+
+
+ALL_RULES = [*find_rules("craft"), *find_rules("english"), *rules(("VP=x", "relabel x S"), ("S=x <: S", "excise x"))]
+
+
+def replayed(tree, changes):
+    """Return the tree after the changes, made from their record alone."""
+    for change in changes:
+        arrays, after = tree.own_arrays, Tree.from_string(change.after).arrays
+        assert str(tree._at(tree.index + change.node)) == change.before
+        behind = change.node + arrays.sizes[change.node]
+        sizes = list(arrays.sizes)
+        node = arrays.parents[change.node]
+        while node >= 0:
+            sizes[node] += after.sizes[0] - arrays.sizes[change.node]
+            node = arrays.parents[node]
+        labels = (*arrays.labels[: change.node], *after.labels, *arrays.labels[behind:])
+        tree = Tree(TreeArrays.of(labels, (*sizes[: change.node], *after.sizes, *sizes[behind:]), arrays.words))
+    return tree
+
+
+def test_changes_are_recorded():
+    trees, changes = repair_trees([OTHER, SLEPT], find_rules("english"))
+    assert trees[0] is OTHER
+    assert "(SBAR (WHNP-SBJ-1 (WP who)) (S" in str(trees[1])
+    (change,) = changes
+    assert (change.tree, change.rule, change.start, change.end) == (1, "wh-noun-phrase", 1, 2)
+    assert (change.before, change.after) == ("(NP-SBJ-1 (WP who))", "(WHNP-SBJ-1 (WP who))")
+
+
+def test_a_later_rule_may_enable_an_earlier_one():
+    tree, changes = repair_tree(OTHER, rules(("QP=x", "relabel x ADJP"), ("NP=x", "relabel x QP")))
+    assert [change.rule for change in changes] == ["rule 2", "rule 1"]
+    assert str(tree) == "(TOP (ADJP (NN rain)))"
+
+
+def test_an_action_that_changes_nothing_is_no_change():
+    assert repair_tree(OTHER, rules(("NP=x", "relabel x NP"))) == (OTHER, [])
+    assert repair_tree(OTHER, rules(("NP ?< VP=x", "excise x"))) == (OTHER, [])
+
+
+def test_all_ways_to_match_are_tried():
+    """The first one would change nothing."""
+    tree, changes = repair_tree(
+        Tree.from_string("(TOP (S (NP (NN a)) (QP (CD b))))"), rules(("S < __=x", "relabel x NP"))
+    )
+    assert (str(tree), len(changes)) == ("(TOP (S (NP (NN a)) (NP (CD b))))", 1)
+
+
+def test_rules_without_end_are_an_error():
+    with pytest.raises(IncparseError, match=r"my\.mrg: tree 2: rules undo each other.*: rule 1, rule 2|rule 2, rule 1"):
+        repair_trees([SLEPT, OTHER], rules(("NP=x <: NN=y > TOP", "relabel x QP"), ("QP=x", "relabel x NP")), "my.mrg")
+
+    with pytest.raises(IncparseError, match="tree 1: rules undo each other or themselves without end: rule 1"):
+        repair_trees([OTHER], rules(("NN=x", "insert NP x")))
+
+
+def test_impossible_actions_are_an_error():
+    with pytest.raises(
+        IncparseError, match=r"tree 1: the rule 'rule 1' cannot be applied to \(NN rain\): only a phrase"
+    ):
+        repair_trees([OTHER], rules(("NN=x", "excise x")))
+
+
+@settings(max_examples=40)
+@given(raw_trees())
+def test_a_second_run_changes_nothing(tree):
+    tree = tree.map_labels({"PP": "NML", "FRAG": "CIT", "ADJP": "TITLE", "DT": "WDT", "JJ": "WRB"})
+    repaired, changes = repair_tree(tree, ALL_RULES)
+    assert replayed(tree, changes) == repaired
+    assert repaired.words == tree.words
+    assert repair_tree(repaired, ALL_RULES) == (repaired, [])
