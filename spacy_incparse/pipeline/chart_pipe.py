@@ -98,7 +98,7 @@ def make_incparse_chart(
     tag_weight: the weight of the tags' loss in training.
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
-    max_length: longer sentences are left out in training and parsed in pieces of so many words.
+    max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
     scorer: as in every spaCy component.
     """
     return IncParserChart(
