@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.documents.confidence_scores import ConfidenceScores
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 
@@ -117,7 +117,7 @@ class Evaluation:
 
 def evaluate(
     nlp: Language,
-    parser: IncParser,
+    parser: TreePipe,
     trees: Sequence[Tree],
     *,
     gold_tags: bool = False,

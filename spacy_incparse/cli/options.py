@@ -25,7 +25,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first.")
@@ -75,7 +75,7 @@ def open_treebank(
     return trees
 
 
-def open_pipeline(name: str) -> tuple[Language, IncParser]:
+def open_pipeline(name: str) -> tuple[Language, TreePipe]:
     """Return a pipeline, given its name or path, and its parser. Raises ModelError if it cannot be loaded."""
     from spacy_incparse import load
     from spacy_incparse.data import find_pipeline
@@ -92,19 +92,19 @@ def open_pipeline(name: str) -> tuple[Language, IncParser]:
     return nlp, parser
 
 
-def find_parser(nlp: Language, name: str) -> IncParser:
+def find_parser(nlp: Language, name: str) -> TreePipe:
     """Return the first component `incparse` of a pipeline. Raises ModelError if it has none."""
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
     for _, component in nlp.pipeline:
-        if isinstance(component, IncParser):
+        if isinstance(component, TreePipe):
             return component
     has = ", ".join(nlp.pipe_names) or "no components"
     raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
 
 
 @contextmanager
-def given(nlp: Language, parser: IncParser, annotations: set[str], tags: str | None = None) -> Iterator[None]:
+def given(nlp: Language, parser: TreePipe, annotations: set[str], tags: str | None = None) -> Iterator[None]:
     """Disable the components that would add annotations that the Docs already have; set the parser's `tags`."""
     givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
     used = parser.tags

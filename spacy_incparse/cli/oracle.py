@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.documents.live_parsers import LiveParser
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SIZES = "1,2,5,10,20,50"
 
@@ -128,7 +128,7 @@ def measure(
 
 
 def model_lists(
-    nlp: Language, component: IncParser, trees: Sequence[Tree], *, gold_tags: bool = False
+    nlp: Language, component: TreePipe, trees: Sequence[Tree], *, gold_tags: bool = False
 ) -> Iterator[CandidateList]:
     """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word.
 

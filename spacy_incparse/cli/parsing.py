@@ -15,7 +15,7 @@ from spacy_incparse.documents.live_parsers import LiveParser, components_of, rer
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.pipeline.parser_pipe import IncParser
+from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.tokens import penn_to_raw
 
 
@@ -61,7 +61,7 @@ def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> 
 
 def parse_texts(
     nlp: Language,
-    parser: IncParser,
+    parser: TreePipe,
     texts: Iterable[str | Doc],
     *,
     nbest: int = 1,

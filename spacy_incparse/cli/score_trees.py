@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from spacy_incparse.parsers.parse import Parse
     from spacy_incparse.parsers.tree_scores import ScoredMove, ScoredRule, TreeScore
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
 MOVE_COLUMNS = (
@@ -138,7 +138,7 @@ def read_numbered(
 
 
 def score_trees(
-    nlp: Language, component: IncParser, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
+    nlp: Language, component: TreePipe, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
 ) -> Iterator[ScoredTree]:
     """Yield the scores of normalized trees, each with its sentence parsed with the same tags."""
     from spacy_incparse.documents.live_parsers import components_of
@@ -158,7 +158,7 @@ def _doc(nlp: Language, tree: Tree) -> Doc:
     return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts)
 
 
-def _scored(number: int, tree: Tree, doc: Doc, component: IncParser, gold_tags: bool) -> ScoredTree:
+def _scored(number: int, tree: Tree, doc: Doc, component: TreePipe, gold_tags: bool) -> ScoredTree:
     sentences = component.sentences_of(doc)
     if [sentence.words for sentence in sentences] != [list(tree.words)]:
         return ScoredTree(number, tree, None, None)

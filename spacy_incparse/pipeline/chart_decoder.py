@@ -33,7 +33,7 @@ class VectorSentence(Sentence):
 class ChartDecoder(ConfiguredParser):
     """A parser with a model that scores spans.
 
-    max_length: longer sentences are parsed in pieces of so many words, so that time and memory stay bounded.
+    max_length: longer sentences are parsed in pieces of at most so many words, so that time and memory stay bounded.
     """
 
     def __init__(self, parser: SpanParser, scorer: ModelScorer, search: dict[str, Any], nbest: int, max_length: int):
@@ -47,25 +47,28 @@ class ChartDecoder(ConfiguredParser):
         """
         from spacy_incparse.chart.spans.span_parser import ScoredTags
 
-        rows = [piece for sentence in sentences for piece in self._pieces(sentence)]
+        cuts = [self._pieces(sentence) for sentence in sentences]
+        rows = [piece for pieces in cuts for piece in pieces]
         if not rows:
             return []
         all_fences, all_tags = self._scorer.read(rows)
         fences, best_tags = iter(all_fences), iter(all_tags)
         found = []
-        for sentence in sentences:
-            n_pieces = -(-len(sentence.words) // self._max_length)
-            own = [self._tags[tag] for piece in islice(best_tags, n_pieces) for tag in piece.tolist()]
+        for sentence, pieces in zip(sentences, cuts, strict=True):
+            own = [self._tags[tag] for piece in islice(best_tags, len(pieces)) for tag in piece.tolist()]
             tags = [given or tag for given, tag in zip(sentence.tags, own, strict=True)] if use_given else own
-            found.append(ScoredTags(tags, islice(fences, n_pieces)))
+            found.append(ScoredTags(tags, islice(fences, len(pieces))))
         return found
 
     def _pieces(self, sentence: Sentence) -> list[Any]:
+        """Return the vectors of a sentence's words, in pieces."""
+        from spacy_incparse.chart.long_sentences import pieces
+
         vectors = getattr(sentence, "vectors", None)
         if vectors is None:
             start = " ".join(sentence.words[:8])
             raise IncparseError(f"a sentence has no vectors, because its words are no longer tokens: {start!r}")
-        return [vectors[first : first + self._max_length] for first in range(0, len(vectors), self._max_length)]
+        return [vectors[first:last] for first, last in pieces(sentence.words, self._max_length)]
 
 
 def tokens_of(doc: Doc, sentence: Sentence) -> Sequence[int] | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -17,15 +16,14 @@ from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, set_dropout_rate
 
-from spacy_incparse.documents.confidences import forget_confidences
-from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds
+from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.protocol import Session
-from spacy_incparse.pipeline.annotate import ParsedSentence, annotate
+from spacy_incparse.pipeline.annotate import ParsedSentence
 from spacy_incparse.pipeline.chart_decoder import ChartDecoder, VectorSentence, tokens_of
-from spacy_incparse.pipeline.parser_pipe import IncParser
-from spacy_incparse.pipeline.parser_training import gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, TreePipe
 from spacy_incparse.settings import check_number, check_range
 from spacy_incparse.training.training_settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
@@ -51,24 +49,15 @@ maxout_pieces = 3
 subword_features = true
 """
 LOSS_NAMES = ("crf", "local", "max-margin")
-MAX_CALIBRATED = 200  # sentences: enough for one number
 N_SAMPLE = 10  # examples that the model is initialized with
 DEFAULT_CONFIG: dict[str, Any] = {
     "model": Config().from_str(DEFAULT_MODEL)["model"],
-    "tags": "own",
-    "set_tags": False,
-    "spans_key": None,
-    "required_key": None,
-    "forbidden_key": None,
-    "nbest": 0,
-    "noun_chunks": False,
-    "search": {},
+    **TREE_DEFAULTS,
     "heads": None,
     "loss": "crf",
     "tag_weight": 1.0,
     "learn_rate_scale": 1.0,
     "max_length": 400,
-    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
 }
 
 
@@ -109,7 +98,7 @@ def make_incparse_chart(
     tag_weight: the weight of the tags' loss in training.
     learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
         change slowly.
-    max_length: longer sentences are left out in training and parsed in pieces of so many words.
+    max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
     scorer: as in every spaCy component.
     """
     return IncParserChart(
@@ -133,13 +122,14 @@ def make_incparse_chart(
     )
 
 
-class IncParserChart(IncParser):
+class IncParserChart(TreePipe):
     """A constituency parser with a neural model. See `make_incparse_chart` for all settings.
 
-    In addition to what `IncParser` stores, `cfg` has the labels and tags, the head rules and the temperature.
+    In addition to the model's weights, `cfg` stores the labels and tags, the head rules and the temperature.
     """
 
     model: Any
+    max_calibrated = 200  # enough for one number
 
     def __init__(
         self,
@@ -163,21 +153,15 @@ class IncParserChart(IncParser):
         self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
         self.max_length = max_length
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
-        super().__init__(vocab, model, name, scorer=scorer, **settings)  # type: ignore[arg-type]
+        super().__init__(vocab, model, name, scorer=scorer, **settings)
         rules = HeadRules.from_name("any") if heads is None else heads
         self.cfg.update(chains=[], tags=[], heads=rules.to_dict(), temperature=None)
 
-    @property
-    def search(self) -> Mapping[str, Any]:
-        """The search settings that differ from the defaults; a new dict can be assigned at any time."""
-        return MappingProxyType(self._search)
-
-    @search.setter
-    def search(self, search: Mapping[str, Any]) -> None:
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
         from spacy_incparse.chart.spans.span_search import SpanSearch
 
         SpanSearch().with_search(**search)
-        self._search, self._decoder = dict(search), None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -208,9 +192,20 @@ class IncParserChart(IncParser):
             self._decoder = ChartDecoder(parser, scorer, self._search, self.nbest, self.max_length)
         return self._decoder
 
-    def sentences_of(self, doc: Doc, texts: Texts | None = None) -> list[Sentence]:
-        """Return the sentences of a Doc with their constraints and the vectors of their words."""
-        return self._with_vectors([doc], [super().sentences_of(doc, texts)])
+    def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
+        """Return the sentences of each Doc with their constraints and the vectors of their words.
+
+        All Docs go through the layer of word vectors together.
+        """
+        from spacy_incparse.pipeline.span_scorer import CutDocs, cut_vectors
+
+        by_doc = super().sentences_by_doc(docs)
+        if not any(by_doc):
+            return by_doc
+        self.decoder  # noqa: B018  # raises its error if there are no weights
+        given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
+        vectors = iter(cut_vectors(self.model, given))
+        return [[VectorSentence.of(sentence, next(vectors)) for sentence in group] for group in by_doc]
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc."""
@@ -241,18 +236,10 @@ class IncParserChart(IncParser):
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with their trees, without modifying the Docs."""
-        docs, decoder = list(docs), self.decoder
-        if not all(has_sentence_bounds(doc) for doc in docs):
-            self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
         self._vectors.clear()
-        texts = Texts(self.vocab.strings)
-        by_doc = [super(IncParserChart, self).sentences_of(d, texts if d.vocab is self.vocab else None) for d in docs]
-        sentences = self._with_vectors(docs, by_doc)
-        use_given_tags = self.tags == "doc"
-        parsed = iter(annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags))
-        return [list(islice(parsed, len(group))) for group in by_doc]
+        return super().predict(docs)
 
-    def initialize(  # type: ignore[override]
+    def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
@@ -271,11 +258,7 @@ class IncParserChart(IncParser):
             trees = gold_trees(get_examples())
             found = {*chains_of(trees), *map(tuple, self.cfg["chains"])} if trees else ()
             labels = {"labels": sorted(found), "tags": sorted({tag for tree in trees for tag in tree.tags})}
-        if not labels["labels"]:
-            raise IncparseError(
-                f"the component {self.name!r} found no gold trees to learn from: read the treebank with "
-                f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
-            )
+        check_found(labels["labels"], self.name)
         self.cfg.update(chains=list(map(list, labels["labels"])), tags=list(labels["tags"]), temperature=None)
         set_outputs(self.model.get_ref("head"), len(self.cfg["chains"]), len(self.cfg["tags"]))
         docs = [example.x for example in islice(get_examples(), N_SAMPLE)]
@@ -335,23 +318,6 @@ class IncParserChart(IncParser):
         with self.model.use_params(params):
             yield
 
-    def calibrate(self, examples: Iterable[Example]) -> float | None:
-        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
-
-        Return the temperature, which is saved with the component; or None, without changing anything, if no example has
-        a gold tree.
-        """
-        from spacy_incparse.training.temperature import fit_temperature
-
-        gold = list(islice(self._gold(examples), MAX_CALIBRATED))
-        tags = [self.tags_for(sentence) for _, sentence in gold]
-        temperature = fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
-        if temperature is not None:
-            self.cfg["temperature"] = temperature
-            self._forget()
-            forget_confidences()
-        return temperature
-
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserChart:
         """Load the component from a folder. Raises ModelError if that fails."""
         super().from_disk(path, exclude=exclude)
@@ -373,16 +339,9 @@ class IncParserChart(IncParser):
         self._decoder = None
         self._vectors.clear()
 
-    def _with_vectors(self, docs: Sequence[Doc], by_doc: Sequence[Sequence[Sentence]]) -> list[Sentence]:
-        """Return the sentences of all Docs with the vectors of their words; all Docs are read at once."""
-        from spacy_incparse.pipeline.span_scorer import CutDocs, cut_vectors
-
-        if not any(by_doc):
-            return []
-        self.decoder  # noqa: B018  # raises its error if there are no weights
-        given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
-        vectors = iter(cut_vectors(self.model, given))
-        return [VectorSentence.of(sentence, next(vectors)) for group in by_doc for sentence in group]
+    def _set_temperature(self, temperature: float) -> None:
+        self.cfg["temperature"] = temperature
+        self._forget()
 
     def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences."""
@@ -392,8 +351,12 @@ class IncParserChart(IncParser):
 
     def __reduce__(self):
         function, arguments = super().__reduce__()
-        kept = {name: value for name, value in arguments[-1].items() if name != "_vectors"}  # it has references to Docs
-        return _unpickle, (function, (*arguments[:-1], kept), self.cfg)
+        return _unpickle, (function, arguments, self.cfg)
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            name: value for name, value in super()._state().items() if name != "_vectors"
+        }  # it has references to Docs
 
 
 def _unpickle(function: Callable[..., IncParserChart], arguments: tuple, cfg: dict[str, Any]) -> IncParserChart:

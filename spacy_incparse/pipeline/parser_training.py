@@ -151,6 +151,15 @@ def gold_trees(examples: Iterable[Example]) -> list[Tree]:
     return trees
 
 
+def check_found(trees: Sequence[Any], name: str) -> None:
+    """Raise IncparseError if a component, given by its name, has no gold trees (or labels of trees) to learn from."""
+    if not trees:
+        raise IncparseError(
+            f"the component {name!r} found no gold trees to learn from: read the treebank with "
+            f"@readers = 'spacy_incparse.TreebankReader.v1', or convert it with `spacy-incparse convert`"
+        )
+
+
 def gold_with_sentences(examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
     """Yield the gold trees of examples, each with its words in the predicted Doc and their tags there."""
     for example in examples:

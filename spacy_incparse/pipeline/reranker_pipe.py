@@ -19,17 +19,17 @@ from spacy_incparse.documents.confidences import forget_confidences
 from spacy_incparse.documents.doc_tags import write_tags
 from spacy_incparse.documents.live_parsers import register
 from spacy_incparse.documents.reranked_parser import RerankedParser
-from spacy_incparse.documents.sentences import Sentence, Texts
+from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
 from spacy_incparse.documents.user_data import key_of, user_data, write_tree
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.parser_pipe import IncParser
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
+from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class IncParserReranker(TrainedPipe):
         self.search = search or {}
         self.training = RERANK_DEFAULTS | (training or {})
         self._nlp = None if nlp is None else weakref.ref(nlp)
-        self._parser: IncParser | None = None  # the last one found: a copy in another process has no pipeline
+        self._parser: TreePipe | None = None  # the last one found: a copy in another process has no pipeline
         self._warned: set[str] = set()
         register(self)
 
@@ -125,7 +125,7 @@ class IncParserReranker(TrainedPipe):
         return () if parser is None else parser.labels
 
     @property
-    def parser(self) -> IncParser:
+    def parser(self) -> TreePipe:
         """The component whose analyses are reranked. Raises IncparseError if the pipeline has none before this one."""
         parser = self.find_parser()
         if parser is None:
@@ -145,14 +145,14 @@ class IncParserReranker(TrainedPipe):
             known = self._decoder = RerankedParser(base, reranker, self._search)
         return known
 
-    def find_parser(self) -> IncParser | None:
+    def find_parser(self) -> TreePipe | None:
         """Return the component whose analyses are reranked, also if it is disabled; None if there is none."""
         nlp = None if self._nlp is None else self._nlp()
         if nlp is not None:
             names_and_pipes = nlp.components
             here = [i for i, (_, pipe) in enumerate(names_and_pipes) if pipe is self]
             before = names_and_pipes[: here[0]] if here else names_and_pipes
-            found = [pipe for name, pipe in before if isinstance(pipe, IncParser) and self.parser_name in (None, name)]
+            found = [pipe for name, pipe in before if isinstance(pipe, TreePipe) and self.parser_name in (None, name)]
             self._parser = found[-1] if found else None
         return self._parser
 
@@ -182,8 +182,7 @@ class IncParserReranker(TrainedPipe):
         Sentences whose analyses cannot be found are left out: they keep the parser's trees.
         """
         decoder, parser = self.decoder, self.parser
-        texts = Texts(self.vocab.strings)
-        by_doc = [parser.sentences_of(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+        by_doc = parser.sentences_by_doc(list(docs))
         tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
         return [
             [item for sentence in sentences for item in self._reranked(sentence, next(tags), decoder)]

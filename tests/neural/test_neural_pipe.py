@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import warnings
 
 import pytest
@@ -98,19 +99,29 @@ def test_a_doc_without_sentences_is_one_sentence(nlp):
     assert len(tree.words) == 17
 
 
-@pytest.mark.slow
-def test_long_sentences_and_long_docs(nlp, component):
-    long_sentence = " ".join(["the cat and"] * 60) + " the cat slept."
-    (tree,) = nlp(long_sentence)._.trees
-    assert len(tree.words) == 184
+def test_long_sentences_are_cut_after_punctuation(nlp, component):
     component.max_length = 50
-    component._decoder = None
-    (pieces,) = nlp(long_sentence)._.trees
-    assert pieces.words == tree.words
-    assert pieces.source == "relaxed"
-    doc = nlp(" ".join([TEXT] * 300))
+    words = "the cat and the dog , ".split() * 10 + ["slept"] * 60
+    (tree,) = nlp(Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))]))._.trees
+    assert tree.words == tuple(words)
+    assert tree.source == "relaxed"
+    for cut in (48, 98):
+        assert not any(start < cut < end for _, start, end in tree.spans()[1:])
+
+
+def test_the_memory_of_long_sentences_and_long_docs_is_bounded(nlp):
+    """A sentence of 500 words, and one Doc of 5,000 words, need less than 100 MB beside the pipeline."""
+    sentence = " ".join(["the cat and"] * 166) + " the cat."
+    assert len(nlp.make_doc(sentence)) == 501
+    texts = [sentence, " ".join([TEXT] * 295)]
+    tracemalloc.start()
+    for text in texts:
+        doc = nlp(text)
+        assert sum(len(tree.words) for tree in doc._.trees) == len(doc)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     assert len(doc) > 5000
-    assert len(doc._.trees) == 600
+    assert peak < 100e6
 
 
 def test_parses_and_confidence(nlp, component):

@@ -1,31 +1,45 @@
-"""A pipeline of tagger, ner and trees on one layer of word vectors, trained by spaCy's own training loop."""
+"""A pipeline of tagger, parser, ner and trees on one layer of word vectors, trained by `spacy train`."""
 
-import io
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
+from spacy.cli.package import package
+from spacy.cli.train import train
 from spacy.tokens import DocBin, Span
-from spacy.training.initialize import init_nlp
-from spacy.training.loop import train
 from spacy.util import load_config
 
 from spacy_incparse.pipeline.readers import TreebankReader
-from tests.neural.conftest import TOK2VEC
+from tests.neural.conftest import MODEL, TOK2VEC
 from tests.small_pipeline import ASSETS
 
 CONFIG = Path(__file__).parents[2] / "configs" / "neural.cfg"
-PIPES = ["sentencizer", "tok2vec", "tagger", "ner", "incparse_chart"]
+PIPES = ["sentencizer", "tok2vec", "tagger", "parser", "ner", "incparse_chart"]
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
+TRANSITIONS = {
+    "@architectures": "spacy.TransitionBasedParser.v2",
+    "extra_state_tokens": False,
+    "hidden_width": 32,
+    "maxout_pieces": 2,
+    "use_upper": True,
+    "tok2vec": LISTENER,
+}
 TEXT = "The cat slept on the sofa."
 # The floors are far above what the untrained pipeline has, and below what this short training reaches.
-FLOORS = {"tag_acc": 0.6, "ents_f": 0.5, "const_f": 0.3}
+FLOORS = {"tag_acc": 0.6, "dep_uas": 0.5, "ents_f": 0.5, "const_f": 0.3}
 
 
 def add_annotation(doc):
-    """Names that can be learned: each NNP is one."""
-    names = [token.i for token in doc if token.tag_ == "NNP"]
-    doc.ents = [Span(doc, i, i + 1, "NAME") for i in names]
+    """Names and dependencies that can be learned: each NNP is a name, and all words depend on the second."""
+    doc.ents = [Span(doc, token.i, token.i + 1, "NAME") for token in doc if token.tag_ == "NNP"]
+    labels = [doc.vocab.strings.add(label) for label in ("ROOT", "next")]
+    root = len(doc) > 1
+    heads = [((root - i) % 2**64, labels[i != root]) for i in range(len(doc))]  # distances in 64 bits
+    doc.from_array(["HEAD", "DEP"], np.array(heads, "uint64"))
 
 
 def write_corpus(path, name, limit):
@@ -41,24 +55,29 @@ def shared_config(folder):
     config = load_config(CONFIG)
     config["nlp"]["pipeline"] = PIPES
     config["components"]["tok2vec"] = {"factory": "tok2vec", "model": TOK2VEC}
-    for name in ("tagger", "ner"):
-        config["components"][name] = {"factory": name, "model": {"tok2vec": LISTENER}}
-    config["components"]["tagger"]["model"]["@architectures"] = "spacy.Tagger.v2"
-    config["components"]["ner"]["model"] |= {
-        "@architectures": "spacy.TransitionBasedParser.v2",
-        "state_type": "ner",
-        "extra_state_tokens": False,
-        "hidden_width": 32,
-        "maxout_pieces": 2,
-        "use_upper": True,
-    }
+    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
+    config["components"]["tagger"] = {"factory": "tagger", "model": tagger}
+    for name in ("parser", "ner"):
+        config["components"][name] = {"factory": name, "model": TRANSITIONS | {"state_type": name}}
     config["components"]["incparse_chart"]["model"]["tok2vec"] = LISTENER
+    return short_training(config, folder, 12)
+
+
+def short_training(config, folder, max_epochs):
     config["paths"] |= {"train": str(folder / "train.spacy"), "dev": str(folder / "dev.spacy")}
-    config["training"] |= {"max_epochs": 16, "eval_frequency": 60, "score_weights": {"const_f": 1.0}}
+    config["training"] |= {"max_epochs": max_epochs, "eval_frequency": 24, "score_weights": {"const_f": 1.0}}
     config["training"]["batcher"]["size"] = 150
     config["training"]["optimizer"] |= {"learn_rate": 0.01, "use_averages": False}
     config["training"]["before_to_disk"] = None
     return config
+
+
+def spacy_train(config, folder, name):
+    """Do as `spacy train`, and return the folder of the best pipeline."""
+    path = folder / f"{name}.cfg"
+    config.to_disk(path)
+    train(path, folder / name)
+    return folder / name / "model-best"
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +85,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shared")
     write_corpus(folder / "train.spacy", "sample-train.mrg", 120)
     write_corpus(folder / "dev.spacy", "sample-dev.mrg", 20)
-    nlp = init_nlp(spacy.util.load_model_from_config(shared_config(folder), auto_fill=True).config)
-    (folder / "out").mkdir()
-    train(nlp, folder / "out", stdout=io.StringIO(), stderr=io.StringIO())
+    spacy_train(shared_config(folder), folder, "out")
     return folder
 
 
@@ -87,6 +104,44 @@ def test_all_components_learn(nlp, folder):
     assert {name: scores[name] > floor for name, floor in FLOORS.items()} == dict.fromkeys(FLOORS, True), {
         name: scores[name] for name in FLOORS
     }
+
+
+@pytest.mark.slow
+def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
+    pytest.importorskip("setuptools")
+    expected, target = str(nlp(TEXT)._.trees[0]), folder / "installed"
+    (folder / "packages").mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
+        package(folder / "out" / "model-best", folder / "packages", name="shared", create_sdist=False)
+    (source,) = (folder / "packages").iterdir()
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(target)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, str(source)], check=True)
+    monkeypatch.syspath_prepend(target)
+    installed = spacy.load("en_shared")
+    assert Path(sys.modules["en_shared"].__file__).is_relative_to(target)
+    assert str(installed(TEXT)._.trees[0]) == expected
+
+
+@pytest.mark.slow
+def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
+    """Trees are learned anew beside the others, on their layer, which only annotates; the old trees stay too."""
+    source = {"source": str(folder / "out" / "model-best")}
+    config = load_config(CONFIG)
+    config["nlp"]["pipeline"] = ["sentencizer", "tok2vec", "tagger", "old_trees", "incparse_chart"]
+    config["components"]["tok2vec"] = config["components"]["tagger"] = source
+    config["components"]["old_trees"] = source | {"component": "incparse_chart", "replace_listeners": ["model.tok2vec"]}
+    config["components"]["incparse_chart"]["model"] = MODEL | {"tok2vec": LISTENER}
+    config["training"] |= {
+        "frozen_components": ["tok2vec", "tagger", "old_trees"],
+        "annotating_components": ["tok2vec", "tagger"],
+    }
+    again = spacy.load(spacy_train(short_training(config, folder, 4), folder, "sourced"))
+    for name in ("tok2vec", "tagger"):
+        assert again.get_pipe(name).model.to_bytes() == nlp.get_pipe(name).model.to_bytes()
+    with again.select_pipes(disable="incparse_chart"):
+        assert str(again(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
+    assert again.evaluate(read(again, folder))["const_f"] > 0.1
 
 
 @pytest.mark.slow
@@ -116,7 +171,7 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     """The shared layer only annotates: its vectors are on the Docs."""
     found = read(nlp, folder, "train")
     optimizer = nlp.resume_training()
-    frozen = ["tok2vec", "tagger", "ner"]
+    frozen = ["tok2vec", "tagger", "parser", "ner"]
     before = nlp.get_pipe("tok2vec").model.to_bytes()
     losses = [
         nlp.update(found, sgd=optimizer, exclude=frozen, annotates=["tok2vec"], losses={})["incparse_chart"]

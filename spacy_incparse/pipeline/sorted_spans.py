@@ -1,0 +1,79 @@
+"""Spans of pieces that go through a transformer in groups of similar lengths.
+
+The transformers of spacy-curated-transformers pad all spans of a batch to the longest. Where each Doc is a sentence, or
+a few, most of what they compute would be padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from thinc.api import Model
+
+from spacy_incparse.settings import MOST, check_number, check_range
+
+
+def create_sorted_spans(
+    stride: int = 96, window: int = 128, batch_size: int = 384, least_fill: float = 0.8
+) -> Callable[..., Model]:
+    """Return what cuts Docs into spans, for `@architectures = "spacy_incparse.WithSortedSpans.v1"`.
+
+    stride, window: as in `spacy-curated-transformers.WithStridedSpans.v1`, with which the results are the same.
+    batch_size: the most spans that go through the transformer at a time.
+    least_fill: the least length of these, as a part of the longest one's: the rest is padding. A GPU may be faster with
+        larger groups, that is, with a lower value.
+    """
+    check_number("batch_size", batch_size, 1, MOST)
+    check_range("least_fill", least_fill, 0, 1)
+
+    def with_spans(transformer: Model, **dimensions: Any) -> Model:
+        from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
+
+        grouped = by_length(transformer, batch_size, least_fill)
+        return with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST)
+
+    return with_spans
+
+
+def by_length(transformer: Model, batch_size: int, least_fill: float) -> Model:
+    """Return a layer that hands its input, a list of arrays, to another one in groups of similar lengths."""
+    attrs = {"batch_size": batch_size, "least_fill": least_fill}
+    return Model("by_length", _forward, init=_init, layers=[transformer], attrs=attrs)
+
+
+def length_groups(lengths: Sequence[int], batch_size: int, least_fill: float) -> list[np.ndarray]:
+    """Return the places of lengths in groups, longest first; see `create_sorted_spans`."""
+    order = np.argsort(-np.asarray(lengths, np.int64), kind="stable")
+    groups, first = [], 0
+    for place, number in enumerate(order.tolist()):
+        if place - first == batch_size or lengths[number] < least_fill * lengths[order[first]]:
+            groups.append(order[first:place])
+            first = place
+    return [*groups, order[first:]] if len(order) else []
+
+
+def _forward(model: Model, spans: list[Any], is_train: bool) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
+    (transformer,) = model.layers
+    groups = length_groups([len(span) for span in spans], model.attrs["batch_size"], model.attrs["least_fill"])
+    found = [transformer([spans[i] for i in group], is_train) for group in groups]
+
+    def backprop(gradient: list[Any]) -> list[Any]:
+        parts = [back([gradient[i] for i in group]) for group, (_, back) in zip(groups, found, strict=True)]
+        return _restored(parts, groups)
+
+    output = found[0][0]
+    outputs = _restored([one.all_outputs for one, _ in found], groups)
+    return type(output)(outputs=outputs, last_layer_only=output.last_layer_only), backprop
+
+
+def _restored(parts: Sequence[Sequence[Any]], groups: Sequence[np.ndarray]) -> list[Any]:
+    """Return the items of all groups in the order of the spans."""
+    items = [item for part in parts for item in part]
+    return [items[i] for i in np.argsort(np.concatenate(groups), kind="stable").tolist()]
+
+
+def _init(model: Model, X: Any = None, Y: Any = None) -> Model:  # noqa: N803  # thinc passes them by name
+    model.layers[0].initialize(X=X, Y=Y)
+    return model

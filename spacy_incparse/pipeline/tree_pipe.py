@@ -1,0 +1,275 @@
+"""What the components that parse have in common: settings, sentences with constraints, annotation and scores."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_incparse.documents.confidences import forget_confidences
+from spacy_incparse.documents.configured_parser import ConfiguredParser
+from spacy_incparse.documents.doc_tags import write_tags
+from spacy_incparse.documents.doc_tree_scores import score_doc_tree
+from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.noun_chunks import use_tree_chunks
+from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
+from spacy_incparse.documents.span_constraints import constrained, shown
+from spacy_incparse.documents.span_mirror import mirror_trees
+from spacy_incparse.documents.tree_storage import clear_trees, write_tree
+from spacy_incparse.documents.word_measures import clear_measures, write_measures
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.parsers.catalogue import check_search
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.parse import Parse, Tags
+from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
+from spacy_incparse.pipeline.parser_training import gold_with_sentences
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.parsers.tree_scores import TreeScore
+
+register_extensions()
+
+TREE_DEFAULTS: dict[str, Any] = {
+    "tags": "own",
+    "set_tags": False,
+    "spans_key": None,
+    "required_key": None,
+    "forbidden_key": None,
+    "nbest": 0,
+    "noun_chunks": False,
+    "search": {},
+    "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
+}
+"""The settings of all components that parse, with their defaults; see `make_incparse`."""
+
+
+class TreePipe(TrainedPipe):
+    """A component that parses each sentence of a Doc."""
+
+    is_reranker = False
+    _decoder: ConfiguredParser | None
+    measures = False  # whether it stores measures of each word
+    max_calibrated: int | None = None  # sentences that a temperature is fitted on; None: those of `fit_temperature`
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Any,
+        name: str,
+        *,
+        tags: str = "own",
+        set_tags: bool = False,
+        spans_key: str | None = None,
+        required_key: str | None = None,
+        forbidden_key: str | None = None,
+        nbest: int = 0,
+        noun_chunks: bool = False,
+        search: dict[str, Any] | None = None,
+        scorer: Callable | None = const_score,
+    ):
+        keys = [key for key in (spans_key, required_key, forbidden_key) if key is not None]
+        if len(set(keys)) < len(keys):
+            raise ConfigError(f"{name}: spans_key, required_key and forbidden_key must name different groups: {keys}")
+        self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
+        self.tags, self.set_tags, self.spans_key = tags, set_tags, spans_key
+        self.required_key, self.forbidden_key = required_key, forbidden_key
+        self.noun_chunks = noun_chunks
+        if noun_chunks:
+            use_tree_chunks(vocab)
+        self._decoder = None
+        self.search = search or {}
+        self.nbest = nbest
+        self._warned: set[str] = set()
+        register(self)
+
+    @property
+    @abstractmethod
+    def decoder(self) -> ConfiguredParser:
+        """The parser with the component's search. Raises IncparseError if there are no weights."""
+
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
+        check_search(search)
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """The search settings that differ from the model's; a new dict can be assigned at any time."""
+        return MappingProxyType(self._search)  # a change to the dict itself would not be checked
+
+    @search.setter
+    def search(self, search: Mapping[str, Any]) -> None:
+        self.check_search(dict(search))  # reports errors here and not at the first text
+        self._search, self._decoder = dict(search), None
+
+    @property
+    def tags(self) -> str:
+        """The source of the tags, "own" or "doc"; can be changed at any time."""
+        return self._tags
+
+    @tags.setter
+    def tags(self, tags: str) -> None:
+        if tags not in ("own", "doc"):
+            raise ConfigError(f"{self.name}: tags = {tags!r} must be 'own' or 'doc'")
+        self._tags = tags
+
+    @property
+    def nbest(self) -> int:
+        """The number of analyses to store for each sentence; can be changed at any time."""
+        return self._nbest
+
+    @nbest.setter
+    def nbest(self, nbest: int) -> None:
+        if isinstance(nbest, bool) or not isinstance(nbest, int) or nbest < 0:
+            raise ConfigError(f"{self.name}: nbest = {nbest!r} must be a whole number of 0 or more")
+        self._nbest, self._decoder = nbest, None
+
+    def sentences_of(self, doc: Doc) -> list[Sentence]:
+        """Return the sentences of a Doc with the constraints from its span groups."""
+        return self.sentences_by_doc([doc])[0]
+
+    def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
+        """Return the sentences of each Doc with the constraints from its span groups."""
+        texts = Texts(self.vocab.strings)
+        return [self._constrained(doc, texts if doc.vocab is self.vocab else None) for doc in docs]
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the current constraints on its Doc."""
+        return constrained(doc, [sentence], self.required_key, self.forbidden_key)[0][0]
+
+    def tags_for(self, sentence: Sentence) -> Tags:
+        """Return the tags to parse a sentence with, given its words and the tags on its Doc."""
+        return self.tags_of([sentence])[0]
+
+    def tags_of(self, sentences: Sequence[Sentence]) -> Sequence[Tags]:
+        """Return the tags to parse sentences with, which takes less time than to ask for those of each."""
+        return self.decoder.tags_for(sentences, use_given=self.tags == "doc")
+
+    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""
+        return nbest_parses(sentence, self.decoder, k, use_given_tags=self.tags == "doc")
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
+        """Return the sentences of each Doc with their trees, without modifying the Docs."""
+        docs, decoder = list(docs), self.decoder
+        if not all(has_sentence_bounds(doc) for doc in docs):
+            self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
+        by_doc = self.sentences_by_doc(docs)
+        parsed = iter(self._annotated([sentence for group in by_doc for sentence in group], decoder))
+        return [list(islice(parsed, len(group))) for group in by_doc]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
+        """Store the trees that `predict` returned on the Docs, replacing existing trees."""
+        for doc, parsed in zip(docs, scores, strict=True):
+            clear_trees(doc)
+            clear_measures(doc)
+            if self.noun_chunks:
+                use_tree_chunks(doc)  # created with another vocab, or before the component
+            for item in parsed:
+                write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
+                if item.measures is not None:
+                    write_measures(doc, item.sentence, item.measures)
+            if self.set_tags and parsed:
+                write_tags(doc, [(item.sentence, item.tags) for item in parsed])
+            if self.spans_key is not None:
+                mirror_trees(doc, self.spans_key, [(item.sentence, item.stored) for item in parsed])
+
+    def rehearse(self, examples: Iterable[Example], **kwargs: Any) -> None:
+        """Warn that rehearsal, which is for neural components, does nothing here."""
+        self._warn_once(
+            "rehearse", "rehearse() does nothing here: to prevent forgetting, mix old trees with the new ones"
+        )
+
+    def score(self, examples: Any, tree: Tree | str | None = None, **kwargs: Any) -> Any:
+        """Return the scores of Examples, computed by the component's scorer as in every component.
+
+        With a Doc and a tree, return the parser's score of the tree (see `score_tree`). Raises IncparseError for one
+        without the other.
+        """
+        if isinstance(examples, Doc) or tree is not None:
+            return self.score_tree(examples, tree, **kwargs)  # type: ignore[arg-type]  # it reports what is wrong
+        return super().score(examples, **kwargs)
+
+    def score_tree(self, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+        """Return the score and derivation of a tree (or its brackets) of one of the Doc's sentences.
+
+        The tags are those that the component would parse with, or the tree's own with `gold_tags`. Raises IncparseError
+        if no sentence has the tree's words.
+        """
+        return score_doc_tree(self, doc, tree, gold_tags=gold_tags)
+
+    def calibrate(self, examples: Iterable[Example]) -> float | None:
+        """Fit the temperature, which turns scores into probabilities, on examples not used in training.
+
+        The sentences are those of the gold trees, with the tags that the component would use. Return the temperature,
+        which is saved with the weights; or None, without changing anything, if no example has a gold tree.
+        """
+        from spacy_incparse.training.temperature import MAX_SENTENCES
+
+        gold = list(islice(self._gold(examples), self.max_calibrated or MAX_SENTENCES))
+        temperature = self._fitted_temperature(gold) if gold else None
+        if temperature is not None:
+            self._set_temperature(temperature)
+            forget_confidences()
+        return temperature
+
+    def __reduce__(self):
+        return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self._state())
+
+    def _state(self) -> dict[str, Any]:
+        """Return what a pickled component keeps."""
+        return self.__dict__ | {"_decoder": None}
+
+    @abstractmethod
+    def _set_temperature(self, temperature: float) -> None:
+        """Store a temperature with the weights."""
+
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        from spacy_incparse.training.temperature import fit_temperature
+
+        tags = [self.tags_for(sentence) for _, sentence in gold]
+        return fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
+
+    def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences, without constraints."""
+        return gold_with_sentences(examples)
+
+    def _constrained(self, doc: Doc, texts: Texts | None) -> list[Sentence]:
+        sentences = split_sentences(doc, texts)
+        if self.required_key is None and self.forbidden_key is None:
+            return sentences
+        sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
+        if outside:
+            text = outside[0].text
+            self._warn_once(
+                "outside", f"spans that cross sentence boundaries are ignored as constraints, such as {text!r}"
+            )
+        return sentences
+
+    def _annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
+        """Return sentences with their trees."""
+        use_given_tags = self.tags == "doc"
+        return annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags)
+
+    def _on_error(self, sentence: Sentence, error: Exception) -> None:
+        start = " ".join(sentence.words[:8])
+        self._warn_once("error", f"a sentence got a flat tree, because parsing failed ({error!r}): {start!r}")
+
+    def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
+        what = f"no tree was found with {shown(constraints, sentence.words)}"
+        warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
+
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)

@@ -1,0 +1,80 @@
+"""Spans in groups of similar lengths, with a layer in the place of the transformer."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from thinc.api import Model
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.pipeline.sorted_spans import by_length, create_sorted_spans, length_groups
+
+LENGTHS = [3, 9, 4, 9, 1, 8, 3]
+
+
+class Output:
+    """As a transformer's output."""
+
+    def __init__(self, *, outputs, last_layer_only):
+        self.all_outputs, self.last_layer_only = outputs, last_layer_only
+
+
+def noting(calls):
+    """A layer that doubles arrays, and notes the lengths of each call, in both directions."""
+
+    def forward(model, spans, is_train):
+        calls.append([len(span) for span in spans])
+
+        def backprop(gradient):
+            calls.append([len(layers[0]) for layers in gradient])
+            return [layers[0] * 3 for layers in gradient]
+
+        return Output(outputs=[[2 * span] for span in spans], last_layer_only=True), backprop
+
+    return Model("doubling", forward)
+
+
+def test_groups_have_similar_lengths_and_every_place_once():
+    groups = [group.tolist() for group in length_groups(LENGTHS, 10, 0.75)]
+    assert groups == [[1, 3, 5], [2, 0, 6], [4]]
+    assert [len(group) for group in length_groups(LENGTHS, 2, 0.75)] == [2, 1, 2, 1, 1]
+    assert [group.tolist() for group in length_groups([5, 6], 10, 0)] == [[1, 0]]
+    assert length_groups([], 10, 0.75) == []
+
+
+def test_results_and_gradients_are_in_the_order_of_the_spans():
+    calls, generator = [], np.random.default_rng(0)
+    spans = [generator.normal(size=(length, 2)) for length in LENGTHS]
+    output, backprop = by_length(noting(calls), 10, 0.75)(spans, is_train=True)
+    assert all((found[0] == 2 * span).all() for found, span in zip(output.all_outputs, spans, strict=True))
+    found = backprop([[span] for span in spans])
+    assert all((gradient == 3 * span).all() for gradient, span in zip(found, spans, strict=True))
+    assert calls == [[9, 9, 8], [4, 3, 3], [1]] * 2
+
+
+def test_wrong_settings_are_reported():
+    with pytest.raises(ConfigError, match="least_fill is 2"):
+        create_sorted_spans(least_fill=2)
+    with pytest.raises(ConfigError, match="batch_size is 0"):
+        create_sorted_spans(batch_size=0)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("spacy_curated_transformers") is None,
+    reason='needs pip install "spacy-incparse[transformers]" (PyTorch)',
+)
+def test_long_docs_are_cut_as_by_the_layer_of_spacy_curated_transformers():
+    from spacy_curated_transformers.models.output import TransformerModelOutput
+    from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
+    from thinc.api import Ragged
+
+    def doubled(model, spans, is_train):
+        rows = [[2.0 * np.stack([span, span + len(span)], axis=1).astype("f")] for span in spans]
+        return TransformerModelOutput(outputs=rows, last_layer_only=True), lambda gradient: []
+
+    docs = [Ragged(np.arange(n, dtype="i"), np.ones(n, "i")) for n in (3, 17, 9, 30)]
+    layer = Model("doubled", doubled)
+    expected = with_strided_spans(layer, stride=6, window=8, batch_size=3).predict(docs)
+    found = create_sorted_spans(6, 8, 3)(layer).predict(docs)
+    for a, b in zip(found.all_outputs, expected.all_outputs, strict=True):
+        assert (a[0].dataXd == b[0].dataXd).all()
