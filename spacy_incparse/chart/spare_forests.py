@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
 from tempfile import TemporaryFile
 from typing import IO
 from weakref import finalize
 
-from spacy_incparse.chart.chart_sentence import ChartExample
+import numpy as np
+
+from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.forests.forest import Forest, restored_forest
 
 
 class SpareForests:
-    """Examples in a temporary file, which ends with this object or with the process."""
+    """Examples whose forests are in a temporary file, which ends with this object or with the process."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
+        self._sentences: dict[int, tuple[ChartSentence, int]] = {}  # by place, with the number of the example
 
     def write(self, example: ChartExample) -> int | None:
         """Return the place of an example in the file; None if there is no room for it on disk."""
@@ -23,10 +26,12 @@ class SpareForests:
                 self._file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
                 finalize(self, self._file.close)
             place = self._file.seek(0, 2)
-            pickle.dump(example, self._file, pickle.HIGHEST_PROTOCOL)
+            for array in (*_arrays(example.forest), example.gold):
+                np.save(self._file, array)
             self._file.flush()
         except OSError:
             return None
+        self._sentences[place] = example.sentence, example.number
         return place
 
     def read(self, place: int) -> ChartExample:
@@ -34,5 +39,11 @@ class SpareForests:
         if self._file is None:
             raise ValueError("nothing has been written")
         self._file.seek(place)
-        found: ChartExample = pickle.load(self._file)
-        return found
+        nodes, rules, children, gold = (np.load(self._file) for _ in range(4))
+        sentence, number = self._sentences[place]
+        return ChartExample(sentence, restored_forest(len(sentence.words), nodes, rules, children), gold, number)
+
+
+def _arrays(forest: Forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `restored_forest` needs beside the number of words."""
+    return forest.node_array(), forest.edge_array()[:, 0].copy(), forest.child_array()

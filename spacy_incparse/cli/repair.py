@@ -59,6 +59,7 @@ def repair_command(
     for path in (output, report):
         check_output(path)
         keep_inputs(path, treebank)
+        _check_outside(path, Path(treebank))
     repair(treebank, None if dry_run else output, find_all_rules(rules), report, ptb=ptb)
 
 
@@ -86,6 +87,12 @@ def find_all_rules(names: Sequence[str]) -> list[Rule]:
         if any(rule.name == other.name for other in rules[:number]):
             raise IncparseError(f"two of the rules are named {rule.name!r}: the report could not tell them apart")
     return rules
+
+
+def _check_outside(output: Path | None, treebank: Path) -> None:
+    """Raise IncparseError if an output is within the treebank's folder, and would be part of it from then on."""
+    if output is not None and treebank.is_dir() and output.resolve().is_relative_to(treebank.resolve()):
+        raise IncparseError(f"{output} is inside the treebank {treebank}, and would be read as a part of it next time")
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

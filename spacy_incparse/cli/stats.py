@@ -60,6 +60,8 @@ def stats_command(
       spacy-incparse stats mine.mrg --against wsj/ --kind word --kind chain -n 20
     """
     keep_inputs(output, treebank, held_out, against)
+    if against is None and (kinds or functions):
+        raise IncparseError("--kind and --functions compare two treebanks: name the other one with --against")
     if against is not None:
         if held_out is not None or with_top:
             raise IncparseError("--against excludes HELD_OUT and --with-top: they are about one treebank's grammar")

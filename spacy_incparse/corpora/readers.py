@@ -68,7 +68,9 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
     name = name if own_id is None else str(own_id)
-    if not isinstance(text, str):
+    if text is not None and not isinstance(text, str):
+        return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
+    if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
     document = Document(name, file, text, meta=srsly.json_dumps(content))
     try:

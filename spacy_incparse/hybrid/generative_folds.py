@@ -39,6 +39,9 @@ class FoldModel:
         return FoldModel.of, self.source
 
 
+Train = Callable[[Sequence[Tree]], FoldModel]  # version 0.1 has this name
+
+
 @dataclass(frozen=True)
 class Folds:
     """Stretches of the trees, by the words of each tree, and how the models of the others are trained."""

@@ -50,6 +50,8 @@ def read_rules(path: Path) -> list[Rule]:
 
 def make_rules(entries: Sequence[Mapping[str, Any]], source: str = "rules") -> list[Rule]:
     """Return rules, given as dicts with name, reason, pattern and action; `source` begins the messages of errors."""
+    if not isinstance(entries, list | tuple) or not entries:
+        raise IncparseError(f"{source}: expected a list with at least one rule, found {entries!r:.80}")
     rules: list[Rule] = []
     for number, entry in enumerate(entries, start=1):
         rule = _rule(entry, f"{source}: rule {number}")

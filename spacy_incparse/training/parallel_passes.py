@@ -130,7 +130,7 @@ class ParallelPasses:
         interval, done = task.needs.gold_tag_interval, folder / "done"
         self._done = _counters(done, self._n_parts)
         material = Material(mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, done)
-        self._pool: WorkerPool[Any, Any] = WorkerPool(partial(PartWorker, material), task.n_process)
+        self._pool: WorkerPool[Any, Any] = WorkerPool(partial(PartWorker, material), self._n_parts)
         self._number, self._written = 0, None  # of the pass whose parser is written
 
     def learn(self, number: int, progress: Progress | None) -> int:

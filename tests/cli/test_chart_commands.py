@@ -83,7 +83,7 @@ def test_derivations_have_rules(run, chart_model, trees):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"learner": "svm"}, "learner is 'svm': choose one of crf, margin, pcfg"),
+        ({"learner": "svm"}, "learner is 'svm': choose one of crf, margin, dual, pcfg"),
         ({"features": "spam"}, "unknown feature set 'spam'"),
         ({"features": "rich"}, "unknown feature set 'rich': choose one of span"),
         ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),

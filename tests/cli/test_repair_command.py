@@ -48,6 +48,7 @@ def test_mistakes(run, write, tmp_path):
         ([path, output, "--rules", "english", "--rules", "english"], "two of the rules are named 'wh-noun-phrase'"),
         ([path, output, "--rules", "english", "--report", output], "they need two files"),
         ([path, path, "--rules", "english"], "is the input"),
+        ([path.parent, output, "--rules", "english"], "is inside the treebank"),
         ([path, output, "--rules", "nothing"], "no such file of rules"),
     ]:
         result = run("repair", *arguments)

@@ -36,6 +36,12 @@ def test_differences_with_functions_as_a_table_of_values(run, train_file, dev_fi
     assert all(len(row) == 9 for row in rows)
 
 
+def test_options_of_comparisons_need_another_treebank(run, train_file):
+    result = run("stats", train_file, "--kind", "tag")
+    assert result.exit_code == 1
+    assert "name the other one with --against" in result.stderr
+
+
 def test_differences_exclude_held_out_trees(run, train_file, dev_file):
     result = run("stats", train_file, dev_file, "--against", dev_file)
     assert (result.exit_code, result.stdout) == (1, "")

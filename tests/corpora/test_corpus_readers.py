@@ -67,12 +67,13 @@ def test_lines(read):
 
 
 def test_json_lines(read):
-    lines = '{"body": "One.", "key": 7, "year": 1999}\n{"body": "Two."}\n{"key": 1}\n[]\n{"body": "\\ud800"}\n{'
+    lines = '{"body": "One.", "key": 7, "year": 1999}\n{"body": "Two."}\n{"key": 1}\n{"body": 5}\n[]\n{"body": "\\ud800"}\n{'
     one, two, *bad = read("a.jsonl", lines, fields=Fields("body", "key"))
     assert one == Document("7", "a.jsonl", "One.", meta='{"year":1999}')
     assert two == Document("a.jsonl:2", "a.jsonl", "Two.")
     assert [item.reason.split(":")[0] for item in bad] == [
         "no text in 'body'; the object has nothing",
+        "'body' is not a text",
         "the line is JSON, but not an object {...}",
         "half a surrogate pair is no character",
         "the line is not JSON",

@@ -98,7 +98,11 @@ def test_mistakes_in_rules(change, message):
 
 def test_mistakes_in_files(tmp_path):
     path = tmp_path / "rules.json"
-    for text, message in [("{", "not a JSON file of rules"), ("[]", "expected an object with a list of rules")]:
+    for text, message in [
+        ("{", "not a JSON file of rules"),
+        ("[]", "expected an object with a list of rules"),
+        ('{"rules": []}', "expected a list with at least one rule"),
+    ]:
         path.write_text(text)
         with pytest.raises(IncparseError, match=f"rules.json: {message}"):
             find_rules(str(path))
