@@ -67,7 +67,8 @@ def test_lines(read):
 
 
 def test_json_lines(read):
-    lines = '{"body": "One.", "key": 7, "year": 1999}\n{"body": "Two."}\n{"key": 1}\n{"body": 5}\n[]\n{"body": "\\ud800"}\n{'
+    lines = '{"body": "One.", "key": 7, "year": 1999}\n{"body": "Two."}\n{"key": 1}\n{"body": 5}\n[]\n'
+    lines += '{"body": "\\ud800"}\n{'
     one, two, *bad = read("a.jsonl", lines, fields=Fields("body", "key"))
     assert one == Document("7", "a.jsonl", "One.", meta='{"year":1999}')
     assert two == Document("a.jsonl:2", "a.jsonl", "Two.")
