@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import log
@@ -19,6 +19,7 @@ from spacy_incparse.chart.forests.recurrences import marginals, viterbi
 from spacy_incparse.chart.grammar.grammar import Grammar, count_rules
 from spacy_incparse.chart.grammar.pcfg import Pcfg
 from spacy_incparse.chart.grammar.relaxed_rules import relaxed
+from spacy_incparse.chart.pruning.boolean_pruner import count_tags, open_tag_shares
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.transforms.markovize import Markovization, markovize
@@ -27,7 +28,6 @@ from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
 GOLD, WORDS = "gold", "words"  # what a parser is given
-OPEN_SHARE = 0.01  # of the words seen once: tags with less are not open to new words
 THRESHOLD = 0.4  # of the expected F
 
 Scorer = Callable[[ChartSentence, Forest], np.ndarray]
@@ -37,14 +37,8 @@ class TagDictionary:
     """The tags that words were seen with, the most frequent one first; those of words seen once for rare words."""
 
     def __init__(self, trees: Sequence[Tree]):
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for tree in trees:
-            for word, tag in zip(tree.words, tree.tags, strict=True):
-                counts[word][tag] += 1
-        rare = Counter(tag for found in counts.values() if found.total() == 1 for tag in found)
-        least = OPEN_SHARE * rare.total()
-        self._open = Counter({tag: count / rare.total() for tag, count in rare.items() if count >= least})
-        self._counts = counts
+        self._counts = count_tags(trees)
+        self._open = open_tag_shares(self._counts)
 
     def tags(self, words: Sequence[str]) -> Tags:
         """Return all tags of each word with their distances: differences of log probability."""

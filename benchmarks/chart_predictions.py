@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from chart_lab import Lab
 
 from spacy_incparse.chart.chart_sentence import ChartSentence
 from spacy_incparse.chart.features.constituent_classifier import ConstituentClassifier, TaggedSpans
-from spacy_incparse.chart.features.lexical_spans import Span
+from spacy_incparse.chart.learning.span_predictions import Predictions, phrase_spans
 from spacy_incparse.parsers.parse import Tags, best_tag
-from spacy_incparse.trees.labels import ROOT
-from spacy_incparse.trees.tree import Tree
-
-Predictions = dict[str, Collection[Span]]
 
 
 class Predictor:
@@ -22,13 +16,13 @@ class Predictor:
     def __init__(self, lab: Lab):
         self._lab = lab
         self._flat = ConstituentClassifier.train(
-            [TaggedSpans(tree.words, _best(lab.sentence(tree).tags), _phrases(tree)) for tree in lab.trees]
+            [TaggedSpans(tree.words, _best(lab.sentence(tree).tags), phrase_spans(tree)) for tree in lab.trees]
         )
 
     def of(self, sentence: ChartSentence) -> Predictions:
         """Return the spans that each classifier takes for phrases."""
         found = self._lab.tree(sentence, lambda _, forest: self._lab.pcfg.scores(forest, sentence.words))
-        return {"generative": _phrases(found), "flat": self._flat.phrases(sentence.words, _best(sentence.tags))}
+        return {"generative": phrase_spans(found), "flat": self._flat.phrases(sentence.words, _best(sentence.tags))}
 
 
 def jackknifed(lab: Lab) -> list[Predictions]:
@@ -40,10 +34,6 @@ def jackknifed(lab: Lab) -> list[Predictions]:
         for number in range(half, len(lab.trees), 2):
             found[number] = predictor.of(other.sentence(lab.trees[number]))
     return found
-
-
-def _phrases(tree: Tree) -> frozenset[Span]:
-    return frozenset((start, end) for label, start, end in tree.spans() if label != ROOT)
 
 
 def _best(tags: Tags) -> list[str]:

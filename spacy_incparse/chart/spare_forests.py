@@ -9,7 +9,7 @@ from weakref import finalize
 import numpy as np
 
 from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.forests.forest import Forest, restored_forest
+from spacy_incparse.chart.forests.forest import restored_forest
 
 
 class SpareForests:
@@ -26,7 +26,7 @@ class SpareForests:
                 self._file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
                 finalize(self, self._file.close)
             place = self._file.seek(0, 2)
-            for array in (*_arrays(example.forest), example.gold):
+            for array in (*example.forest.arrays(), example.gold):
                 np.save(self._file, array)
             self._file.flush()
         except OSError:
@@ -42,8 +42,3 @@ class SpareForests:
         nodes, rules, children, gold = (np.load(self._file) for _ in range(4))
         sentence, number = self._sentences[place]
         return ChartExample(sentence, restored_forest(len(sentence.words), nodes, rules, children), gold, number)
-
-
-def _arrays(forest: Forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `restored_forest` needs beside the number of words."""
-    return forest.node_array(), forest.edge_array()[:, 0].copy(), forest.child_array()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_incparse.cli.options import is_within
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _job(
 def _check_output(files: list[Path], inputs: list[str], output: Path) -> None:
     if output.is_file():
         raise IncparseError(f"{output} is a file: the last argument is the folder to write")
-    inside = [path for path in inputs if Path(path).is_dir() and output.resolve().is_relative_to(Path(path).resolve())]
+    inside = [path for path in inputs if is_within(output, Path(path))]
     if inside:
         raise IncparseError(
             f"the output {output} is inside the input {inside[0]}, and would be read as input next time"

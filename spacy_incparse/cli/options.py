@@ -136,6 +136,11 @@ def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
             raise IncparseError(f"{output} is the input {file}, which would be lost: name another file for the output")
 
 
+def is_within(output: Path, folder: Path) -> bool:
+    """Return whether an output would be in an input folder, which may be read again as a whole."""
+    return folder.is_dir() and output.resolve().is_relative_to(folder.resolve())
+
+
 def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
     """Yield decoded lines without newlines, one by one, so that errors have line numbers and slow input is streamed."""
     for number, line in enumerate(_whole(lines, source), start=1):

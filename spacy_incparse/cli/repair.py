@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import check_output, keep_inputs
+from spacy_incparse.cli.options import check_output, is_within, keep_inputs
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
@@ -91,7 +91,7 @@ def find_all_rules(names: Sequence[str]) -> list[Rule]:
 
 def _check_outside(output: Path | None, treebank: Path) -> None:
     """Raise IncparseError if an output is within the treebank's folder, and would be part of it from then on."""
-    if output is not None and treebank.is_dir() and output.resolve().is_relative_to(treebank.resolve()):
+    if output is not None and is_within(output, treebank):
         raise IncparseError(f"{output} is inside the treebank {treebank}, and would be read as a part of it next time")
 
 

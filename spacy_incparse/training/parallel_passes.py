@@ -125,7 +125,7 @@ class ParallelPasses:
     """The passes of a learner and their evaluations, in several processes; `close` ends them."""
 
     def __init__(self, mixer: Mixer, folder: Path, task: TrainingTask, tags: Sequence[Tags], held_out: HeldOut):
-        self._mixer, self._held_out, self._n_process = mixer, held_out, task.n_process
+        self._mixer, self._held_out = mixer, held_out
         self._n_parts, self._n_trees = min(task.n_process, len(task.trees)), len(task.trees)
         interval, done = task.needs.gold_tag_interval, folder / "done"
         self._done = _counters(done, self._n_parts)
@@ -168,7 +168,7 @@ class ParallelPasses:
 
     def _parsed(self, n: int, *, analyses: bool) -> Iterator[Any]:
         """Yield what the processes return for pieces of the first held-out trees, in order."""
-        size = -(-n // (_PIECES * self._n_process))
+        size = -(-n // (_PIECES * self._n_parts))
         pieces = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         tasks = [ParsePiece(self._number, piece, self._written, analyses) for piece in pieces]
         found = {task.piece.start: result for task, result in self._pool.run(iter(tasks))}

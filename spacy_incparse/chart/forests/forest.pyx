@@ -111,9 +111,12 @@ cdef class Forest:
                     return e
         return -1
 
+    def arrays(self):
+        """Return what `restored_forest` needs beside the number of words: nodes, rules of the edges and children."""
+        return self.node_array(), self.edge_array()[:, 0].copy(), self.child_array()
+
     def __reduce__(self):
-        nodes, edges, children = self.node_array(), self.edge_array(), self.child_array()
-        return restored_forest, (self.n_words, nodes, edges[:, 0].copy(), children)
+        return restored_forest, (self.n_words, *self.arrays())
 
 
 def restored_forest(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[::1] rules,

@@ -35,13 +35,8 @@ class BooleanPruner:
     @classmethod
     def train(cls, trees: Sequence[Tree], fine: Grammar) -> BooleanPruner:
         """Return the pruner with the tags of trees' words."""
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for tree in trees:
-            for word, tag in zip(tree.words, tree.tags, strict=True):
-                counts[word][tag] += 1
-        of_rare = Counter(tag for found in counts.values() if found.total() == 1 for tag in found)
-        least = OPEN_SHARE * of_rare.total()
-        open_tags = sorted(tag for tag, count in of_rare.items() if count >= least)
+        counts = count_tags(trees)
+        open_tags = sorted(open_tag_shares(counts))
         words = {word: sorted({*found, *(open_tags if found.total() == 1 else ())}) for word, found in counts.items()}
         return cls(fine, words, open_tags)
 
@@ -75,3 +70,19 @@ class BooleanPruner:
         if not isinstance(content, dict) or set(content) != {"words", "open_tags"}:
             raise ModelError("the model is damaged: it has no tags of words")
         return cls(fine, content["words"], content["open_tags"])
+
+
+def count_tags(trees: Iterable[Tree]) -> dict[str, Counter[str]]:
+    """Return how often each word has each of its tags."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for tree in trees:
+        for word, tag in zip(tree.words, tree.tags, strict=True):
+            counts[word][tag] += 1
+    return counts
+
+
+def open_tag_shares(counts: Mapping[str, Counter[str]]) -> dict[str, float]:
+    """Return the tags that are open to new words, each with its share of the words seen once."""
+    of_rare = Counter(tag for found in counts.values() if found.total() == 1 for tag in found)
+    n_rare = of_rare.total()
+    return {tag: count / n_rare for tag, count in of_rare.items() if count >= OPEN_SHARE * n_rare}
