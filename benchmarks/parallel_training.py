@@ -18,7 +18,7 @@ import srsly
 from results import Table, publish
 
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.training.training_loop import PassReport, train_parser
+from spacy_incparse.training.training_loop import PassReport
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
@@ -77,19 +77,7 @@ def follow(
         seconds.append(time.perf_counter() - started)
         print(f"{n_process} processes, pass {report.number}: F {f[-1]:.2f} after {seconds[-1]:.0f} s", flush=True)
 
-    train_parser(
-        train,
-        dev,
-        kind=recipe.kind,
-        config=recipe.parser_config,
-        heads=recipe.heads,
-        n_folds=recipe.training["n_folds"],
-        tagger_settings=recipe.training["tagger"],
-        max_epochs=recipe.max_epochs,
-        seed=seed,
-        n_process=n_process,
-        on_pass=note,
-    )
+    recipe.train(train, dev, n_process=n_process, on_pass=note)
     return Curve(f, seconds)
 
 

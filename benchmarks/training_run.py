@@ -16,7 +16,7 @@ from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.training_loop import tags_of, train_parser
+from spacy_incparse.training.training_loop import tags_of
 from spacy_incparse.trees.tree import Tree
 
 
@@ -54,17 +54,10 @@ def train(
 
 def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, ConstituencyParser]:
     last: dict[str, Any] = {}
-    train_parser(
+    recipe.train(
         trees,
-        [],
-        kind=recipe.kind,
-        config=recipe.parser_config,
-        heads=recipe.heads,
-        n_folds=0 if gold_tags else recipe.training["n_folds"],
-        tagger_settings=recipe.training["tagger"],
-        max_epochs=recipe.max_epochs,
-        seed=recipe.training["seed"],
         on_pass=lambda report, tagger, parser: last.update(tagger=tagger, parser=parser),
+        **({"n_folds": 0} if gold_tags else {}),
     )
     return last["tagger"], last["parser"]
 

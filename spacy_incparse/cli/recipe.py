@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.preparation import TrainedModel
+    from spacy_incparse.trees.tree import Tree
 
 MAX_EPOCHS = 10
 _OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings of the parser
@@ -67,6 +68,22 @@ class Recipe:
         """The settings of the parser itself."""
         config: Settings | None = getattr(self.base.parser, "config", None) if self.base else None
         return config or parser_config(self.training | self.search)
+
+    def train(self, trees: Sequence[Tree], dev: Sequence[Tree] = (), **run: Any) -> None:
+        """Train with these settings; `run`: the other arguments of `train_parser`, which may replace them."""
+        from spacy_incparse.training.training_loop import train_parser
+
+        settings = {
+            "kind": self.kind,
+            "config": self.parser_config,
+            "heads": self.heads,
+            "n_folds": self.training["n_folds"],
+            "tagger_settings": self.training["tagger"],
+            "max_epochs": self.max_epochs,
+            "seed": self.training["seed"],
+            "base": self.base,
+        }
+        train_parser(trees, dev, **(settings | run))
 
     def pipeline(self, tagger: Tagger | None, parser: ConstituencyParser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.

@@ -10,7 +10,7 @@ import typer
 
 from spacy_incparse.cli.neural_train import NAME as NEURAL
 from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_option, refuse, train_from_files
-from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters
+from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
     from spacy_incparse.parsers.protocol import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
+    from spacy_incparse.training.extra_trees import ExtraTrees
     from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
 
@@ -59,6 +60,15 @@ Processes = Annotated[
         "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
     ),
 ]
+Extra = Annotated[
+    str | None,
+    typer.Option(
+        "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
+    ),
+]
+ExtraWeight = Annotated[
+    float, typer.Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees.")
+]
 ResumeOrStart = Annotated[
     bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
 ]
@@ -89,6 +99,8 @@ def train_command(
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     n_process: Processes = 1,
+    extra: Extra = None,
+    extra_weight: ExtraWeight = 1.0,
 ) -> None:
     """Train a spaCy pipeline on your treebank.
 
@@ -109,7 +121,7 @@ def train_command(
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        refuse(n_process=n_process > 1)
+        refuse(n_process=n_process > 1, extra=extra)
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
     description = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)
@@ -120,8 +132,21 @@ def train_command(
             return
     if not (resume or force):
         _check_folder(out_dir, recipe)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process)
+    more = None if extra is None else _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def _extra_trees(path: str, weight: float, recipe: Recipe, *, skip_bad: bool, no_tags: bool) -> ExtraTrees:
+    """Read more trees to learn from. Raises IncparseError if the parser cannot learn from a part of them."""
+    from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
+
+    check_weight(weight)
+    if weight != 1 and recipe.kind.trains_in_one_pass:
+        raise IncparseError(
+            f"--extra-weight {weight:g}: a {recipe.kind.name} parser is trained in one pass, on all trees"
+        )
+    return ExtraTrees(open_treebank(path, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags), weight)
 
 
 def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
@@ -131,7 +156,14 @@ def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
 
 
 def train_pipeline(
-    trees: list[Tree], dev: list[Tree], out_dir: Path, recipe: Recipe, *, resume: bool = False, n_process: int = 1
+    trees: list[Tree],
+    dev: list[Tree],
+    out_dir: Path,
+    recipe: Recipe,
+    *,
+    resume: bool = False,
+    n_process: int = 1,
+    extra: ExtraTrees | None = None,
 ) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
@@ -139,7 +171,6 @@ def train_pipeline(
     if all passes are finished and the pipeline of the best one is gone.
     """
     from spacy_incparse.cli.recipe import save_pipeline
-    from spacy_incparse.training.training_loop import train_parser
     from spacy_incparse.training.training_state import forget
 
     one_pass = recipe.kind.trains_in_one_pass
@@ -149,7 +180,8 @@ def train_pipeline(
         _say_what_is_parallel(recipe, n_process)
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
-    table = _PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
+    more = f" and {len(extra.trees):,} extra ones" if extra else ""
+    table = _PassTable(f"{len(trees):,} sentences{more} to train on, {len(dev):,} to choose the best pass")
 
     def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
         if report.is_best:
@@ -159,18 +191,11 @@ def train_pipeline(
 
     kept: list[int | None] = []  # what --resume can continue after, each time it changes
     try:
-        train_parser(
+        recipe.train(
             trees,
             dev,
-            kind=recipe.kind,
-            config=recipe.parser_config,
-            heads=recipe.heads,
-            n_folds=recipe.training["n_folds"],
-            tagger_settings=recipe.training["tagger"],
-            max_epochs=recipe.max_epochs,
-            seed=recipe.training["seed"],
-            base=recipe.base,
             n_process=n_process,
+            extra=extra,
             state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
             has_best=(out_dir / BEST).exists(),

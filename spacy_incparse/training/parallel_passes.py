@@ -17,6 +17,7 @@ import numpy as np
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer
+from spacy_incparse.training.extra_trees import PassSelection
 from spacy_incparse.training.passes import PassCounts, Progress, TagSchedule, learn_pass
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.temperature import MAX_SENTENCES, ScoredAnalyses, best_temperature, scored_analyses
@@ -38,7 +39,8 @@ class Material:
     """What each process gets when it starts.
 
     copier: makes its copy of the learner. tags: of the training trees. interval: see `uses_gold_tags`. done: the file
-    with the number of examples that each part has learned from.
+    with the number of examples that each part has learned from. selection: the sentences of
+    each pass; by default all.
     """
 
     copier: Callable[[], Mixer]
@@ -49,6 +51,7 @@ class Material:
     held_out: HeldOut
     n_parts: int
     done: Path
+    selection: PassSelection | None = None
 
 
 class PartWorker:
@@ -56,7 +59,9 @@ class PartWorker:
 
     def __init__(self, material: Material):
         self.material, self.mixer = material, material.copier()
-        self.schedule = TagSchedule(material.trees, material.tags, self.mixer.learner, material.interval)
+        self.schedule = TagSchedule(
+            material.trees, material.tags, self.mixer.learner, material.interval, material.selection
+        )
         self.done = _counters(material.done, material.n_parts)
         self._parser: tuple[int, ConstituencyParser] | None = None
 
@@ -126,10 +131,12 @@ class ParallelPasses:
 
     def __init__(self, mixer: Mixer, folder: Path, task: TrainingTask, tags: Sequence[Tags], held_out: HeldOut):
         self._mixer, self._held_out = mixer, held_out
-        self._n_parts, self._n_trees = min(task.n_process, len(task.trees)), len(task.trees)
+        self._n_parts, self._n_trees = min(task.n_process, len(task.selection)), len(task.selection)
         interval, done = task.needs.gold_tag_interval, folder / "done"
         self._done = _counters(done, self._n_parts)
-        material = Material(mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, done)
+        material = Material(
+            mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, done, task.selection
+        )
         self._pool: WorkerPool[Any, Any] = WorkerPool(partial(PartWorker, material), self._n_parts)
         self._number, self._written = 0, None  # of the pass whose parser is written
 

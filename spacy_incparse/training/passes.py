@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import Convergence, Learner
+from spacy_incparse.training.extra_trees import PassSelection
 from spacy_incparse.trees.tree import Tree
 
 Progress = Callable[[str, int, int], None]
@@ -74,13 +75,18 @@ class TagSchedule:
     Each is encoded when it is first needed, since a process that learns a part of each pass may not need all.
     """
 
-    def __init__(self, trees: Sequence[Tree], tags: Sequence[Tags], learner: Learner, interval: int):
+    def __init__(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        learner: Learner,
+        interval: int,
+        selection: PassSelection | None = None,
+    ):
         self._trees, self._tags, self._learner, self._interval = trees, tags, learner, interval
+        self._selection = selection or PassSelection(len(trees))
         self._tagged: list[object] = [None] * len(trees)
         self._gold: list[object] = [None] * len(trees)
-
-    def __len__(self) -> int:
-        return len(self._trees)
 
     def example(self, index: int, number: int) -> object:
         """Return a sentence of a pass, encoded for the learner."""
@@ -93,15 +99,15 @@ class TagSchedule:
 
     def examples(self, number: int) -> Sequence[object]:
         """Return the sentences of a pass."""
-        return _PassExamples(self, number)
+        return _PassExamples(self, number, self._selection.of_pass(number))
 
 
 class _PassExamples(Sequence[object]):
-    def __init__(self, schedule: TagSchedule, number: int):
-        self._schedule, self._number = schedule, number
+    def __init__(self, schedule: TagSchedule, number: int, selected: Sequence[int]):
+        self._schedule, self._number, self._selected = schedule, number, selected
 
     def __len__(self) -> int:
-        return len(self._schedule)
+        return len(self._selected)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._schedule.example(index, self._number)
+        return self._schedule.example(self._selected[index], self._number)

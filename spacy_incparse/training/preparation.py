@@ -21,6 +21,7 @@ from spacy_incparse.parsers.protocol import (
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.extra_trees import PassSelection
 from spacy_incparse.training.passes import Progress
 from spacy_incparse.training.taggers import for_folds, train_side_by_side
 from spacy_incparse.trees.heads import HeadRules
@@ -57,8 +58,9 @@ class Preparation(NamedTuple):
 class TrainingTask:
     """Normalized trees, and the settings of what to learn from them.
 
-    n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a trained model to continue from;
-    of the other settings, only `kind`, `seed` and `n_process` are used then.
+    trees: those of the treebank, then `n_extra` others: see `ExtraTrees`. n_folds: folds of jackknifing; below 2, the
+    parser is trained on gold tags. base: a trained model to continue from; of the settings of the parser and tagger,
+    none is used then.
     """
 
     kind: ParserKind
@@ -70,6 +72,8 @@ class TrainingTask:
     seed: int = 0
     base: TrainedModel | None = None
     n_process: int = 1
+    n_extra: int = 0
+    extra_weight: float = 1.0
 
     @cached_property
     def needs(self) -> TrainingNeeds:
@@ -83,6 +87,11 @@ class TrainingTask:
         """The word clusters that the configuration names, read once."""
         needs = self.needs
         return None if needs.clusters is None else read_clusters(needs.clusters, max_words=needs.cluster_words)
+
+    @property
+    def selection(self) -> PassSelection:
+        """The sentences of each pass."""
+        return PassSelection(len(self.trees) - self.n_extra, self.n_extra, self.extra_weight, self.seed)
 
     @property
     def is_mixed(self) -> bool:
@@ -114,9 +123,11 @@ class TrainingTask:
         """Return what training depends on except the trees; for clusters a checksum, since their file may change."""
         base = {} if self.base is None else {"base": self.base.checksum()}
         parts = {"n_process": self.n_process} if self.n_process > 1 and self.kind.learns_in_parts else {}
+        extra = {"n_extra": self.n_extra, "extra_weight": self.extra_weight} if self.n_extra else {}
         return (
             base
             | parts
+            | extra
             | {
                 "n_folds": self.n_folds,
                 "tagger_settings": dict(self.tagger_settings),

@@ -16,6 +16,7 @@ from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.extra_trees import ExtraTrees
 from spacy_incparse.training.parallel_passes import HeldOut, ParallelPasses
 from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
@@ -61,6 +62,7 @@ def train_parser(
     seed: int = 0,
     base: TrainedModel | None = None,
     n_process: int = 1,
+    extra: ExtraTrees | None = None,
     state_dir: Path | None = None,
     resume: bool = False,
     has_best: bool = True,
@@ -73,19 +75,31 @@ def train_parser(
     kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
     n_process: so many processes learn parts of each pass, if the kind can (`ParserKind.learns_in_parts`), and train the
     models of jackknifing. Each number gives other weights; the order in which processes finish has no effect.
+    extra: more trees, of which each pass sees a part.
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
     `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
     A resumed run continues after them, and gives the same models, to the bit, as if it had never stopped. If their best
     model is gone (`has_best`), the next one is the best so far. Raises IncparseError if the state belongs to other
-    trees (including `dev`), settings, word clusters or number of processes, or if there is no state to resume.
+    trees (including `dev` and `extra`), settings, word clusters or number of processes, or if there is no state.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
     kind = kind or kind_of_config(config)
-    task = TrainingTask(kind, train, config, heads, n_folds, tagger_settings or {}, seed, base, n_process)
+    task = TrainingTask(
+        kind,
+        [*train, *extra.trees] if extra else train,
+        config,
+        heads,
+        n_folds,
+        tagger_settings or {},
+        seed,
+        base,
+        n_process,
+        *((len(extra.trees), extra.weight) if extra else ()),
+    )
     if task.is_mixed:
         kind.check_parts(config)
-    state = TrainingState(state_dir, fingerprint([*train, *dev], task.contents())) if state_dir else None
+    state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None
     preparation = _prepared(task, state, resume, on_kept, progress)
     with ExitStack() as stack:
         mixer = _mixer(task, preparation, state_dir, stack)
@@ -184,7 +198,8 @@ class SinglePasses:
 
     def __init__(self, task: TrainingTask, preparation: Preparation, held_out: HeldOut):
         self._learner, self._held_out, self._seed = preparation.learner, held_out, task.seed
-        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, task.needs.gold_tag_interval)
+        interval = task.needs.gold_tag_interval
+        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
 
     def learn(self, number: int, progress: Progress | None) -> int:
         """Learn a pass and return the number of updates."""
