@@ -111,6 +111,7 @@ def train_command(
     Examples:
       spacy-incparse train train.mrg dev.mrg out
       spacy-incparse train "de/*.mrg" de-dev.mrg out-de --lang de --max-epochs 15
+      spacy-incparse train train.mrg dev.mrg out --extra "parsed/trees/*.mrg" --extra-weight 0.25
     """
     from spacy_incparse.cli.recipe import read_recipe
 
@@ -121,7 +122,9 @@ def train_command(
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        refuse(n_process=n_process > 1, extra=extra)
+        refuse(n_process=n_process > 1)
+        if extra is not None:
+            raise IncparseError("--extra cannot be used with --config neural: add the trees to those of TRAIN")
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
     description = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)

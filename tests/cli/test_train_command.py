@@ -352,3 +352,37 @@ def test_what_is_trained_in_several_processes_is_told(run, write, tmp_path, monk
     trees = write("small.mrg", SMALL)
     result = run("train", trees, trees, tmp_path / "out", "--config", "chart", "--n-process", 2)
     assert result.stderr.startswith("A chart parser learns in one process: --n-process is for the taggers")
+
+
+def test_extra_trees(run, write, train_file, dev_file, tmp_path):
+    extra = write("parsed.mrg", "# document 0 rain\n" + "(TOP (X (NEW gnus) (VBP run)))\n" * 8)
+    given = ["train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 1]
+    result = run(*given, "--extra", extra, "--extra-weight", 0.5)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("234 sentences and 8 extra ones to train on, 50 to choose the best pass\n")
+    assert "X" in spacy.load(tmp_path / "out" / "model-best").get_pipe("incparse").labels
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--extra-weight", 0], "extra_weight is 0.0: it must be a number from 0.001 to 100"),
+        (
+            ["--extra-weight", 0.5, "--config", "generative"],
+            "--extra-weight 0.5: a generative parser is trained in one",
+        ),
+        (["--config", "neural"], "--extra cannot be used with --config neural: add the trees to those of TRAIN"),
+    ],
+)
+def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, message):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--extra", dev_file, *options)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert not (tmp_path / "out" / "model-best").exists()
+
+
+def test_a_broken_file_of_extra_trees_is_named(run, write, train_file, dev_file, tmp_path):
+    broken = write("broken.mrg", "(TOP (X (NEW gnus)\n")
+    result = run("train", train_file, dev_file, tmp_path / "out", "--extra", broken)
+    assert result.exit_code == 1
+    assert "broken.mrg" in result.stderr
