@@ -154,6 +154,13 @@ def test_model_accuracy(run, model):
     assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
 
 
+def test_model_accuracy_on_repaired_trees_and_of_a_label(run, model):
+    rows = run("model_accuracy", "sample", "--model", model, "--rules", "english", "--label", "NP", "--label", "ODD")
+    assert rows["model-sample-repaired-model-best"]["sentences"] == "50"
+    assert 0 < float(rows["label-NP-sample-repaired-model-best"]["recall"]) <= 100
+    assert rows["label-ODD-sample-repaired-model-best"]["recall"] == "-"
+
+
 def test_speed(run):
     rows = run("speed", "sample", "--epochs", 1, "--limit", 20, "--rounds", 1, "--fast", "beam_size=2", "gamma=1e3")
     assert list(rows) == ["speed-sample-default", "speed-sample-narrow", "speed-sample-fast"]
