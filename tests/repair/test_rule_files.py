@@ -13,6 +13,7 @@ RULE = {"name": "a", "reason": "b", "pattern": "NP=x", "action": "excise x"}
 
 ENGLISH = {
     "wh-noun-phrase": ("(SBAR (NP (WP$ whose) (NN cat)) (S (VP (VBD slept))))", "WHNP (WP$"),
+    "wh-noun-phrase-later": ("(SBARQ (CC And) (NP (WP who)) (SQ (VP (VBD slept))))", "WHNP (WP who)"),
     "wh-noun-phrase-within": (
         "(SBAR (WHNP (NP (DT all)) (WHPP (IN of) (NP (WDT which)))) (S (VP (VBD slept))))",
         "WHNP (WDT",
