@@ -3,7 +3,15 @@
     python benchmarks/embedded_sources.py SHARED OUT
 
 SHARED has `treebanks/gum` (with `documents.tsv`: genre and first tree of each document), `treebanks/craft` and `text`.
-OUT gets `gum.mrg` and `craft.mrg`, repaired by rules, and `text.lines`, a sentence on each line. See docs/english.md.
+OUT gets trees repaired by rules and raw text. docs/english.md says what comes next.
+
+| file | what |
+|---|---|
+| `gum.mrg` | GUM, the genres that may be used, without what is held out |
+| `extra/craft.mrg` | CRAFT, without what is held out |
+| `teacher.mrg` | for the teacher: nine tenths of GUM, twice, and of a third of CRAFT |
+| `held-out.mrg` | a twentieth of GUM, an eightieth of CRAFT: for the number of passes and temperatures |
+| `text.lines` | a sentence on each line |
 """
 
 from __future__ import annotations
@@ -22,22 +30,41 @@ from spacy_incparse.trees.tree import Tree
 # By GUM's licence file: CC BY, CC BY-SA, or United Nations text. It names the others as non-commercial, or not at all.
 GENRES = frozenset({"academic", "bio", "court", "interview", "news", "speech", "voyage"})
 TEXTS = ("masc", "state_union", "inaugural")  # any use; public domain
+STRETCH = 20  # sentences
 MAX_CHARACTERS = 400  # of a line of text: what is longer is mostly a list or a table
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the files."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("shared", type=Path, help="folder with treebanks and text")
     arguments.add_argument("output", type=Path, help="folder for the files")
     given = arguments.parse_args()
-    banks = given.shared / "treebanks"
-    gum = allowed(read_treebank(banks / "gum" / "train.mrg"), documents(banks / "gum" / "documents.tsv"))
-    given.output.mkdir(parents=True, exist_ok=True)
-    write(given.output / "gum.mrg", repair_trees(gum, find_rules("english"))[0])
-    craft = read_treebank(banks / "craft" / "train.mrg")
-    write(given.output / "craft.mrg", repair_trees(craft, find_rules("craft"))[0])
-    write(given.output / "text.lines", lines(given.shared / "text" / f"{name}.txt.gz" for name in TEXTS))
+    banks, out = given.shared / "treebanks", given.output
+    parts = documents(banks / "gum" / "documents.tsv")
+    gum = repaired(allowed(read_treebank(banks / "gum" / "train.mrg"), parts), "english")
+    craft = repaired(read_treebank(banks / "craft" / "train.mrg"), "craft")
+    (out / "extra").mkdir(parents=True, exist_ok=True)
+    write(out / "gum.mrg", rest(gum, 20, 9))
+    write(out / "extra" / "craft.mrg", rest(craft, 20, 9))
+    write(out / "teacher.mrg", [*2 * rest(gum, 10, 9), *stretches(rest(craft, 10, 9), 3, 0)])
+    write(out / "held-out.mrg", [*stretches(gum, 20, 9), *stretches(stretches(craft, 20, 9), 4, 0)])
+    write(out / "text.lines", lines(given.shared / "text" / f"{name}.txt.gz" for name in TEXTS))
+
+
+def repaired(trees: Sequence[Tree], rules: str) -> Sequence[Tree]:
+    """Return the trees after repair."""
+    return repair_trees(trees, find_rules(rules))[0]
+
+
+def stretches(trees: Sequence[Tree], n: int, number: int) -> list[Tree]:
+    """Return every n-th stretch of 20 sentences, from the one with this number on."""
+    return [tree for k, tree in enumerate(trees) if k // STRETCH % n == number]
+
+
+def rest(trees: Sequence[Tree], n: int, number: int) -> list[Tree]:
+    """Return all trees but those of `stretches`."""
+    return [tree for k, tree in enumerate(trees) if k // STRETCH % n != number]
 
 
 def documents(path: Path) -> list[tuple[str, int, int]]:
@@ -56,7 +83,7 @@ def allowed(trees: Sequence[Tree], parts: Iterable[tuple[str, int, int]]) -> lis
 
 def lines(paths: Iterable[Path]) -> list[str]:
     """Return the lines of texts that are neither empty nor very long."""
-    found = [line.strip() for path in paths for line in gzip.open(path, "rt", encoding="utf8")]
+    found = [line.strip() for path in paths for line in gzip.decompress(path.read_bytes()).decode("utf8").splitlines()]
     return [line for line in found if 0 < len(line) <= MAX_CHARACTERS]
 
 

@@ -1,11 +1,11 @@
-"""Train the embedded English parsers.
+"""Train the embedded English parsers: docs/english.md says what comes before.
 
-    python benchmarks/train_embedded.py TRAIN
-    python benchmarks/train_embedded.py TRAIN --recipe accurate --clusters en --passes 6 --output .../data/en_accurate
+    python benchmarks/train_embedded.py SOURCES PARSED
+    python benchmarks/train_embedded.py SOURCES PARSED --recipe accurate --output .../data/en_accurate
 
-No dev file is used: the number of passes is chosen, and the temperature fitted, on a held-out tenth of the training
-trees; then the parser is trained on all trees. The dev figures in the model card come from `spacy-incparse evaluate`
-afterwards (see benchmarks/RESULTS.md).
+SOURCES is the folder of `embedded_sources.py`, PARSED the folder of `annotate`. Each pass goes over the trees of GUM
+and a part of those of CRAFT and of the parsed text. The held-out trees choose the pass and the temperature; no dev part
+is used. An interrupted training continues with the same command.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from typing import TYPE_CHECKING, Any
 from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.extra_trees import ExtraTrees
+from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.training.temperature import fit_temperature
-from spacy_incparse.training.training_loop import PassReport, tags_of, train_parser
+from spacy_incparse.training.training_loop import PassReport
+from spacy_incparse.training.training_state import is_begun
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -27,105 +30,95 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 SEED = 0
-MAX_EPOCHS = 10
 # The first recipe is three times as fast as the defaults.
 SEARCHES: dict[str, dict[str, float]] = {
     "rich": {"gamma": 1e5, "outcome_filter_min_share": 0.01},
     "accurate": {"gamma": 2.5e5, "outcome_filter_min_share": 0.01},
 }
-SILVER = "GUM's trees are another parser's output on gold tags."
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
-META: dict[str, Any] = {
-    "name": "incparse_gum",
-    "version": "0.1.0",
-    "spacy_version": ">=3.8,<4",
-    "description": "English constituency parser (tagger and trees), trained on the train part of the GUM corpus",
-    "author": "The spacy-incparse developers",
-    "license": "CC BY-NC-SA 4.0",
-    "sources": [
-        {
-            "name": "GUM, the Georgetown University Multilayer corpus (train part without reddit)",
-            "url": "https://gucorpling.org/gum/",
-            "author": "Amir Zeldes and contributors",
-            "license": "annotations CC BY 4.0; texts CC BY, CC BY-SA, and some CC BY-NC-SA",
-        }
-    ],
+LICENSE = "CC BY-SA 4.0"
+GUM = {
+    "name": "GUM, the Georgetown University Multilayer corpus (train part, seven genres that allow commercial use)",
+    "url": "https://gucorpling.org/gum/",
+    "author": "Amir Zeldes and contributors",
+    "license": "annotations CC BY 4.0; texts CC BY, CC BY-SA, United Nations",
 }
-
-CLUSTERS = {
-    "name": "spacy-lookups-data (word clusters)",
-    "url": "https://github.com/explosion/spacy-lookups-data",
-    "author": "Explosion",
-    "license": "MIT",
+CRAFT = {
+    "name": "CRAFT, the Colorado Richly Annotated Full-Text corpus (treebank, train part)",
+    "url": "https://github.com/UCDenver-ccp/CRAFT",
+    "author": "K. Bretonnel Cohen, Karin Verspoor and others",
+    "license": "CC BY 3.0",
+}
+PARSED = {
+    "name": "Parsed text: MASC (written part), State of the Union addresses, inaugural addresses",
+    "url": "https://anc.org/data/masc/",
+    "author": "The American National Corpus Consortium; presidents of the United States",
+    "license": "free for any use; public domain",
+}
+ENCODER = {
+    "name": "all-MiniLM-L6-v2 (encoder of the neural parser that parsed the text; not contained in this pipeline)",
+    "url": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+    "author": "sentence-transformers",
+    "license": "Apache 2.0",
+}
+META: dict[str, Any] = {
+    "name": "incparse",
+    "version": "0.2.0",
+    "spacy_version": ">=3.8,<4",
+    "description": "English constituency parser (tagger and trees), trained on GUM, CRAFT and parsed text",
+    "author": "The spacy-incparse developers",
+    "license": LICENSE,
+    "sources": [GUM, CRAFT, PARSED, ENCODER],
 }
 
 
 def main() -> None:
-    """Choose the number of passes, train on everything, write the pipeline."""
+    """Train, fit the temperature of the faster search, and write the pipeline."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("treebank", type=Path, help="the training trees of GUM")
-    arguments.add_argument("--recipe", choices=tuple(SEARCHES), default="rich")
-    arguments.add_argument("--clusters", help="word clusters, see docs/training.md")
-    arguments.add_argument("--output", type=Path, default=OUTPUT)
-    arguments.add_argument("--passes", type=int, help="do not choose: train this many passes")
+    arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
     arguments.add_argument(
-        "--temperature", type=float, help="with --passes: use this temperature instead of fitting one"
+        "parsed", type=Path, nargs="?", help="folder of annotate; without it, only trees of treebanks"
     )
+    arguments.add_argument("--recipe", choices=tuple(SEARCHES), default="rich")
+    arguments.add_argument("--extra-weight", type=float, default=0.33, help="part of the extra trees in a pass")
+    arguments.add_argument("--passes", type=int, default=10, help="the most passes; default: 10")
+    arguments.add_argument("--seed", type=int, default=SEED)
+    arguments.add_argument("--n-process", type=int, default=2)
+    arguments.add_argument("--output", type=Path, default=OUTPUT)
     given = arguments.parse_args()
-    trees = read_treebank(given.treebank)
-    recipe = read_recipe(given.recipe, clusters=given.clusters, seed=SEED)
-    search = SEARCHES[given.recipe]
-    n_passes, temperature = given.passes, given.temperature
-    if n_passes is None or temperature is None:
-        n_passes, temperature = choose(trees, recipe, search, n_passes)
-    tagger, parser = train(trees, recipe, n_passes)
-    parser = parser.with_search(**search)
-    parser.temperature = temperature
-    notes = f"{n_passes} passes over {len(trees)} trees, seed {SEED}"
-    write(tagger, parser, given.output, given.recipe, recipe.training, notes)
+    gum, held_out = (read_treebank(given.sources / name) for name in ("gum.mrg", "held-out.mrg"))
+    extra = ExtraTrees(extra_trees(given.sources / "extra", given.parsed), given.extra_weight)
+    recipe = read_recipe(given.recipe, max_epochs=given.passes, seed=given.seed)
+    state = given.output.with_name(f"{given.output.name}-state")
+    number, tagger, parser = train(gum, held_out, extra, recipe, given.n_process, state)
+    parser = parser.with_search(**SEARCHES[given.recipe])
+    parser.temperature = fit_temperature(parser, held_out, tags_of(tagger, parser.tag_request, held_out))
+    notes = f"{number} passes over {len(gum)} trees of GUM and {given.extra_weight:g} of {len(extra.trees)} others each"
+    write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}, {given.n_process} processes.")
 
 
-def choose(
-    trees: list[Tree], recipe: Recipe, search: dict[str, float], n_passes: int | None = None
-) -> tuple[int, float | None]:
-    """Return the best pass on the held-out tenth, or the given one, and its temperature."""
-    rest, held_out = split(trees)
-    best: list[tuple[int, Tagger, PerceptronParser]] = []
-
-    def note(report: PassReport, tagger: Tagger, parser: PerceptronParser) -> None:
-        if report.is_best or n_passes:
-            best[:] = [(report.number, tagger, parser)]
-        f = report.scores["const_f"] if report.scores else 0.0
-        print(f"held-out tenth, pass {report.number}: F {100 * f:.2f}", flush=True)
-
-    train_parser(
-        rest, held_out, config=recipe.parser_config, heads=recipe.heads, max_epochs=n_passes or MAX_EPOCHS, seed=SEED,
-        on_pass=note,
-    )  # fmt: skip
-    best_pass, tagger, parser = best[0]
-    tags = tags_of(tagger, parser.tag_request, held_out)
-    temperature = fit_temperature(parser.with_search(**search), held_out, tags)
-    print(f"temperature {temperature}", flush=True)
-    return best_pass, temperature
+def extra_trees(folder: Path, parsed: Path | None) -> list[Tree]:
+    """Return the trees of other treebanks and those of parsed text."""
+    paths = [*sorted(folder.glob("*.mrg")), *(sorted((parsed / "trees").glob("*.mrg")) if parsed else ())]
+    return [tree for path in paths for tree in read_treebank(path)]
 
 
-def split(trees: list[Tree]) -> tuple[list[Tree], list[Tree]]:
-    """Hold out every tenth stretch of 20 sentences; return the rest and the held-out tenth."""
-    rest = [tree for k, tree in enumerate(trees) if k // 20 % 10 != 9]
-    return rest, [tree for k, tree in enumerate(trees) if k // 20 % 10 == 9]
-
-
-def train(trees: list[Tree], recipe: Recipe, n_passes: int) -> tuple[Tagger, PerceptronParser]:
-    """Train on all trees for a fixed number of passes."""
-    last: list[tuple[Tagger, PerceptronParser]] = []
+def train(
+    trees: list[Tree], held_out: list[Tree], extra: ExtraTrees, recipe: Recipe, n_process: int, state: Path
+) -> tuple[int, Tagger, PerceptronParser]:
+    """Return the number of the best pass, and its tagger and parser."""
+    best: list[Any] = []
 
     def note(report: PassReport, tagger: Tagger, parser: PerceptronParser) -> None:
-        last[:] = [(tagger, parser)]
-        print(f"all trees, pass {report.number}: {report.n_updates} updates, {report.seconds:.0f} s", flush=True)
+        if report.is_best or not best:
+            best[:] = [report.number, tagger, parser]
+        scores = report.scores or {}
+        figures = " ".join(f"{name} {100 * scores[f'const_{name}']:.2f}" for name in "prf")
+        print(f"pass {report.number}: {report.n_updates} updates, {figures}, {report.seconds:.0f} s", flush=True)
 
-    config = recipe.parser_config
-    train_parser(trees, [], config=config, heads=recipe.heads, max_epochs=n_passes, seed=SEED, on_pass=note)
-    return last[0]
+    given = {"extra": extra, "n_process": n_process, "on_pass": note, "state_dir": state, "resume": is_begun(state)}
+    recipe.train(trees, held_out, has_best=False, **given)
+    return best[0], best[1], best[2]
 
 
 def heads() -> HeadRules:
@@ -133,19 +126,15 @@ def heads() -> HeadRules:
     return HeadRules.from_name("en")
 
 
-def write(
-    tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: str, training: dict[str, Any], notes: str
-) -> None:
+def write(tagger: Tagger, parser: PerceptronParser, folder: Path, recipe: Recipe, notes: str) -> None:
     """Save a pipeline with sentencizer and parser; the parser's own tagger sets the tags."""
     import spacy
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("incparse", config={"set_tags": True, "training": training})
+    component = nlp.add_pipe("incparse", config={"set_tags": True, "training": recipe.training})
     component.model.set_weights(tagger, parser)
-    name = META["name"] if recipe == "rich" else f"{META['name']}_{recipe}"
-    sources = [*META["sources"], CLUSTERS] if tagger.clusters else META["sources"]
-    nlp.meta.update(META | {"name": name, "sources": sources, "notes": f"{notes}. {SILVER}"})
+    nlp.meta.update(META | {"name": f"{META['name']}{folder.name.removeprefix('en')}", "notes": notes})
     save_with_card(nlp, folder)
 
 
