@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -31,6 +32,8 @@ from spacy_incparse.trees.tree import Tree
 GENRES = frozenset({"academic", "bio", "court", "interview", "news", "speech", "voyage"})
 TEXTS = ("masc", "state_union", "inaugural")  # any use; public domain
 STRETCH = 20  # sentences
+CONTRACTION = re.compile(r"(\w) ’ (s|t|re|ve|ll|d|m)\b")  # in MASC, some have spaces: isn ’ t
+UNWANTED = re.compile(r"�|http|www|@|_{3}|\*{2}")
 MAX_CHARACTERS = 400  # of a line of text: what is longer is mostly a list or a table
 
 
@@ -82,9 +85,10 @@ def allowed(trees: Sequence[Tree], parts: Iterable[tuple[str, int, int]]) -> lis
 
 
 def lines(paths: Iterable[Path]) -> list[str]:
-    """Return the lines of texts that are neither empty nor very long."""
-    found = [line.strip() for path in paths for line in gzip.decompress(path.read_bytes()).decode("utf8").splitlines()]
-    return [line for line in found if 0 < len(line) <= MAX_CHARACTERS]
+    """Return the lines of texts without those that are empty, very long, damaged, or have addresses."""
+    texts = [gzip.decompress(path.read_bytes()).decode("utf8") for path in paths]
+    found = [CONTRACTION.sub(r"\1’\2", line.strip()) for text in texts for line in text.splitlines()]
+    return [line for line in found if 0 < len(line) <= MAX_CHARACTERS and not UNWANTED.search(line)]
 
 
 def write(path: Path, items: Sequence[object]) -> None:
