@@ -11,6 +11,8 @@ is used. An interrupted training continues with the same command.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,7 @@ SEARCHES: dict[str, dict[str, float]] = {
     "rich": {"gamma": 1e5, "outcome_filter_min_share": 0.01},
     "accurate": {"gamma": 2.5e5, "outcome_filter_min_share": 0.01},
 }
+LEAST_SHARE = 0.001  # of a tag's words are under a phrase, or that is unusual
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
 LICENSE = "CC BY-SA 4.0"
 GUM = {
@@ -87,7 +90,9 @@ def main() -> None:
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     given = arguments.parse_args()
     gum, held_out = (read_treebank(given.sources / name) for name in ("gum.mrg", "held-out.mrg"))
-    extra = ExtraTrees(extra_trees(given.sources / "extra", given.parsed), given.extra_weight)
+    others = read_folder(given.sources / "extra")
+    parsed = usual([*gum, *others], read_folder(given.parsed / "trees")) if given.parsed else []
+    extra = ExtraTrees([*others, *parsed], given.extra_weight)
     recipe = read_recipe(given.recipe, max_epochs=given.passes, seed=given.seed)
     state = given.output.with_name(f"{given.output.name}-state")
     number, tagger, parser = train(gum, held_out, extra, recipe, given.n_process, state)
@@ -97,10 +102,34 @@ def main() -> None:
     write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}, {given.n_process} processes.")
 
 
-def extra_trees(folder: Path, parsed: Path | None) -> list[Tree]:
-    """Return the trees of other treebanks and those of parsed text."""
-    paths = [*sorted(folder.glob("*.mrg")), *(sorted((parsed / "trees").glob("*.mrg")) if parsed else ())]
-    return [tree for path in paths for tree in read_treebank(path)]
+def read_folder(folder: Path) -> list[Tree]:
+    """Return the trees of the files in a folder."""
+    return [tree for path in sorted(folder.glob("*.mrg")) for tree in read_treebank(path)]
+
+
+def usual(gold: Sequence[Tree], parsed: Sequence[Tree]) -> list[Tree]:
+    """Return the parsed trees without those in which a tag has a parent that it has hardly ever in the gold trees.
+
+    Span scores that are summed over a tree do not see that a phrase around a preposition or a verb is missing.
+    """
+    counts = Counter(pair for tree in gold for pair in tags_with_parents(tree))
+    n_tags = Counter(tag for tree in gold for tag in tree.tags)
+
+    def is_usual(tree: Tree) -> bool:
+        return all(counts[pair] >= LEAST_SHARE * n_tags[pair[0]] for pair in tags_with_parents(tree))
+
+    found = [tree for tree in parsed if is_usual(tree)]
+    print(f"{len(found):,} of {len(parsed):,} parsed trees have no unusual parent of a tag", flush=True)
+    return found
+
+
+def tags_with_parents(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield each tag with the label of the phrase above it."""
+    for child in tree.children:
+        if child.children:
+            yield from tags_with_parents(child)
+        else:
+            yield child.label, tree.label
 
 
 def train(
