@@ -116,7 +116,7 @@ def usual(gold: Sequence[Tree], parsed: Sequence[Tree]) -> list[Tree]:
     n_tags = Counter(tag for tree in gold for tag in tree.tags)
 
     def is_usual(tree: Tree) -> bool:
-        return all(counts[pair] >= LEAST_SHARE * n_tags[pair[0]] for pair in tags_with_parents(tree))
+        return all(counts[pair] >= LEAST_SHARE * max(n_tags[pair[0]], 1) for pair in tags_with_parents(tree))
 
     found = [tree for tree in parsed if is_usual(tree)]
     print(f"{len(found):,} of {len(parsed):,} parsed trees have no unusual parent of a tag", flush=True)

@@ -54,7 +54,7 @@ def test_embedded_pipelines_are_small_and_state_their_licence(name, most):
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= most
     meta = json.loads((folder / "meta.json").read_text(encoding="utf8"))
     assert meta["license"] in (folder / "README.md").read_text(encoding="utf8")
-    assert re.sub(r"[ -]", "", meta["license"]).startswith("CCBYNCSA4.0")
+    assert re.sub(r"[ -]", "", meta["license"]).startswith("CCBYSA4.0")
     assert "GUM" in json.dumps(meta)
 
 
