@@ -51,6 +51,12 @@ def repair_command(
     sure: Annotated[
         float, typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure the parser must be of a label.")
     ] = SURE,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels", metavar="'X Y ...'", help="The labels that --parser may change into one another. Default: all."
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="FILE.tsv", help="One line for each change. Default: OUTPUT.changes.tsv"),
@@ -88,7 +94,9 @@ def repair_command(
         keep_inputs(path, treebank)
         _check_outside(path, Path(treebank))
     found = find_all_rules(rules or ())
-    relabeller = None if parser is None else open_relabeller(parser, sure)
+    if labels is not None and parser is None:
+        raise IncparseError("--labels is for --parser: rules name their labels themselves")
+    relabeller = None if parser is None else open_relabeller(parser, sure, None if labels is None else labels.split())
     repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
 
 
@@ -127,10 +135,13 @@ def repair(
         typer.echo(f"left as they are: {what}", err=True)
 
 
-def open_relabeller(model: str, sure: float = SURE) -> Relabeller:
+def open_relabeller(model: str, sure: float = SURE, labels: Sequence[str] | None = None) -> Relabeller:
     """Return the parser of a pipeline, given its name or path, as one that relabels phrases.
 
-    Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases.
+    labels: those that it may change into one another; None: all that it knows.
+
+    Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
+    not know a label.
     """
     from spacy_incparse.parsers.base import BaseParser
 
@@ -146,7 +157,13 @@ def open_relabeller(model: str, sure: float = SURE) -> Relabeller:
             f"--parser {model}: the model has no temperature to turn its scores into probabilities: fit one with the "
             f"component's calibrate()"
         )
-    return Relabeller(partial(_posteriors, nlp, component), frozenset(parser.labels) - {ROOT}, sure)
+    known = frozenset(parser.labels) - {ROOT}
+    for label in labels or ():
+        if label not in known:
+            raise IncparseError(
+                f"--labels: {model} does not know the label {label!r} (it has {', '.join(sorted(known))})"
+            )
+    return Relabeller(partial(_posteriors, nlp, component), known if labels is None else frozenset(labels), sure)
 
 
 def find_all_rules(names: Sequence[str]) -> list[Rule]:

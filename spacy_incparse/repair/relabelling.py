@@ -1,7 +1,8 @@
 """Relabelling by a parser: the phrases of a tree keep their places, and get other labels where the parser is sure.
 
 The parser reads the words and tags of a tree, and each phrase of the tree is required, whatever its label. Among the
-trees that have all of them, the probability of a label over some words is exact (`Posterior`).
+trees that have all of them, the probability of a label over some words is exact (`Posterior`). If no tree of the
+parser's own would have the phrase, this says little: so it must be likely without the requirements, too.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ Analyse = Callable[[Sequence[Sentence]], Iterator[Posterior | None]]
 class Relabeller:
     """A parser that relabels phrases.
 
-    labels: those that it knows; phrases with other labels are left as they are. sure: a label is only changed if the
-    probability of the new one is at least this, and those of all others over the same words sum to no more than the
-    rest. At least 0.5.
+    labels: those that may be changed, and into which. sure: a label is only changed if the probability of the new one
+    is at least this, and those of all others over the same words sum to no more than the rest. At least 0.5. The same
+    probability without the requirements must be at least `likely`.
     """
 
     analyse: Analyse
     labels: frozenset[str]
     sure: float = 0.95
+    likely: float = 0.5
 
 
 class Relabelled(NamedTuple):
@@ -55,6 +57,7 @@ class Relabelled(NamedTuple):
 
 class _Proposal(NamedTuple):
     node: int
+    span: Span
     label: str
     probability: float
 
@@ -67,18 +70,28 @@ def relabel_trees(trees: Sequence[Tree], relabeller: Relabeller, rules: Sequence
     with the same rules and parser, changes nothing.
     """
     relabelled, changes = list(trees), list[Change]()
-    places = [phrases_by_span(tree) for tree in trees]
-    numbers = [number for number, found in enumerate(places) if found]
-    n_left = 0
-    found = relabeller.analyse([_sentence(trees[number], places[number]) for number in numbers])
-    for number, posterior in zip(numbers, found, strict=True):
-        if posterior is None:
-            n_left += 1
-            continue
-        proposals = _proposals(trees[number], places[number], posterior, relabeller)
-        relabelled[number], made = _relabel(trees[number], proposals, rules, number)
+    proposals, n_left = _all_proposals(trees, relabeller)
+    for number, found in proposals.items():
+        relabelled[number], made = _relabel(trees[number], found, rules, number)
         changes += made
     return Relabelled(relabelled, changes, n_left)
+
+
+def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[int, list[_Proposal]], int]:
+    """Return the changes of each tree that the parser is sure of, and how many trees it could not analyse."""
+    places = {number: found for number, tree in enumerate(trees) if (found := phrases_by_span(tree))}
+    sentences = {number: _sentence(trees[number], found) for number, found in places.items()}
+    found, n_left = dict[int, list[_Proposal]](), 0
+    for number, posterior in zip(places, relabeller.analyse(list(sentences.values())), strict=True):
+        n_left += posterior is None
+        proposals = _proposals(trees[number], places[number], posterior, relabeller) if posterior else []
+        if proposals:
+            found[number] = proposals
+    free = relabeller.analyse([(sentences[number][0], ()) for number in found])
+    for number, posterior in zip(list(found), free, strict=True):
+        phrases = posterior.phrases if posterior else {}
+        found[number] = [one for one in found[number] if phrases.get((one.label, *one.span), 0.0) >= relabeller.likely]
+    return found, n_left
 
 
 def phrases_by_span(tree: Tree) -> dict[Span, list[int]]:
@@ -113,8 +126,10 @@ def _proposals(
             continue
         label = min(labels, key=lambda name: (-labels[name], name))
         others = sum(labels.values()) - labels[label]
-        if label != current and labels[label] >= relabeller.sure and others <= 1 - relabeller.sure:
-            found.append(_Proposal(nodes[0], label, labels[label]))
+        if label == current or label not in relabeller.labels:
+            continue
+        if labels[label] >= relabeller.sure and others <= 1 - relabeller.sure:
+            found.append(_Proposal(nodes[0], span, label, labels[label]))
     return found
 
 

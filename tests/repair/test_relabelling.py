@@ -1,5 +1,7 @@
 """A parser's labels replace those of a tree where it is sure, and the rules have the last word."""
 
+from dataclasses import replace
+
 import pytest
 
 from spacy_incparse import Tree
@@ -13,14 +15,18 @@ TREE = Tree.from_string(
 )  # words: it rained there on
 
 
-def relabeller(phrases, sure=0.9, seen=None):
-    """Return a relabeller that finds these probabilities in each sentence, and adds what it was asked to `seen`."""
+def relabeller(phrases, sure=0.9, seen=None, free=None):
+    """Return a relabeller that finds these probabilities in each sentence, and adds what it was asked to `seen`.
+
+    free: those without constraints, if they are others.
+    """
 
     def analyse(sentences):
         for sentence in sentences:
             if seen is not None:
                 seen.append(sentence)
-            yield None if phrases is None else Posterior(1.0, 0.0, phrases)
+            found = phrases if sentence[1] or free is None else free
+            yield None if phrases is None else Posterior(1.0, 0.0, found)
 
     return Relabeller(analyse, LABELS, sure)
 
@@ -64,6 +70,19 @@ def test_other_labels_stay(phrases):
     trees, changes, n_left = relabel_trees([TREE], relabeller(phrases))
     assert (trees, changes) == ([TREE], [])
     assert n_left == (phrases is None)
+
+
+def test_phrases_must_be_likely_without_requirements():
+    """The parser may have no choice but to give a phrase that it does not believe in some label."""
+    sure = {("ADVP", 2, 3): 1.0}
+    for free, n_changes in [({("ADVP", 2, 3): 0.49}, 0), ({}, 0), ({("ADVP", 2, 3): 0.5}, 1)]:
+        assert len(relabel_trees([TREE], relabeller(sure, free=free)).changes) == n_changes
+
+
+def test_only_some_labels():
+    for labels, n_changes in [({"NP", "ADVP"}, 1), ({"NP"}, 0), ({"ADVP"}, 0)]:
+        some = replace(relabeller({("ADVP", 2, 3): 1.0}), labels=frozenset(labels))
+        assert len(relabel_trees([TREE], some).changes) == n_changes
 
 
 def test_rules_have_the_last_word():
