@@ -51,11 +51,9 @@ def repair_command(
     sure: Annotated[
         float, typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure the parser must be of a label.")
     ] = SURE,
-    labels: Annotated[
+    pairs: Annotated[
         str | None,
-        typer.Option(
-            "--labels", metavar="'X Y ...'", help="The labels that --parser may change into one another. Default: all."
-        ),
+        typer.Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
     ] = None,
     report: Annotated[
         Path | None,
@@ -94,9 +92,10 @@ def repair_command(
         keep_inputs(path, treebank)
         _check_outside(path, Path(treebank))
     found = find_all_rules(rules or ())
-    if labels is not None and parser is None:
-        raise IncparseError("--labels is for --parser: rules name their labels themselves")
-    relabeller = None if parser is None else open_relabeller(parser, sure, None if labels is None else labels.split())
+    if pairs is not None and parser is None:
+        raise IncparseError("--pairs is for --parser: rules name their labels themselves")
+    allowed = None if pairs is None else read_pairs(pairs)
+    relabeller = None if parser is None else open_relabeller(parser, sure, allowed)
     repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
 
 
@@ -135,10 +134,18 @@ def repair(
         typer.echo(f"left as they are: {what}", err=True)
 
 
-def open_relabeller(model: str, sure: float = SURE, labels: Sequence[str] | None = None) -> Relabeller:
+def read_pairs(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of labels in a text such as "NP>WHNP ADVP>PRN". Raises IncparseError for anything else."""
+    found = [tuple(pair.split(">")) for pair in text.split()]
+    if not found or not all(len(pair) == 2 and all(pair) for pair in found):
+        raise IncparseError(f"--pairs {text!r}: pass pairs of labels separated by blanks, such as 'NP>WHNP ADVP>PRN'")
+    return [(old, new) for old, new in found]
+
+
+def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, str]] | None = None) -> Relabeller:
     """Return the parser of a pipeline, given its name or path, as one that relabels phrases.
 
-    labels: those that it may change into one another; None: all that it knows.
+    pairs: the changes that it may make, as (old label, new label); None: all.
 
     Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
     not know a label.
@@ -158,12 +165,13 @@ def open_relabeller(model: str, sure: float = SURE, labels: Sequence[str] | None
             f"component's calibrate()"
         )
     known = frozenset(parser.labels) - {ROOT}
-    for label in labels or ():
+    for label in (label for pair in pairs or () for label in pair):
         if label not in known:
             raise IncparseError(
-                f"--labels: {model} does not know the label {label!r} (it has {', '.join(sorted(known))})"
+                f"--pairs: {model} does not know the label {label!r} (it has {', '.join(sorted(known))})"
             )
-    return Relabeller(partial(_posteriors, nlp, component), known if labels is None else frozenset(labels), sure)
+    allowed = None if pairs is None else frozenset(pairs)
+    return Relabeller(partial(_posteriors, nlp, component), known, allowed, sure)
 
 
 def find_all_rules(names: Sequence[str]) -> list[Rule]:

@@ -36,15 +36,21 @@ Analyse = Callable[[Sequence[Sentence]], Iterator[Posterior | None]]
 class Relabeller:
     """A parser that relabels phrases.
 
-    labels: those that may be changed, and into which. sure: a label is only changed if the probability of the new one
-    is at least this, and those of all others over the same words sum to no more than the rest. At least 0.5. The same
-    probability without the requirements must be at least `likely`.
+    labels: those that it knows; all others stay. pairs: the changes that it may make, as (old label, new label); None:
+    all. sure: a label is only changed if the probability of the new one is at least this, and those of all others over
+    the same words sum to no more than the rest. At least 0.5. The same probability without the requirements must be at
+    least `likely`.
     """
 
     analyse: Analyse
     labels: frozenset[str]
+    pairs: frozenset[tuple[str, str]] | None = None
     sure: float = 0.95
     likely: float = 0.5
+
+    def may_change(self, old: str, new: str) -> bool:
+        """Return whether a label may become another one."""
+        return old != new and old in self.labels and (self.pairs is None or (old, new) in self.pairs)
 
 
 class Relabelled(NamedTuple):
@@ -79,8 +85,8 @@ def relabel_trees(trees: Sequence[Tree], relabeller: Relabeller, rules: Sequence
 
 def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[int, list[_Proposal]], int]:
     """Return the changes of each tree that the parser is sure of, and how many trees it could not analyse."""
-    places = {number: found for number, tree in enumerate(trees) if (found := phrases_by_span(tree))}
-    sentences = {number: _sentence(trees[number], found) for number, found in places.items()}
+    places = {number: spans for number, tree in enumerate(trees) if (spans := phrases_by_span(tree))}
+    sentences = {number: _sentence(trees[number], spans) for number, spans in places.items()}
     found, n_left = dict[int, list[_Proposal]](), 0
     for number, posterior in zip(places, relabeller.analyse(list(sentences.values())), strict=True):
         n_left += posterior is None
@@ -122,13 +128,12 @@ def _proposals(
     found = []
     for span, nodes in places.items():
         current, labels = bare_label(tree.own_arrays.labels[nodes[0]]), by_span[span]
-        if len(nodes) > 1 or current not in relabeller.labels or not labels:
+        if len(nodes) > 1 or not labels:
             continue
         label = min(labels, key=lambda name: (-labels[name], name))
         others = sum(labels.values()) - labels[label]
-        if label == current or label not in relabeller.labels:
-            continue
-        if labels[label] >= relabeller.sure and others <= 1 - relabeller.sure:
+        is_sure = labels[label] >= relabeller.sure and others <= 1 - relabeller.sure
+        if is_sure and relabeller.may_change(current, label):
             found.append(_Proposal(nodes[0], span, label, labels[label]))
     return found
 

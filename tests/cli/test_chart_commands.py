@@ -120,7 +120,7 @@ def test_phrases_are_relabelled(run, chart_model, write, tmp_path):
     assert dry.read_bytes() == report.read_bytes()
     assert run("repair", once, twice, *options).stdout.splitlines()[-1].split()[:2] == ["total", "0"]
     assert twice.read_bytes() == once.read_bytes()
-    some = run("repair", wrong, *options, "--labels", "NP VP", "--dry-run", "--report", dry)
+    some = run("repair", wrong, *options, "--pairs", "NP>VP VP>NP", "--dry-run", "--report", dry)
     assert some.stdout.splitlines()[-2].split()[:2] == ["parser", "0"]
-    result = run("repair", wrong, *options, "--labels", "NP QQ", "--dry-run", "--report", dry)
+    result = run("repair", wrong, *options, "--pairs", "NP>QQ", "--dry-run", "--report", dry)
     assert (result.exit_code, "does not know the label 'QQ'" in result.stderr) == (1, True)

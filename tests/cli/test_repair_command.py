@@ -57,7 +57,8 @@ def test_mistakes(run, write, tmp_path):
         ([path, path, "--rules", "english"], "is the input"),
         ([path.parent, output, "--rules", "english"], "is inside the treebank"),
         ([path, output, "--rules", "nothing"], "no such file of rules"),
-        ([path, output, "--rules", "english", "--labels", "NP"], "--labels is for --parser"),
+        ([path, output, "--rules", "english", "--pairs", "NP>PP"], "--pairs is for --parser"),
+        ([path, output, "--parser", "none", "--pairs", "NP"], "pass pairs of labels separated by blanks"),
     ]:
         result = run("repair", *arguments)
         assert (result.exit_code, result.stdout) == (1, "")

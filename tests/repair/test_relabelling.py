@@ -28,7 +28,7 @@ def relabeller(phrases, sure=0.9, seen=None, free=None):
             found = phrases if sentence[1] or free is None else free
             yield None if phrases is None else Posterior(1.0, 0.0, found)
 
-    return Relabeller(analyse, LABELS, sure)
+    return Relabeller(analyse, LABELS, sure=sure)
 
 
 def test_phrases_without_traces():
@@ -79,9 +79,9 @@ def test_phrases_must_be_likely_without_requirements():
         assert len(relabel_trees([TREE], relabeller(sure, free=free)).changes) == n_changes
 
 
-def test_only_some_labels():
-    for labels, n_changes in [({"NP", "ADVP"}, 1), ({"NP"}, 0), ({"ADVP"}, 0)]:
-        some = replace(relabeller({("ADVP", 2, 3): 1.0}), labels=frozenset(labels))
+def test_only_some_changes():
+    for pairs, n_changes in [({("NP", "ADVP")}, 1), ({("ADVP", "NP"), ("NP", "PP")}, 0)]:
+        some = replace(relabeller({("ADVP", 2, 3): 1.0}), pairs=frozenset(pairs))
         assert len(relabel_trees([TREE], some).changes) == n_changes
 
 
