@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--shard-chars", type=int, default=1_000_000)
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--only-ray", action="store_true", help="kills: only the processes of Ray")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, help="file to write the rows to")
     arguments = parser.parse_args(argv)
@@ -108,7 +109,8 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
     whole = hash_of(folder / "whole")
     moments = random.Random(arguments.seed)
     kinds = [("worker", ["--n-process", "2"]), ("driver", ["--n-process", "2"])]
-    kinds += [(f"ray-{kind}", [*more, "--ray", "local"]) for kind, more in kinds] if arguments.ray else []
+    with_ray = [(f"ray-{kind}", [*more, "--ray", "local"]) for kind, more in kinds]
+    kinds = ([] if arguments.only_ray else kinds) + (with_ray if arguments.ray or arguments.only_ray else [])
     for kind, more in kinds:
         n_kills, n_runs, is_same = 0, 0, True
         while n_kills < arguments.kills:

@@ -1,22 +1,36 @@
-"""`repair`: mend what is inconsistent in a treebank, by rules."""
+"""`repair`: mend what is inconsistent in a treebank, by rules and by a parser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import check_output, is_within, keep_inputs
+from spacy_incparse.cli.options import check_output, given, is_within, keep_inputs, open_pipeline
+from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
+from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repairing import repair_trees
 from spacy_incparse.repair.rule_files import Rule, find_rules
 from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.treebanks.treebank_files import treebank_files
+from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_incparse.parsers.constraints import Constraint
+    from spacy_incparse.parsers.posterior import Posterior
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
+
+SURE = 0.95
 
 
 def repair_command(
@@ -28,6 +42,19 @@ def repair_command(
         list[str] | None,
         typer.Option("--rules", metavar="NAME|FILE.json", help="Rules: english, craft or a file. May be repeated."),
     ] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            "--parser", metavar="MODEL", help="Then relabel phrases by a pipeline's parser, where it is sure."
+        ),
+    ] = None,
+    sure: Annotated[
+        float, typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure the parser must be of a label.")
+    ] = SURE,
+    pairs: Annotated[
+        str | None,
+        typer.Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="FILE.tsv", help="One line for each change. Default: OUTPUT.changes.tsv"),
@@ -35,20 +62,24 @@ def repair_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only write the report, and not the trees.")] = False,
     ptb: Annotated[bool, typer.Option("--ptb", help="Write words in the spelling of the Penn Treebank.")] = False,
 ) -> None:
-    """Repair a treebank by rules.
+    """Repair a treebank by rules, and by a parser.
 
     A rule has a pattern, which finds what is wrong, and an action, which mends it: docs/repair.md. Rules apply in their
     order until none finds anything, so a second run changes nothing. Each change is a line of the report, with the
     subtree before and after it. Traces, function tags and wrappers stay.
+
+    With --parser, a pipeline then parses each sentence with the tree's own tags, so that all of its phrases must be
+    there. A phrase gets another label if the parser gives it a probability of at least --sure.
 
     \b
     Examples:
       spacy-incparse repair train.mrg repaired.mrg --rules english
       spacy-incparse repair craft/ craft.mrg --rules craft --rules english --report changes.tsv
       spacy-incparse repair train.mrg --rules mine.json --dry-run --report changes.tsv
+      spacy-incparse repair train.mrg repaired.mrg --rules english --parser out/model-best --sure 0.99
     """
-    if not rules:
-        raise IncparseError("name the rules: --rules english, or a file of your own (docs/repair.md)")
+    if not rules and parser is None:
+        raise IncparseError("name the rules: --rules english, or a file of your own (docs/repair.md); or a --parser")
     if dry_run and report is None:
         raise IncparseError("--dry-run only writes the report: name a file for it with --report")
     if not dry_run and output is None:
@@ -60,24 +91,87 @@ def repair_command(
         check_output(path)
         keep_inputs(path, treebank)
         _check_outside(path, Path(treebank))
-    repair(treebank, None if dry_run else output, find_all_rules(rules), report, ptb=ptb)
+    found = find_all_rules(rules or ())
+    if pairs is not None and parser is None:
+        raise IncparseError("--pairs is for --parser: rules name their labels themselves")
+    allowed = None if pairs is None else read_pairs(pairs)
+    relabeller = None if parser is None else open_relabeller(parser, sure, allowed)
+    repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
 
 
-def repair(treebank: str, output: Path | None, rules: Sequence[Rule], report: Path, *, ptb: bool = False) -> None:
+def repair(
+    treebank: str,
+    output: Path | None,
+    rules: Sequence[Rule],
+    report: Path,
+    relabeller: Relabeller | None = None,
+    *,
+    ptb: bool = False,
+) -> None:
     """Write the report, then the repaired trees unless `output` is None, and show the counts of each rule."""
     files: list[FileChanges] = []
     repaired: list[Tree] = []
+    n_left = 0
     for path in treebank_files(treebank):
         trees = list(read_trees(path))
         mended, changes = repair_trees(trees, rules, str(path))
+        if relabeller is not None:
+            relabelled = relabel_trees(mended, relabeller, rules)
+            mended, changes = relabelled.trees, changes + relabelled.changes
+            n_left += relabelled.n_left
         repaired += mended
         n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
         files.append(FileChanges(path, len(trees), n_phrases, changes))
     _write(report, report_lines(files))
     if output is not None:
         _write(output, (tree.to_string(ptb=ptb) for tree in repaired))
-    for line in summary_lines(files, rules):
+    names = [rule.name for rule in rules] + ([] if relabeller is None else [PARSER])
+    for line in summary_lines(files, names):
         typer.echo(line)
+    if n_left:
+        n_trees = sum(file.n_trees for file in files)
+        what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
+        typer.echo(f"left as they are: {what}", err=True)
+
+
+def read_pairs(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of labels in a text such as "NP>WHNP ADVP>PRN". Raises IncparseError for anything else."""
+    found = [tuple(pair.split(">")) for pair in text.split()]
+    if not found or not all(len(pair) == 2 and all(pair) for pair in found):
+        raise IncparseError(f"--pairs {text!r}: pass pairs of labels separated by blanks, such as 'NP>WHNP ADVP>PRN'")
+    return [(old, new) for old, new in found]
+
+
+def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, str]] | None = None) -> Relabeller:
+    """Return the parser of a pipeline, given its name or path, as one that relabels phrases.
+
+    pairs: the changes that it may make, as (old label, new label); None: all.
+
+    Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
+    not know a label.
+    """
+    from spacy_incparse.parsers.base import BaseParser
+
+    nlp, component = open_pipeline(model)
+    parser = component.decoder.parser
+    if type(parser).posterior is BaseParser.posterior:
+        raise IncparseError(
+            f"--parser {model}: a {parser.kind} parser does not compute the probabilities of phrases; train one with "
+            f"--config chart or neural"
+        )
+    if component.decoder.temperature is None:
+        raise IncparseError(
+            f"--parser {model}: the model has no temperature to turn its scores into probabilities: fit one with the "
+            f"component's calibrate()"
+        )
+    known = frozenset(parser.labels) - {ROOT}
+    for label in (label for pair in pairs or () for label in pair):
+        if label not in known:
+            raise IncparseError(
+                f"--pairs: {model} does not know the label {label!r} (it has {', '.join(sorted(known))})"
+            )
+    allowed = None if pairs is None else frozenset(pairs)
+    return Relabeller(partial(_posteriors, nlp, component), known, allowed, sure)
 
 
 def find_all_rules(names: Sequence[str]) -> list[Rule]:
@@ -93,6 +187,41 @@ def _check_outside(output: Path | None, treebank: Path) -> None:
     """Raise IncparseError if an output is within the treebank's folder, and would be part of it from then on."""
     if output is not None and is_within(output, treebank):
         raise IncparseError(f"{output} is inside the treebank {treebank}, and would be read as a part of it next time")
+
+
+def _posteriors(nlp: Language, component: TreePipe, sentences: Sequence[Sentence]) -> Iterator[Posterior | None]:
+    """Yield the probabilities of the phrases of sentences, as the repair package asks for them."""
+    from spacy_incparse.documents.live_parsers import components_of
+
+    parsing = [one.name for one in components_of(nlp)]  # the trees are not needed, nor a reranker's choice
+    has = {"token.is_sent_start", "doc.sents", "token.tag"}
+    docs = (_doc(nlp, tree) for tree, _ in sentences)
+    with (
+        given(nlp, component, has, "doc"),
+        nlp.select_pipes(disable=parsing),
+        progress_bar(total=len(sentences), unit=" trees") as progress,
+    ):
+        for (tree, constraints), doc in zip(sentences, nlp.pipe(docs), strict=True):
+            yield _posterior(component, doc, tree, constraints)
+            progress.update()
+
+
+def _doc(nlp: Language, tree: Tree) -> Doc:
+    from spacy.tokens import Doc
+
+    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
+    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts, tags=list(tree.tags))
+
+
+def _posterior(component: TreePipe, doc: Doc, tree: Tree, constraints: Sequence[Constraint]) -> Posterior | None:
+    sentences = component.sentences_of(doc)
+    if [sentence.words for sentence in sentences] != [list(tree.words)]:  # a word is whitespace
+        return None
+    parser, tags = component.decoder.parser, component.tags_for(sentences[0])
+    best = parser.parse(tree.words, tags, constraints)
+    if best.unmet or best.source in ("flat", "relaxed"):
+        return None
+    return parser.posterior(tree.words, tags, constraints)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spacy_incparse.repair.repairing import Change
-from spacy_incparse.repair.rule_files import Rule
 
-COLUMNS = ("file", "tree", "rule", "start", "end", "before", "after")
+COLUMNS = ("file", "tree", "rule", "start", "end", "before", "after", "probability")
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,12 @@ def report_lines(files: Sequence[FileChanges]) -> Iterator[str]:
     for file in files:
         for change in file.changes:
             place = (file.path, change.tree + 1, change.rule, change.start, change.end)
-            yield "\t".join([*map(str, place), change.before, change.after])
+            probability = "" if change.probability is None else f"{change.probability:.4f}"
+            yield "\t".join([*map(str, place), change.before, change.after, probability])
 
 
-def summary_lines(files: Sequence[FileChanges], rules: Sequence[Rule]) -> Iterator[str]:
-    """Yield a table with the number of changes and of changed trees by rule, and the totals.
+def summary_lines(files: Sequence[FileChanges], rules: Sequence[str]) -> Iterator[str]:
+    """Yield a table with the number of changes and of changed trees by rule, given the rules' names, and the totals.
 
     The share is that of changes among the phrases that the files had.
     """
@@ -41,10 +41,10 @@ def summary_lines(files: Sequence[FileChanges], rules: Sequence[Rule]) -> Iterat
     pairs = {(number, change.tree, change.rule) for number, file in enumerate(files) for change in file.changes}
     trees: Counter[str] = Counter(rule for _, _, rule in pairs)
     n_phrases = sum(file.n_phrases for file in files)
-    width = max(len("rule"), *(len(rule.name) for rule in rules))
+    width = max(len("rule"), *map(len, rules))
     yield f"{'rule':<{width}}  {'changes':>9}  {'trees':>9}  share of phrases"
     for rule in rules:
-        yield _row(f"{rule.name:<{width}}", changes[rule.name], trees[rule.name], n_phrases)
+        yield _row(f"{rule:<{width}}", changes[rule], trees[rule], n_phrases)
     n_changed = len({(number, tree) for number, tree, _ in pairs})
     yield _row(f"{'total':<{width}}", changes.total(), n_changed, n_phrases)
 

@@ -20,7 +20,7 @@ class Change:
     """What a rule changed: the smallest subtree with all of the change, before and after it, and its words.
 
     `tree` is the number of the tree, from 0; `node` is the index in pre-order of the subtree's root, and `start` and
-    `end` its words in the whole tree.
+    `end` its words in the whole tree. `probability` is that of a parser's label; None for rules.
     """
 
     tree: int
@@ -30,6 +30,7 @@ class Change:
     end: int
     before: str
     after: str
+    probability: float | None = None
 
 
 def repair_trees(
@@ -64,6 +65,17 @@ def repair_tree(tree: Tree, rules: Sequence[Rule], number: int = 0) -> tuple[Tre
     return tree, changes
 
 
+def is_repaired(tree: Tree, rules: Sequence[Rule]) -> bool:
+    """Return whether no rule would change anything in a tree."""
+    return next(_possible_changes(tree, rules, 0), None) is None
+
+
+def recorded(tree: Tree, changed: Tree, edit: Edit, rule: str, number: int, probability: float | None = None) -> Change:
+    """Return the record of an edit, given the tree before and after it."""
+    before, after = tree._at(tree.index + edit.node), changed._at(edit.node)
+    return Change(number, rule, edit.node, after.start, after.end, str(before), str(after), probability)
+
+
 def _touched(trees: Sequence[Tree], rules: Sequence[Rule]) -> list[int]:
     """Return the numbers of the trees in which some pattern matches: all others stay as they are."""
     forest = Forest(trees)
@@ -76,7 +88,7 @@ def _possible_changes(tree: Tree, rules: Sequence[Rule], number: int) -> Iterato
             edit = _edit(tree, rule, match)
             if edit is not None:
                 changed = Tree(edit.arrays)
-                yield changed, _change(tree, changed, rule, edit, number)
+                yield changed, recorded(tree, changed, edit, rule.name, number)
 
 
 def _edit(tree: Tree, rule: Rule, match: Match) -> Edit | None:
@@ -85,8 +97,3 @@ def _edit(tree: Tree, rule: Rule, match: Match) -> Edit | None:
         return rule.action.edit(tree.own_arrays, places)
     except EditError as error:
         raise IncparseError(f"the rule {rule.name!r} cannot be applied to {match.node}: {error}") from None
-
-
-def _change(tree: Tree, changed: Tree, rule: Rule, edit: Edit, number: int) -> Change:
-    before, after = tree._at(tree.index + edit.node), changed._at(edit.node)
-    return Change(number, rule.name, edit.node, after.start, after.end, str(before), str(after))

@@ -102,3 +102,25 @@ def test_wrong_settings_are_told(run, write, settings, message):
     result = run("train", ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg", path.parent / "out", "--config", path)
     assert result.exit_code != 0
     assert message in " ".join(result.stderr.split())
+
+
+def test_phrases_are_relabelled(run, chart_model, write, tmp_path):
+    lines = (ASSETS / "sample-train.mrg").read_text().splitlines(keepends=True)[:60]
+    wrong = write("wrong.mrg", "".join(lines).replace("(PP ", "(ADVP ").replace("(ADJP ", "(PP "))
+    once, twice, report = tmp_path / "once.mrg", tmp_path / "twice.mrg", tmp_path / "once.mrg.changes.tsv"
+    options = "--rules", "english", "--parser", chart_model, "--sure", 0.8
+    result = run("repair", wrong, once, *options)
+    assert result.exit_code == 0, result.output
+    rows = [row for row in table(report.read_text()) if row["rule"] == "parser"]
+    assert {(row["before"].split()[0], row["after"].split()[0]) for row in rows} >= {("(ADVP", "(PP")}
+    assert all(0.8 <= float(row["probability"]) <= 1 for row in rows)
+    assert result.stdout.splitlines()[-2].split()[:2] == ["parser", str(len(rows))]
+    dry = tmp_path / "dry.tsv"
+    run("repair", wrong, *options, "--dry-run", "--report", dry)
+    assert dry.read_bytes() == report.read_bytes()
+    assert run("repair", once, twice, *options).stdout.splitlines()[-1].split()[:2] == ["total", "0"]
+    assert twice.read_bytes() == once.read_bytes()
+    some = run("repair", wrong, *options, "--pairs", "NP>VP VP>NP", "--dry-run", "--report", dry)
+    assert some.stdout.splitlines()[-2].split()[:2] == ["parser", "0"]
+    result = run("repair", wrong, *options, "--pairs", "NP>QQ", "--dry-run", "--report", dry)
+    assert (result.exit_code, "does not know the label 'QQ'" in result.stderr) == (1, True)

@@ -12,8 +12,8 @@ def test_trees_and_report(run, write, tmp_path):
     assert result.exit_code == 0
     assert output.read_text().splitlines() == [AFTER, "((NP (-LRB- -LRB-) (NN rain)))"]
     header, line = (tmp_path / "new" / "repaired.mrg.changes.tsv").read_text().splitlines()
-    assert header.split("\t") == ["file", "tree", "rule", "start", "end", "before", "after"]
-    assert line.split("\t")[1:] == ["1", "wh-noun-phrase", "1", "2", "(NP-SBJ-1 (WP who))", "(WHNP-SBJ-1 (WP who))"]
+    assert header.split("\t") == ["file", "tree", "rule", "start", "end", "before", "after", "probability"]
+    assert line.split("\t")[1:] == ["1", "wh-noun-phrase", "1", "2", "(NP-SBJ-1 (WP who))", "(WHNP-SBJ-1 (WP who))", ""]
     shown = [line.split() for line in result.stdout.splitlines()]
     assert shown[1] == ["wh-noun-phrase", "1", "1", "10.000%"]
     assert shown[-1] == ["total", "1", "1", "10.000%"]
@@ -38,6 +38,13 @@ def test_rules_of_your_own(run, write, tmp_path):
     assert output.read_text().splitlines()[1] == "((NP (-LRB- -LRB-) (NX (NN rain))))"
 
 
+def test_only_some_parsers_have_probabilities(run, model, write, tmp_path):
+    result = run("repair", write("trees.mrg", TREES), tmp_path / "out.mrg", "--parser", model)
+    assert result.exit_code == 1
+    assert "a perceptron parser does not compute the probabilities of phrases" in result.stderr
+    assert not (tmp_path / "out.mrg").exists()
+
+
 def test_mistakes(run, write, tmp_path):
     path = write("trees.mrg", TREES)
     output = tmp_path / "out.mrg"
@@ -50,6 +57,8 @@ def test_mistakes(run, write, tmp_path):
         ([path, path, "--rules", "english"], "is the input"),
         ([path.parent, output, "--rules", "english"], "is inside the treebank"),
         ([path, output, "--rules", "nothing"], "no such file of rules"),
+        ([path, output, "--rules", "english", "--pairs", "NP>PP"], "--pairs is for --parser"),
+        ([path, output, "--parser", "none", "--pairs", "NP"], "pass pairs of labels separated by blanks"),
     ]:
         result = run("repair", *arguments)
         assert (result.exit_code, result.stdout) == (1, "")

@@ -1,0 +1,158 @@
+"""Relabelling by a parser: the phrases of a tree keep their places, and get other labels where the parser is sure.
+
+The parser reads the words and tags of a tree, and each phrase of the tree is required, whatever its label. Among the
+trees that have all of them, the probability of a label over some words is exact (`Posterior`). If no tree of the
+parser's own would have the phrase, this says little: so it must be likely without the requirements, too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.posterior import Posterior
+from spacy_incparse.repair.repairing import Change, is_repaired, recorded
+from spacy_incparse.repair.rule_files import Rule
+from spacy_incparse.repair.surgery import relabel
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
+from spacy_incparse.trees.tree import Tree
+
+PARSER = "parser"
+"""What the report names in place of a rule."""
+
+Span = tuple[int, int]
+Sentence = tuple[Tree, Sequence[Constraint]]  # the words and tags of a normalized tree, and what is required
+
+Analyse = Callable[[Sequence[Sentence]], Iterator[Posterior | None]]
+"""Yields the probabilities of each sentence's phrases; None if no tree meets all constraints, or none was found."""
+
+
+@dataclass(frozen=True)
+class Relabeller:
+    """A parser that relabels phrases.
+
+    labels: those that it knows; all others stay. pairs: the changes that it may make, as (old label, new label); None:
+    all. sure: a label is only changed if the probability of the new one is at least this, and those of all others over
+    the same words sum to no more than the rest. At least 0.5. The same probability without the requirements must be at
+    least `likely`.
+    """
+
+    analyse: Analyse
+    labels: frozenset[str]
+    pairs: frozenset[tuple[str, str]] | None = None
+    sure: float = 0.95
+    likely: float = 0.5
+
+    def may_change(self, old: str, new: str) -> bool:
+        """Return whether a label may become another one."""
+        return old != new and old in self.labels and (self.pairs is None or (old, new) in self.pairs)
+
+
+class Relabelled(NamedTuple):
+    """Trees after all changes, the changes, and the number of trees that the parser could not analyse."""
+
+    trees: list[Tree]
+    changes: list[Change]
+    n_left: int
+
+
+class _Proposal(NamedTuple):
+    node: int
+    span: Span
+    label: str
+    probability: float
+
+
+def relabel_trees(trees: Sequence[Tree], relabeller: Relabeller, rules: Sequence[Rule] = ()) -> Relabelled:
+    """Return trees that were repaired by rules with the labels that a parser is sure of.
+
+    Only phrases that are alone over their words are relabelled, because the labels of a unary chain depend on one
+    another. The rules have the last word: a change after which one of them would apply is not made. So a second run,
+    with the same rules and parser, changes nothing.
+    """
+    relabelled, changes = list(trees), list[Change]()
+    proposals, n_left = _all_proposals(trees, relabeller)
+    for number, found in proposals.items():
+        relabelled[number], made = _relabel(trees[number], found, rules, number)
+        changes += made
+    return Relabelled(relabelled, changes, n_left)
+
+
+def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[int, list[_Proposal]], int]:
+    """Return the changes of each tree that the parser is sure of, and how many trees it could not analyse."""
+    places = {number: spans for number, tree in enumerate(trees) if (spans := phrases_by_span(tree))}
+    sentences = {number: _sentence(trees[number], spans) for number, spans in places.items()}
+    found, n_left = dict[int, list[_Proposal]](), 0
+    for number, posterior in zip(places, relabeller.analyse(list(sentences.values())), strict=True):
+        n_left += posterior is None
+        proposals = _proposals(trees[number], places[number], posterior, relabeller) if posterior else []
+        if proposals:
+            found[number] = proposals
+    free = relabeller.analyse([(sentences[number][0], ()) for number in found])
+    for number, posterior in zip(list(found), free, strict=True):
+        phrases = posterior.phrases if posterior else {}
+        found[number] = [one for one in found[number] if phrases.get((one.label, *one.span), 0.0) >= relabeller.likely]
+    return found, n_left
+
+
+def phrases_by_span(tree: Tree) -> dict[Span, list[int]]:
+    """Return the indices of the phrases over each span of words, the highest first; without traces and wrappers."""
+    arrays = tree.own_arrays
+    before = list(accumulate((arrays.labels[leaf] != TRACE_TAG for leaf in arrays.leaves), initial=0))
+    found: dict[Span, list[int]] = defaultdict(list)
+    for node, size in enumerate(arrays.sizes):
+        start, end = before[arrays.starts[node]], before[arrays.ends[node]]
+        if size > 1 and start < end and arrays.labels[node] not in WRAPPERS:
+            found[start, end].append(node)
+    return dict(found)
+
+
+def _sentence(tree: Tree, places: dict[Span, list[int]]) -> Sentence:
+    normalized = normalize(tree)
+    assert normalized is not None  # a tree with phrases over words has words
+    return normalized, [Constraint(*span) for span in places]
+
+
+def _proposals(
+    tree: Tree, places: dict[Span, list[int]], posterior: Posterior, relabeller: Relabeller
+) -> list[_Proposal]:
+    by_span: dict[Span, dict[str, float]] = defaultdict(dict)
+    for (label, start, end), probability in posterior.phrases.items():
+        if label != ROOT:
+            by_span[start, end][label] = probability
+    found = []
+    for span, nodes in places.items():
+        current, labels = bare_label(tree.own_arrays.labels[nodes[0]]), by_span[span]
+        if len(nodes) > 1 or not labels:
+            continue
+        label = min(labels, key=lambda name: (-labels[name], name))
+        others = sum(labels.values()) - labels[label]
+        is_sure = labels[label] >= relabeller.sure and others <= 1 - relabeller.sure
+        if is_sure and relabeller.may_change(current, label):
+            found.append(_Proposal(nodes[0], span, label, labels[label]))
+    return found
+
+
+def _relabel(
+    tree: Tree, proposals: Sequence[_Proposal], rules: Sequence[Rule], number: int
+) -> tuple[Tree, list[Change]]:
+    """Make the changes that leave nothing to do for the rules: one may only be possible after another."""
+    changes: list[Change] = []
+    waiting, n_waiting = list(proposals), len(proposals) + 1
+    while len(waiting) < n_waiting:
+        n_waiting, still = len(waiting), []
+        for proposal in waiting:
+            edit = relabel(tree.own_arrays, proposal.node, proposal.label)
+            changed = Tree(edit.arrays)
+            if is_repaired(changed, rules):
+                changes.append(recorded(tree, changed, edit, PARSER, number, proposal.probability))
+                tree = changed
+            else:
+                still.append(proposal)
+        waiting = still
+    return tree, changes
