@@ -82,6 +82,11 @@ class ChartParser(BaseParser):
         """Whether its tree is the most probable one, and not the one with the best expected F."""
         return self.config.decoding == "viterbi"
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """True: it sums over all trees of a sentence, unless that is parsed piece by piece."""
+        return True
+
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `decoding` asks for, under constraints.
 
