@@ -32,8 +32,8 @@ from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.arrays import TreeArrays
 
 LEARNED_GATE = 3e-3  # the probability, according to the gate, below which trees are not learned from a span
-# The same when charts are pruned, and this times the threshold if that is less. It is lower, because the gate is too sure
-# of sentences that it has not seen: 3e-3 costs more oracle F than the thresholds.
+# The same when charts are pruned, and this times the threshold if that is less. It is lower, because the gate is too
+# sure of sentences that it has not seen: 3e-3 costs more oracle F than the thresholds.
 LEAST_GATE, GATE_RATIO = 3e-4, 10
 SCALE = 256  # weights are stored as multiples of 1 / SCALE
 
