@@ -4,7 +4,9 @@ The number of passes is fixed in advance and the parser of the last pass is scor
 Each parser is trained as by `spacy-incparse train`, and scored with its own tagger's tags
 (`acc-BANK-predicted-CONFIG`) and with gold tags (`acc-BANK-gold-CONFIG`). With `--train-on gold`, training uses only
 gold tags, and there is one row (`acc-BANK-gold-CONFIG-gold-trained`). With `--clusters`, the row names end in
-`-clusters`. A generative parser has no tagger: it predicts its own tags, and all seeds give the same parser. Scores are
+`-clusters`. With `--train-words 40` it uses sentences of up to 40 words, and with `--test-words 40` these are scored;
+`all,40` scores all and these (rows that end in `-trained-40`, `-tested-40`). A generative parser has no tagger: it
+predicts its own tags, and all seeds give the same parser. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
 Each seed is trained in its own process; the row reports its peak memory (at the end of training) and training time
 (including the tagger). With `--trees FOLDER`, the trees are saved in FOLDER/ROW.SEED.mrg, so that `gains.py` can
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean
@@ -27,6 +30,7 @@ from training_run import parse_and_score, tags_for, train
 
 from spacy_incparse.cli.recipe import read_recipe, save_pipeline
 from spacy_incparse.training.training_state import fingerprint
+from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
     "Accuracy",
@@ -51,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, Any]]:
-    """Train with one seed, and return the scores by the kind of tags used in parsing."""
+    """Train with one seed, and return the scores by the kind of tags used in parsing, and by the tested sentences."""
     gold_only = arguments.train_on == "gold"
-    trees = common.read_part(arguments, arguments.bank, "train")
+    trees = _up_to(arguments.train_words, common.read_part(arguments, arguments.bank, "train"))
     trained = train(
         trees,
         arguments.config,
@@ -64,21 +68,34 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
     )
     if arguments.save and seed == arguments.seeds[0]:
         save_pipeline(trained.recipe.pipeline(trained.tagger, trained.parser, {}), arguments.save)
-    dev = common.read_part(arguments, arguments.bank, "dev")
+    every = common.read_part(arguments, arguments.bank, "dev")
     costs = {"seconds": trained.seconds, "peak": trained.peak_bytes, "passes": trained.n_passes}
     scores = {}
-    for kind in ("gold",) if gold_only else ("predicted", "gold"):
+    for kind, most in product(("gold",) if gold_only else ("predicted", "gold"), arguments.test_words):
+        name = f"{kind}-tested-{most}" if most else kind
+        dev = _up_to(most, every)
         tags = tags_for(trained, dev, gold_tags=kind == "gold")
-        path = arguments.trees and arguments.trees / f"{_row_name(arguments, kind)}.{seed}.mrg"
+        path = arguments.trees and arguments.trees / f"{_row_name(arguments, name)}.{seed}.mrg"
         found = parse_and_score(trained.parser, dev, tags, path)
-        scores[kind] = {key: found[key] for key in SCORES} | costs
-        print(f"seed {seed}: {kind} tags, F {percent(scores[kind]['const_f'])}", flush=True)
+        scores[name] = {key: found[key] for key in SCORES} | costs
+        print(f"seed {seed}: {name} tags, F {percent(scores[name]['const_f'])}", flush=True)
     return scores
 
 
+def _up_to(most: int, trees: list[Tree]) -> list[Tree]:
+    """Return the trees of sentences of up to so many words; 0: all."""
+    return [tree for tree in trees if not most or len(tree.words) <= most]
+
+
 def _row_name(arguments: argparse.Namespace, kind: str) -> str:
-    suffix = "-gold-trained" * (arguments.train_on == "gold") + "-clusters" * bool(arguments.clusters)
-    return f"acc-{arguments.bank}-{kind}-{Path(arguments.config).stem}{suffix}"
+    tags, _, tested = kind.partition("-")
+    suffixes = (
+        "-gold-trained" * (arguments.train_on == "gold"),
+        "-clusters" * bool(arguments.clusters),
+        f"-trained-{arguments.train_words}" * bool(arguments.train_words),
+        f"-{tested}" * bool(tested),
+    )
+    return f"acc-{arguments.bank}-{tags}-{Path(arguments.config).stem}{''.join(suffixes)}"
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -87,6 +104,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--config", "--features", default="rich", help="paper, rich, or a file with settings")
     parser.add_argument("--train-on", choices=("tagged", "gold"), default="tagged", help="tags in training")
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
+    parser.add_argument("--train-words", type=int, default=0, metavar="N", help="most words of sentences to train on")
+    parser.add_argument(
+        "--test-words", type=lambda text: [0 if most == "all" else int(most) for most in text.split(",")], default=[0],
+        metavar="all,N", help="most words of sentences to score, a row for each; default: all",
+    )  # fmt: skip
     parser.add_argument("--clusters", metavar="LANG|FILE", help="word clusters; default: the config's")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="where to save the pipeline of the first seed")
     parser.add_argument("--trees", type=Path, metavar="FOLDER", help="where to save the trees of all seeds")
@@ -112,6 +134,7 @@ def _checksum(arguments: argparse.Namespace) -> str:
     trees = [tree for part in ("train", "dev") for tree in common.read_part(arguments, arguments.bank, part)]
     recipe = read_recipe(arguments.config, max_epochs=arguments.epochs, clusters=arguments.clusters)
     settings = {**recipe.training, **recipe.search, "max_epochs": recipe.max_epochs, "train_on": arguments.train_on}
+    settings |= {"train_words": arguments.train_words, "test_words": arguments.test_words}
     return fingerprint(trees, settings)
 
 

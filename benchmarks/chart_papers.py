@@ -143,11 +143,7 @@ class Study:
         ]
 
     def _measure(self, run: Run) -> Figures:
-        train, dev = (_short(trees, run.max_words) for trees in (self._train, self._dev))
-        n = self._arguments.folds
-        folds = [(train[k::n], [*enumerate(train)]) for k in range(n)] if run.in_folds else []
-        pairs = [([tree for i, tree in every if i % n != k], held_out) for k, (held_out, every) in enumerate(folds)]
-        pairs = pairs or [(self._train if run.side.all_lengths else train, dev)]
+        pairs = self._folds(run) if run.in_folds else [(self._fit(run), _short(self._dev, run.max_words))]
         gold, parsed, n_relaxed, seconds = [], [], 0, 0.0
         for fit, test in pairs:
             start = time.process_time()
@@ -163,6 +159,19 @@ class Study:
             "precision": scores.precision, "recall": scores.recall, "f": scores.f, "n": len(gold), "n_train": len(fit),
             "n_relaxed": n_relaxed, "states": len(lab.grammar.states), "rules": lab.grammar.n_rules, "seconds": seconds,
         }  # fmt: skip
+
+    def _fit(self, run: Run) -> list[Tree]:
+        """Return the trees that a system is trained on."""
+        return list(self._train) if run.side.all_lengths else _short(self._train, run.max_words)
+
+    def _folds(self, run: Run) -> list[tuple[list[Tree], list[Tree]]]:
+        """Return the trees to train on and to parse in each fold over the train part."""
+        n, folds = self._arguments.folds, []
+        fold_of = {id(tree): number % n for number, tree in enumerate(_short(self._train, run.max_words))}
+        for fold in range(n):
+            held_out = [tree for tree in self._train if fold_of.get(id(tree)) == fold]
+            folds.append(([tree for tree in self._fit(run) if fold_of.get(id(tree)) != fold], held_out))
+        return folds
 
     def _write(self, table: Table, rows: dict[str, list[str]]) -> None:
         if self._results:

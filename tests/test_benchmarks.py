@@ -6,6 +6,7 @@ import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -97,6 +98,15 @@ def test_accuracy(run):
     assert low <= float(row["F"]) <= high
     assert (row["sentences"], row["passes"], row["seed"], row["flat"]) == ("20", "1", "0,1", "0")
     assert float(row["peak MB"]) > 0
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_accuracy_up_to_a_length(run):
+    options = ["--features", "paper", "--epochs", 1, "--seeds", 0, "--train-on", "gold", "--limit", 40]
+    rows = run("accuracy", "sample", *options, "--train-words", 10, "--test-words", "all,8")
+    every, short = (rows[f"acc-sample-gold-paper-gold-trained-trained-10{end}"] for end in ("", "-tested-8"))
+    assert set(rows) == {f"acc-sample-gold-paper-gold-trained-trained-10{end}" for end in ("", "-tested-8")}
+    assert int(every["sentences"]) == 40 > int(short["sentences"]) > 0
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -390,6 +400,13 @@ def test_chart_papers(chart_papers, load, tmp_path):
         "--protocols", "product", "--kinds", "words", "--folds", 2, "--sides", "generative", "--only", "systems"
     )
     assert {f"chart-sample-product-15-words-generative{end}" for end in ("", "-folds")} <= set(words)
+    folds = chart_papers(
+        "--protocols", "finkel", "--kinds", "gold", "--folds", 2, "--sides", "generative,generative-all",
+        "--only", "systems",
+    )  # fmt: skip
+    alone, with_longer = (folds[f"chart-sample-finkel-15-gold-generative{end}-folds"] for end in ("", "-all"))
+    assert alone["sentences"] == with_longer["sentences"]
+    assert int(alone["trained on"]) < int(with_longer["trained on"])
     assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
 
     # What is finished is not made again.
@@ -408,6 +425,25 @@ def test_convergence_of_chart_learners(chart_papers, tmp_path):
         assert len(row["F by pass"].split()) == len(row["CPU s by pass"].split()) == int(row["passes"])
     for name in ("by_pass", "by_time"):
         assert "<circle" in (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf8")
+
+
+def test_chart_pruning(run, tmp_path):
+    options = ["--unpruned", 12, "--lengths", "10,20,1000", "--sentences", 2, "--epochs", 1]
+    rows = run("chart_pruning", "sample", "--limit", 100, "--output", tmp_path / "pruning", *options)
+    kinds = ("normal", "loose", "normal-short", "loose-short", "off-short")
+    pruned = [rows[f"pruning-sample-{kind}"] for kind in kinds]
+    for group in (pruned[:2], pruned[2:]):
+        for less, more in pairwise(group):
+            assert float(less["oracle F"]) <= float(more["oracle F"]) <= 100
+            assert int(less["edges/word"]) < int(more["edges/word"])
+            assert (less["sentences"], less["words"]) == (more["sentences"], more["words"])
+    assert all(float(row["oracle F"]) > float(row["F"]) > 50 for row in pruned)
+    assert int(pruned[2]["most words"]) <= 12 < int(pruned[0]["most words"])
+    short, long = rows["lengths-sample-10"], rows["lengths-sample-20"]
+    assert (short["exponent"] == "-", long["exponent"] == "-") == (True, False)
+    assert int(short["edges"]) < int(long["edges"])
+    assert "lengths-sample-1000" not in rows
+    assert (tmp_path / "pruning" / "lengths.txt").exists()
 
 
 def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):

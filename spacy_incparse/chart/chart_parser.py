@@ -82,6 +82,11 @@ class ChartParser(BaseParser):
         """Whether its tree is the most probable one, and not the one with the best expected F."""
         return self.config.decoding == "viterbi"
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """True: it sums over all trees of a sentence, unless that is parsed piece by piece."""
+        return True
+
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `decoding` asks for, under constraints.
 
@@ -89,7 +94,7 @@ class ChartParser(BaseParser):
         together with those before them are left out and listed in `unmet`. Raises ValueError if there are no words, or
         not as many tags as words, and ConfigError for constraints on other words.
         """
-        found = self._scored(words, tags, constraints)
+        found = self.scored(words, tags, constraints)
         if isinstance(found, Parse):
             return found
         config = self.config
@@ -103,7 +108,7 @@ class ChartParser(BaseParser):
         Raises ValueError if k is below 1.
         """
         check_n_analyses(k)
-        found = self._scored(words, tags, constraints)
+        found = self.scored(words, tags, constraints)
         return [found] if isinstance(found, Parse) else found.nbest(k)
 
     def posterior(
@@ -120,8 +125,25 @@ class ChartParser(BaseParser):
         temperature = temperature or self.temperature
         if temperature is None:
             return None
-        found = self._scored(words, tags, constraints)
+        found = self.scored(words, tags, constraints)
         return None if isinstance(found, Parse) else found.posterior(temperature)
+
+    def scored(
+        self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()
+    ) -> ScoredChart | Parse:
+        """Return the chart of a sentence with its scores, or the only tree if there is none; see `parse`."""
+        check_sentence(words, tags)
+        sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
+        wanted = checked_constraints(constraints, len(words))
+        if len(words) > self._max_words:
+            return self._parse_pieces(sentence, wanted)
+        with self._lock:
+            if self._last is None or self._last[0] != (sentence, wanted):
+                found = self._chart(sentence, wanted)
+                if found is None:
+                    return self._flat(sentence, wanted)
+                self._last = (sentence, wanted), found
+            return self._last[1]
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the log probability and the rules of a normalized tree of the sentence.
@@ -174,21 +196,6 @@ class ChartParser(BaseParser):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
-
-    def _scored(self, words: Sequence[str], tags: Tags | None, constraints: Constraints) -> ScoredChart | Parse:
-        """Return the chart of a sentence, or its only tree if there is none."""
-        check_sentence(words, tags)
-        sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
-        wanted = checked_constraints(constraints, len(words))
-        if len(words) > self._max_words:
-            return self._parse_pieces(sentence, wanted)
-        with self._lock:
-            if self._last is None or self._last[0] != (sentence, wanted):
-                found = self._chart(sentence, wanted)
-                if found is None:
-                    return self._flat(sentence, wanted)
-                self._last = (sentence, wanted), found
-            return self._last[1]
 
     def _chart(
         self, sentence: ChartSentence, constraints: Sequence[Constraint], gold: Sequence[Step] = ()

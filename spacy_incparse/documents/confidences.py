@@ -37,8 +37,8 @@ _confidences: WeakKeyDictionary[AnchoredTree, Confidence] = WeakKeyDictionary()
 def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
     """Return the probability of the whole tree for the root; for other phrases, that of the label over the words.
 
-    Return None for POS nodes and flat trees. Raises IncparseError if no live pipeline gives the analyses, or the model
-    has no temperature.
+    Return None for POS nodes, flat trees, and trees that a chart parser parsed piece by piece. Raises IncparseError if
+    no live pipeline gives the analyses, or the model has no temperature.
     """
     arrays = found.tree.arrays
     if found.source == "flat" or arrays.sizes[index] == 1:
@@ -49,7 +49,10 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
         if stored is not None:
             return stored
     if confidence is None:
-        known = confidences_of(analyses_of(doc, found))
+        analyses = analyses_of(doc, found)
+        if not analyses.have_probabilities:
+            return None
+        known = confidences_of(analyses)
         if not known:
             raise IncparseError(
                 "the model has no temperature to turn its scores into probabilities, because it was trained without "
@@ -67,8 +70,8 @@ def forget_confidences() -> None:
 
 
 def confidences_of(analyses: Analyses) -> list[Confidence]:
-    """Return the confidence of each analysis, and cache it; [] if the model has no temperature."""
-    if analyses.temperature is None:
+    """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature."""
+    if analyses.temperature is None or not analyses.have_probabilities:
         return []
     found = (
         _exact(analyses.trees, analyses.posterior)

@@ -61,6 +61,11 @@ class ConfiguredParser:
             for s in sentences
         ]
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """Whether the parser knows the probabilities of trees, which its n-best lists do not tell."""
+        return self.parser.has_exact_probabilities
+
     def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Posterior | None:
         """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them."""
         return self.parser.posterior(words, tags, constraints)

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 class Analyses(NamedTuple):
     """The analyses of a sentence, and the model's temperature, if it has one.
 
-    posterior: the exact probabilities of all trees and phrases, if the parser knows them.
+    posterior: the exact probabilities of all trees and phrases, if the parser knows them. have_probabilities: False if
+    the parser, which would know them, parsed the sentence piece by piece.
     """
 
     trees: Sequence[AnchoredTree]  # the best first
     temperature: float | None
     posterior: Posterior | None = None
+    have_probabilities: bool = True
 
 
 def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None) -> Analyses:
@@ -68,7 +70,9 @@ def _parsed(
     ]
     if parses[0].source == "flat":
         return Analyses(trees, None)
-    return Analyses(trees, decoder.temperature, decoder.posterior(found.tree.words, tags, constraints))
+    posterior = decoder.posterior(found.tree.words, tags, constraints)
+    is_known = decoder.temperature is None or posterior is not None or not decoder.has_exact_probabilities
+    return Analyses(trees, decoder.temperature, posterior, is_known)
 
 
 def _beside(found: AnchoredTree, other: StoredAnalysis) -> AnchoredTree:

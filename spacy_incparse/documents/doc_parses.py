@@ -22,7 +22,7 @@ class ScoredTree(NamedTuple):
     """An analysis of a sentence: the root of its tree, its score, and its probability among the analyses.
 
     Scores are sums of weights, and only comparable between trees of the same sentence. probability: None if the model
-    has no temperature.
+    has no temperature, or a chart parser parsed the sentence piece by piece.
     """
 
     tree: DocTree

@@ -92,8 +92,8 @@ class DocTree(Tree):
 
         It is the weighted share of the sentence's analyses (`doc._.parses`) that contain this tree or phrase. It is
         only as reliable as the model's scores (benchmarks/RESULTS.md reports the error). None for POS nodes, and if the
-        parser failed. Raises IncparseError if the analyses are not stored on the Doc and no pipeline in this process
-        produces its trees, or if the model has no temperature.
+        parser failed or parsed the sentence in several charts, piece by piece. Raises IncparseError if the analyses are
+        not stored on the Doc and no pipeline in this process produces its trees, or if the model has no temperature.
         """
         return node_confidence(self._doc, self._anchored, self._index)
 

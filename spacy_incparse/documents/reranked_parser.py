@@ -40,6 +40,11 @@ class RerankedParser(ConfiguredParser):
         """The reranker's temperature."""
         return self.reranker.temperature
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """False: the lists tell the probabilities of their trees."""
+        return False
+
     def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> None:
         """Return None: a reranker knows the probabilities of the trees in its lists."""
 

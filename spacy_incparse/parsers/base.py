@@ -67,6 +67,11 @@ class BaseParser(ABC):
         """Whether the parser needs tags."""
         return self.tag_request is not None
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """False: only n-best lists tell the probabilities of trees."""
+        return False
+
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
         """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
         return [self.parse(*sentence) for sentence in sentences]

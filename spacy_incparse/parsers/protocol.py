@@ -104,6 +104,10 @@ class ConstituencyParser(Protocol):
     def answers_with_best(self) -> bool:
         """Whether `parse` returns the highest-scoring tree that it finds."""
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
+
     temperature: float | None
     """The temperature that turns scores into probabilities; None if it was never fitted."""
 

@@ -44,7 +44,7 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
 
 
 def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
-    if parser.posterior(gold[0].words, tags[0], temperature=1.0) is not None:
+    if parser.has_exact_probabilities:
         return _fit_to_phrases(parser, gold[:MAX_EXACT], tags[:MAX_EXACT])
     return _fit_to_trees(parser, gold, tags)
 

@@ -12,6 +12,7 @@ from spacy_incparse.chart.forests.forest_builder import span_number
 from spacy_incparse.chart.forests.span_states import SpanStates
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.tree_rules import tree_steps
+from spacy_incparse.chart.pruning import span_classifier
 from spacy_incparse.chart.pruning.lazy_masks import LazyMasks
 from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.errors import ModelError
@@ -92,7 +93,7 @@ def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):
 def test_gold_is_never_left_out(trees, options):
     fine = grammar_of(trees, options)
     rows = [markovize(tree.arrays, options, HEADS) for tree in trees]
-    strict = replace(SMALL, thresholds=(1.0,))
+    strict = replace(SMALL, thresholds=(1e6,))  # also for short sentences
     classifier = SpanClassifier.train(rows, [tree.tags for tree in trees], fine, strict)
     for tree, row in zip(trees, rows, strict=True):
         masks = classifier.masks(tree.tags, tree.words, tree_steps(row))
@@ -106,6 +107,21 @@ def test_sentences_without_words_and_without_tags(arrays, classifier):
     for masks in (classifier.masks([None] * n_words, arrays[0].words), classifier.masks(["NN"] * n_words)):
         assert len(masks) == 2
         assert masks[1].to_mask()[span_number(0, n_words)].any()
+
+
+def test_short_sentences_have_lower_thresholds(arrays, tags, grammar, classifier, monkeypatch):
+    """A sentence of a tenth of the full length is pruned as by a tenth of the thresholds."""
+    words, own = arrays[3].words, tags[3]
+
+    def masks(pruner, full_length):
+        monkeypatch.setattr(span_classifier, "FULL_LENGTH", full_length)
+        return np.array([mask.to_mask() for mask in pruner.masks(own, words)])
+
+    lower = SpanClassifier.from_bytes(classifier.to_bytes(), grammar)
+    lower.settings = replace(SMALL, thresholds=(0.001, 0.0001))
+    found = masks(classifier, 10 * len(words))
+    assert (found == masks(lower, len(words))).all()
+    assert found.sum() > masks(classifier, len(words)).sum() == masks(classifier, 1).sum()
 
 
 def test_masks_are_computed_once_when_they_are_asked_for():

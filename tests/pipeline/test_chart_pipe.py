@@ -7,6 +7,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from spacy_incparse.chart.chart_parser import MAX_WORDS
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
@@ -71,6 +72,14 @@ def test_analyses_and_exact_confidences(nlp):
             )
             assert share - 1e-9 <= node.confidence <= 1
             assert node.confidence >= tree.confidence - 1e-9
+
+
+def test_confidences_of_sentences_in_pieces_are_unknown(nlp):
+    doc = nlp("the old owl saw the mice " * 60)
+    (tree,) = doc._.trees
+    assert len(tree.words) > MAX_WORDS
+    assert {node.confidence for node in tree.phrases()} == {None}
+    assert [[parse.probability for parse in parses] for parses in doc._.parses(3)] == [[None]]
 
 
 def test_calibration(nlp):

@@ -83,6 +83,8 @@ def test_the_paper_s_results_are_made_for_any_treebank(project):
     printed = run(project, "reproduce", ".", *options)
     for table in ("Table 1", "Table 3", "Table 4", "Figure 5"):
         assert f"{table}: " in printed
+    for table in ("pruning", "lengths"):
+        assert (project / "metrics" / "charts" / f"{table}.txt").exists()
     assert printed.count("Here: trained on 20 sentences, scored on 10.") == 4
     assert "Here: rich, trained on 20 sentences, scored on 10." in printed
     for picture in ("paper/figure5.svg", "reranking/rounds.svg", "charts/by_pass.svg"):
@@ -95,4 +97,5 @@ def test_the_files_of_another_treebank_are_variables():
     scripts = " ".join(line for command in settings["commands"] for line in command["script"])
     assert "sample" not in scripts
     assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
-    assert settings["workflows"]["reproduce"] == ["table1", "table3", "table4", "figure5", "reranking", "charts"]
+    papers = ["table1", "table3", "table4", "figure5", "reranking", "charts", "pruning"]
+    assert settings["workflows"]["reproduce"] == papers

@@ -31,8 +31,11 @@ from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.arrays import TreeArrays
 
-LEAST_GATE = 3e-3  # the probability, according to the gate, below which a span is not looked at again
-GATE_RATIO = 100  # and this times the threshold, if that is less: the gate is not too sure of itself
+LEARNED_GATE = 3e-3  # the probability, according to the gate, below which trees are not learned from a span
+# The same when charts are pruned, and this times the threshold if that is less. It is lower, because the gate is too
+# sure of sentences that it has not seen: 3e-3 costs more oracle F than the thresholds.
+LEAST_GATE, GATE_RATIO = 3e-4, 10
+FULL_LENGTH = 40  # words from which on thresholds hold; those of shorter sentences, whose charts are small, are lower
 SCALE = 256  # weights are stored as multiples of 1 / SCALE
 
 
@@ -41,7 +44,8 @@ class SpanClassifierSettings:
     """How span classifiers are trained, and what they leave out.
 
     tree_step, label_step: AdaGrad's steps. gate_bits, tree_bits, label_bits: tables have 2**bits features.
-    thresholds: the probability below which a state is left out, and lower ones for charts in which nothing is left.
+    thresholds: the probability below which a state is left out, and lower ones for charts in which nothing is left; in
+        sentences of fewer than `FULL_LENGTH` words, they are lower in proportion.
     """
 
     n_epochs: int = 4
@@ -88,7 +92,7 @@ class SpanClassifier:
         for _ in range(settings.n_epochs):
             shuffle(order)
             for number in order:
-                learner.learn(*examples[number], _log_odds(LEAST_GATE))
+                learner.learn(*examples[number], _log_odds(LEARNED_GATE))
         found._scorer.load_weights(*map(_rounded, learner.weights()))
         return found
 
@@ -100,7 +104,8 @@ class SpanClassifier:
         kept = [(span_number(step.start, step.end), ids[step.rule.parent]) for step in gold if step.rule.parent in ids]
         rows = np.array(sorted(set(kept)), np.int32).reshape(-1, 2)
         codes = self._codes(words, tags)
-        return LazyMasks(len(self.settings.thresholds), lambda k: self._mask(codes, rows, self.settings.thresholds[k]))
+        thresholds = [threshold * min(1, len(tags) / FULL_LENGTH) for threshold in self.settings.thresholds]
+        return LazyMasks(len(thresholds), lambda k: self._mask(codes, rows, thresholds[k]))
 
     def _mask(self, codes: np.ndarray, kept: np.ndarray, threshold: float) -> SpanStates:
         self._scorer.look(codes, _log_odds(min(GATE_RATIO * threshold, LEAST_GATE)))

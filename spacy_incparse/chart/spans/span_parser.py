@@ -108,6 +108,11 @@ class SpanParser(BaseParser):
         """Whether `parse` returns the highest-scoring tree."""
         return self.config.choose == "score"
 
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """True: it sums over all trees of a sentence, unless that is parsed piece by piece."""
+        return True
+
     def with_search(self, **settings: object) -> ConstituencyParser:
         """Return a parser with the same scores and other search settings."""
         search = self.config.with_search(**settings)
