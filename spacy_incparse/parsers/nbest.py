@@ -52,7 +52,7 @@ class NBestSearch:
         """Return the parser's own analysis of a sentence, then the others by descending score.
 
         If the parser returns its highest-scoring tree, higher-scoring trees from the wider search are left out, so that
-        the parser's tree remains the best; not so in lists `with_better` trees, where they follow it. A flat tree is returned alone.
+        the parser's tree remains the best; in lists `with_better` trees they follow it. A flat tree is returned alone.
 
         n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
         trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.

@@ -169,7 +169,8 @@ class PerceptronParser(TreebankParser):
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and up to n trees of `with_wide_search` that score no higher, best first.
 
-        with_better: trees that score higher are among them. Both searches go through the sentence together: most of what one scores the other scores, too.
+        with_better: trees that score higher are among them. Both searches go through the sentence together: most of
+        what one scores the other scores, too.
         """
         if not (isinstance(wide, PerceptronParser) and self.config.chooses_by_score):
             return super().parse_beside(wide, words, tags, n, with_better=with_better)

@@ -35,8 +35,8 @@ from spacy_incparse.trees.tree import Tree
 class FoldTask:
     """The lists of one fold: the trees to train on, those to parse, and the file to write.
 
-    scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's. with_better: as
-    in `NBestSearch`.
+    scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's. with_better:
+    as in `NBestSearch`.
     """
 
     number: int  # from 1
@@ -76,8 +76,8 @@ def make_lists(
     """Write jackknifed lists of `n` candidates of normalized trees to a folder; yield a report of each finished fold.
 
     Folds that an earlier run with the same trees and settings has finished come first and are not made again; scores
-    that they lack are added. scores, with_better: see `FoldTask`. Raises IncparseError if the folder has lists of other trees
-    or settings, or there are fewer than two folds or sentences.
+    that they lack are added. scores, with_better: see `FoldTask`. Raises IncparseError if the folder has lists of other
+    trees or settings, or there are fewer than two folds or sentences.
     """
     tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores, with_better))
     folder.mkdir(parents=True, exist_ok=True)
