@@ -74,7 +74,7 @@ def base_lists(
     epochs: int | None = None,
     lang: str = "en",
     scores: Sequence[str] = SCORES,
-    with_better: bool = True,
+    with_better: bool = False,
     n_process: int = 1,
 ) -> BaseLists:
     """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
@@ -99,14 +99,15 @@ def finished_lists(
     n_folds: int,
     lang: str = "en",
     scores: Sequence[str] = SCORES,
+    with_better: bool = False,
 ) -> BaseLists:
     """Return lists that an earlier version has made, with whatever settings; only missing scores are added.
 
     Raises IncparseError if they are not lists of these trees and folds.
     """
     made = parser_recipe(config, lang=lang)
-    folds = fold_tasks(train, made, folder / "train", n_folds, n, scores)
-    tasks = [*folds, _dev_task(train, dev, made, folder, n, scores)]
+    folds = fold_tasks(train, made, folder / "train", n_folds, n, scores, with_better)
+    tasks = [*folds, _dev_task(train, dev, made, folder, n, scores, with_better)]
     found = []
     for task in tasks:
         origin = ListOrigin.read(task.path)
@@ -125,7 +126,7 @@ def _dev_task(
     folder: Path,
     n: int,
     scores: Sequence[str],
-    with_better: bool = True,
+    with_better: bool,
 ) -> FoldTask:
     checksum = fingerprint([*train, *dev], made.contents() | list_settings(n, with_better) | {"n_train": len(train)})
     return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, scores, with_better)
