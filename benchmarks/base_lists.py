@@ -25,6 +25,7 @@ from spacy_incparse.training.parser_folds import (
     FoldTask,
     fold_tasks,
     is_finished,
+    list_settings,
     make_lists,
     parse_fold,
 )
@@ -73,15 +74,16 @@ def base_lists(
     epochs: int | None = None,
     lang: str = "en",
     scores: Sequence[str] = SCORES,
+    with_better: bool = False,
     n_process: int = 1,
 ) -> BaseLists:
     """Return lists of at most n candidates of a configuration's parsers, making those that are not in the folder."""
     made = parser_recipe(config, seed=seed, epochs=epochs, lang=lang)
-    settings = {"n_folds": n_folds, "n": n, "scores": scores}
+    settings = {"n_folds": n_folds, "n": n, "scores": scores, "with_better": with_better}
     for report in make_lists(train, made, folder / "train", **settings, n_process=n_process):
         _show(f"fold {report.number}", report)
     folds = list(fold_tasks(train, made, folder / "train", **settings))
-    task = _dev_task(train, dev, made, folder, n, scores)
+    task = _dev_task(train, dev, made, folder, n, scores, with_better)
     if not is_finished(task):
         _show("dev part", parse_fold(task))
     return BaseLists(folds, task, made.heads, scores)
@@ -97,14 +99,15 @@ def finished_lists(
     n_folds: int,
     lang: str = "en",
     scores: Sequence[str] = SCORES,
+    with_better: bool = False,
 ) -> BaseLists:
     """Return lists that an earlier version has made, with whatever settings; only missing scores are added.
 
     Raises IncparseError if they are not lists of these trees and folds.
     """
     made = parser_recipe(config, lang=lang)
-    folds = fold_tasks(train, made, folder / "train", n_folds, n, scores)
-    tasks = [*folds, _dev_task(train, dev, made, folder, n, scores)]
+    folds = fold_tasks(train, made, folder / "train", n_folds, n, scores, with_better)
+    tasks = [*folds, _dev_task(train, dev, made, folder, n, scores, with_better)]
     found = []
     for task in tasks:
         origin = ListOrigin.read(task.path)
@@ -117,10 +120,16 @@ def finished_lists(
 
 
 def _dev_task(
-    train: Sequence[Tree], dev: Sequence[Tree], made: ParserRecipe, folder: Path, n: int, scores: Sequence[str]
+    train: Sequence[Tree],
+    dev: Sequence[Tree],
+    made: ParserRecipe,
+    folder: Path,
+    n: int,
+    scores: Sequence[str],
+    with_better: bool,
 ) -> FoldTask:
-    checksum = fingerprint([*train, *dev], made.contents() | {"n": n, "n_train": len(train)})
-    return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, scores)
+    checksum = fingerprint([*train, *dev], made.contents() | list_settings(n, with_better) | {"n_train": len(train)})
+    return FoldTask(0, train, dev, made, n, folder / "dev.jsonl.gz", checksum, scores, with_better)
 
 
 def parser_recipe(config: str, *, seed: int = 0, epochs: int | None = None, lang: str = "en") -> ParserRecipe:

@@ -12,6 +12,10 @@ from base_lists import BaseLists
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
+from spacy_incparse.parsers.choice import SHARES_OF_FITTED
+from spacy_incparse.parsers.choice_settings import ChoiceSettings
+from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsers.recombination import Recombination
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_building import build_data
 from spacy_incparse.rerank.data_selection import first_candidates
@@ -88,6 +92,19 @@ class StudyData:
             for name, extractor in alone.items():
                 found[name][extractor.columns(trees, self.columns)[1]] = True
         return found
+
+
+def recombined_scores(lists: BaseLists, n: int) -> Scores:
+    """Return the scores of trees made of the phrases of the dev part's lists, by the parser's own probabilities."""
+    threshold = ChoiceSettings().choose_threshold
+    gold, made = [], []
+    for found in (found.first(n) for found in lists.dev_lists()):
+        trees, temperature = [parse.tree for parse in found.parses], SHARES_OF_FITTED["recombined"] * found.temperature
+        phrases = phrase_probabilities(trees, probabilities([parse.score for parse in found.parses], temperature))
+        ordered = [parse.tree for parse in sorted(found.parses, key=lambda parse: -parse.score)]
+        gold.append(found.gold)
+        made.append(Recombination(ordered, phrases, threshold).best_tree() if len(trees) > 1 else trees[0])
+    return score_trees(gold, made)
 
 
 def family_groups() -> dict[str, tuple[str, ...]]:

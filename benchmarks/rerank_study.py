@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from base_lists import BaseLists
 from parts import Figures, Parts
-from rerank_data import StudyData, at_places, family_groups, list_places
+from rerank_data import StudyData, at_places, family_groups, list_places, recombined_scores
 from rerank_sides import LOG, RULES, Side
 
 from spacy_incparse.evaluation.scores import Scores
@@ -89,6 +89,10 @@ class Study:
             return {"places": places, "scale": scale, "train": gains[scale], "unscaled": gains[1.0]}
 
         return self._part("base", {}, make)
+
+    def recombined(self) -> Scores:
+        """Return the scores of trees made of the phrases of the dev part's lists, as by the setting `choose`."""
+        return recombined_scores(self.lists, self.n_best[-1])
 
     def choice(self, side: Side, how: How) -> Choice:
         """Choose a side's settings by cross-validation."""

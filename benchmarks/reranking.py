@@ -9,6 +9,10 @@ chosen by cross-validation over the train part's lists. The dev part decides not
 OUTPUT/table3.txt and the other text files contain the printed tables, OUTPUT/rounds.svg the gain by round. Lists are
 kept in OUTPUT/lists, finished measurements in OUTPUT/figures.json: after an interruption, the same command only
 computes what is missing.
+
+As in the paper, the parser's own tree is the best of its list. With `--with-better`, trees that score higher are in the
+lists, too, and the reranker is compared with the parser's own trees, with the highest-scoring ones of the lists, and
+with those that are made of the lists' phrases without training.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from rerank_report import (
 )
 from rerank_sides import SIDES, USUAL, Side
 from rerank_study import Choice, Study
-from results import Table, write
+from results import Table, percent, write
 
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.scores import Scores
@@ -58,6 +62,13 @@ COST_TABLE = Table(
     "Reranking: the algorithms",
     ("rounds", "additions a round", "ms a round", "sentences", "trees", "features", "features that differ in a pair"),
 )
+BETTER_TABLE = Table(
+    "Reranking: lists with the trees that score higher than the parser's own",
+    (
+        "F", "over own", "over own: 95 %", "over own: p", "over highest-scoring", "over highest-scoring: 95 %",
+        "over recombined", "over recombined: 95 %", "over highest-scoring in cross-validation", "exact", "settings",
+    ),
+)  # fmt: skip
 FAMILY_TABLE = Table("Reranking: families of features", ("features", "gain in cross-validation", "gain"))
 SPEED_TABLE = Table("Reranking: speed", ("trees", "sentences a second", "MB of the model"))
 WITHOUT = {
@@ -99,8 +110,16 @@ class Report:
         without = [self._without(name, scores) for name in WITHOUT]
         sides = [self._line(side, how, scores) for side in self._sides for how in get_args(How)]
         lines = [*without[:-1], *sides, without[-1]]
-        self._write(TABLE, {line.name: line.cells for line in lines})
+        if self._arguments.with_better:
+            self._write_better(lines, scores["own"], scores["most-probable"])
+        else:
+            self._write(TABLE, {line.name: line.cells for line in lines})
         return [table_3(lines), gains_text(lines)]
+
+    def _write_better(self, lines: Sequence[Line], own: Scores, highest: Scores) -> None:
+        recombined = self.study.recombined()
+        rows = [*lines, Line("recombined", "recombined", recombined)]
+        self._write(BETTER_TABLE, {line.name: better_cells(line, own, highest, recombined) for line in rows})
 
     def rounds(self) -> list[str]:
         """Follow the learners that choose one feature in each round."""
@@ -187,7 +206,8 @@ class Report:
     def _write(self, table: Table, rows: dict[str, list[str]]) -> None:
         if self._results:
             seed = self._arguments.seed
-            start = f"rerank-{self._arguments.bank}-{self._arguments.config}" + (f"-seed{seed}" if seed else "")
+            start = f"rerank-{self._arguments.bank}-{self._arguments.config}" + "-better" * self._arguments.with_better
+            start += f"-seed{seed}" if seed else ""
             named = {f"{start}-{name}": cells for name, cells in rows.items()}
             write(table, named, self._results, seed=str(seed), argv=self._argv)
 
@@ -197,10 +217,22 @@ PARTS: dict[str, Callable[[Report], list[str]]] = {
 }  # fmt: skip
 
 
+def better_cells(line: Line, own: Scores, highest: Scores, recombined: Scores) -> list[str]:
+    """Return a row of `BETTER_TABLE`: what was chosen against three choices without a reranker."""
+    gains = [compare(other, line.scores, n=N_SAMPLES) for other in (own, highest, recombined)]
+    shown = [[points(gain.difference), f"{100 * gain.low:+.2f} - {100 * gain.high:+.2f}"] for gain in gains]
+    train = "-" if line.train is None else points(line.train)
+    summary = line.scores.all
+    return [
+        percent(summary.f), *shown[0], f"{gains[0].p_value:.4f}", *shown[1], *shown[2], train, percent(summary.exact),
+        line.settings,
+    ]  # fmt: skip
+
+
 def _study(arguments: argparse.Namespace) -> Study:
     train, dev = (_trees(arguments, part) for part in ("train", "dev"))
     settings = {"seed": arguments.seed, "epochs": arguments.epochs, "lang": arguments.lang}
-    made = {"n": arguments.candidates, "n_folds": arguments.folds}
+    made = {"n": arguments.candidates, "n_folds": arguments.folds, "with_better": arguments.with_better}
     asked = {name for learner in arguments.learners for name in SIDES[learner].scores}
     scores = [name for name in SECOND_SCORES if name in asked or name in SCORES]
     if arguments.lists:
@@ -233,6 +265,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5, help="of the train part; default: 5")
     parser.add_argument("--processes", type=int, default=1, help="that make lists; default: 1")
     parser.add_argument("--lists", type=Path, help="folder with lists that an earlier version has made")
+    parser.add_argument("--with-better", action="store_true", help="keep trees that score above the parser's own")
     parser.add_argument("--candidates", type=int, default=50, help="at most, in the lists that are made; default: 50")
     parser.add_argument(
         "--n", type=lambda text: sorted(map(int, text.split(","))), default=[20],

@@ -2,6 +2,7 @@
 
 from spacy.language import Language
 
+from spacy_incparse.parsers.nbest import NBestSearch
 from spacy_incparse.pipeline.readers import TreebankReader
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.training.preparation import tags_of
@@ -11,12 +12,13 @@ from tests.small_pipeline import ASSETS, untrained
 SMALL_RERANKING = {"choose": "score", "min_lists": 2, "n": 10, "learner": {"sigma": 1.0, "max_iterations": 10}}
 
 
-def lists_of(nlp: Language, limit: int = 60, n: int = 10) -> list[CandidateList]:
+def lists_of(nlp: Language, limit: int = 60, n: int = 10, *, with_better: bool = False) -> list[CandidateList]:
     """Return lists of the pipeline's parser for the sample treebank's dev part."""
     decoder = nlp.get_pipe("incparse").decoder
     trees = read_treebank(ASSETS / "sample-dev.mrg")[:limit]
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
-    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
+    search = NBestSearch(decoder.parser, with_better=with_better)
+    found = [search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     return [CandidateList(tuple(p), decoder.temperature or 1.0, tree) for p, tree in zip(found, trees, strict=True)]
 
 

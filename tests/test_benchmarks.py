@@ -367,6 +367,20 @@ def test_reranking(reranking, load, tmp_path):
             reranking("--n", "5,10", "--learners", "log", "--only", "table3")
 
 
+def test_reranking_with_better_trees(reranking, tmp_path):
+    rows = reranking("--n", "10", "--learners", "risk", "--only", "table3", "--with-better")
+    found = {
+        kind: rows[f"rerank-sample-paper-better-{kind}"] for kind in ("own", "most-probable", "recombined", "risk")
+    }
+    for column, kind in {"own": "own", "highest-scoring": "most-probable", "recombined": "recombined"}.items():
+        assert float(found[kind][f"over {column}"]) == 0
+        difference = float(found["risk"]["F"]) - float(found[kind]["F"])
+        assert float(found["risk"][f"over {column}"]) == pytest.approx(difference, abs=0.011)
+    assert found["own"]["F"] != found["most-probable"]["F"]
+    with pytest.raises(IncparseError, match="was made with other trees or settings"):
+        reranking("--n", "10", "--learners", "risk", "--only", "table3")
+
+
 @pytest.fixture
 def chart_papers(run, load, monkeypatch, tmp_path):
     """Measure charts with small tables of weights and few passes."""

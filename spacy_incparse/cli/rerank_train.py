@@ -196,18 +196,20 @@ def _measured(reranker: Reranker, parser: IncParser, trees: Sequence[Tree]) -> R
     """Fit the temperature on lists of held-out trees, and score the choices from them."""
     from spacy_incparse.training.rerank_report import fit_reranker_temperature, rerank_report
 
-    lists = _lists(parser, trees, reranker.config.n)
+    lists = _lists(parser, trees, reranker)
     reranker.temperature = fit_reranker_temperature(reranker, lists)
     return rerank_report(reranker, lists)
 
 
-def _lists(parser: IncParser, trees: Sequence[Tree], n: int) -> list[CandidateList]:
-    """Return the parser's lists of the sentences of trees."""
+def _lists(parser: IncParser, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
+    """Return the parser's lists of the sentences of trees, as the reranker gets them."""
     from spacy_incparse.rerank.candidate_list import CandidateList
+    from spacy_incparse.rerank.reranked_search import candidate_search
     from spacy_incparse.training.preparation import tags_of
 
     decoder = parser.decoder
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
-    found = [decoder.nbest_search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
+    search, n = candidate_search(decoder.nbest_search, reranker), reranker.config.n
+    found = [search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     temperature = decoder.temperature or 1.0
     return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]

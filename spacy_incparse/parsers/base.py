@@ -87,7 +87,7 @@ class BaseParser(ABC):
         return None
 
     def parse_beside(
-        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and trees of `with_wide_search`, enough for n others that score no higher."""
         return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))

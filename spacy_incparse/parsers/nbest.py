@@ -25,10 +25,13 @@ class NBestSearch:
     """Find the n-best analyses by a search that prunes by rank alone.
 
     The parser's own search drops hypotheses that score far below the best, but probabilities need them.
+
+    with_better: whether trees that score higher than the parser's own are in the lists, too, as rerankers want them. By
+    default, the parser's own tree is the best of its list, if it is the highest-scoring one that its search finds.
     """
 
-    def __init__(self, parser: ConstituencyParser):
-        self.parser = parser
+    def __init__(self, parser: ConstituencyParser, *, with_better: bool = False):
+        self.parser, self.with_better = parser, with_better
         self._searches: dict[int, ConstituencyParser] = {}
 
     def analyses(
@@ -39,7 +42,8 @@ class NBestSearch:
         if constraints or n == 1:
             return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
         n_trees = checked_number(n)
-        best, found = self.parser.parse_beside(self._wide_parser(N_ANALYSES), words, tags, n_trees)
+        wide = self._wide_parser(N_ANALYSES)
+        best, found = self.parser.parse_beside(wide, words, tags, n_trees, with_better=self.with_better)
         return self._list(best, found, (words, tags, constraints), n)
 
     def beside(
@@ -48,7 +52,7 @@ class NBestSearch:
         """Return the parser's own analysis of a sentence, then the others by descending score.
 
         If the parser returns its highest-scoring tree, higher-scoring trees from the wider search are left out, so that
-        the parser's tree remains the best. A flat tree is returned alone.
+        the parser's tree remains the best; in lists `with_better` trees they follow it. A flat tree is returned alone.
 
         n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
         trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.
@@ -77,7 +81,7 @@ class NBestSearch:
 
     def _limit(self, best: Parse) -> float:
         """Return the highest score that an analysis may have beside the parser's own."""
-        return best.score if self.parser.answers_with_best else inf
+        return inf if self.with_better or not self.parser.answers_with_best else best.score
 
     def _widened(self, best: Parse, sentence: tuple, n: int, found: Sequence[Parse]) -> list[Parse]:
         """Return the other analyses that a search has found, with those that wider searches add below them."""

@@ -129,11 +129,11 @@ class ConstituencyParser(Protocol):
         """
 
     def parse_beside(
-        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
 
-        It may leave out those that score higher, if `answers_with_best`.
+        It may leave out those that score higher, if `answers_with_best`, unless `with_better`.
         """
 
     def with_wide_search(self, n: int) -> ConstituencyParser:

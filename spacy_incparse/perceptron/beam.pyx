@@ -50,8 +50,8 @@ cdef class Beam(IncrementalBeam):
             self.constraints, self.is_constrained = None, False
             return self._best(k, INT64_MAX), self.n_relaxed
 
-    def parse_beside(self, Beam other, Sentence sentence, int k):
-        """Return the best analysis as `parse` does, and the k best of another search that score no higher.
+    def parse_beside(self, Beam other, Sentence sentence, int k, bint with_better=False):
+        """Return the best analysis as `parse` does, and the k best of another search that score no higher, or of all.
 
         Both go through the sentence together: with one scorer, what both look at is scored once. Returns (analyses,
         relaxed words) of each. Without an analysis of its own, there are none of the other search.
@@ -71,7 +71,7 @@ cdef class Beam(IncrementalBeam):
                 other.finish()
             self.scorer.keeps_word = False
             own = self._best(1, INT64_MAX)
-            others = other._best(k, own[0][0]) if own else []
+            others = other._best(k, INT64_MAX if with_better else own[0][0]) if own else []
             return (own, self.n_relaxed), (others, other.n_relaxed)
 
     cdef list _best(self, int k, int64_t limit):

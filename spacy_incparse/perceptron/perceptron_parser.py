@@ -165,16 +165,17 @@ class PerceptronParser(TreebankParser):
         return self._to_parses(results, n_relaxed, words, tags, unmet)
 
     def parse_beside(
-        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and up to n trees of `with_wide_search` that score no higher, best first.
 
-        Both searches go through the sentence together: most of what one scores the other scores, too.
+        with_better: trees that score higher are among them. Both searches go through the sentence together: most of
+        what one scores the other scores, too.
         """
         if not (isinstance(wide, PerceptronParser) and self.config.chooses_by_score):
-            return super().parse_beside(wide, words, tags, n)
+            return super().parse_beside(wide, words, tags, n, with_better=with_better)
         (own, n_relaxed), (others, n_others_relaxed) = self._beam.parse_beside(
-            wide._beam, self._checked(words, tags), n + N_REPEATED
+            wide._beam, self._checked(words, tags), n + N_REPEATED, with_better
         )
         (best,) = self._to_parses(own, n_relaxed, words, tags)
         return best, wide._to_parses(others, n_others_relaxed, words, tags, n=n) if others else []

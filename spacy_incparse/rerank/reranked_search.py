@@ -20,7 +20,7 @@ class RerankedSearch(NBestSearch):
 
     def __init__(self, search: NBestSearch, model_parser: ConstituencyParser, reranker: Reranker):
         self.parser: Any = RerankingParser(search.parser, self)
-        self._search, self._model_parser, self._reranker = search, model_parser, reranker
+        self._search, self._model_parser, self._reranker = candidate_search(search, reranker), model_parser, reranker
 
     def ranked(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[RankedParse]:
         """Return the analyses with their new scores and probabilities, the chosen one first.
@@ -45,6 +45,11 @@ class RerankedSearch(NBestSearch):
         """Return an analysis of a sentence, then the others as `analyses` orders them."""
         others = self.analyses(words, tags, constraints)
         return [best, *(parse for parse in others if parse.tree != best.tree)][:n]
+
+
+def candidate_search(search: NBestSearch, reranker: Reranker) -> NBestSearch:
+    """Return the search for lists like those that the reranker was trained on. search: that of the parser."""
+    return NBestSearch(search.parser, with_better=True) if reranker.config.with_better else search
 
 
 class RerankingParser:

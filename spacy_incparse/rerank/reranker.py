@@ -44,7 +44,8 @@ class RerankerConfig(Settings):
     families: the names of the families of features. max_count: counts above it are equal. closed_tags: the tags of
     closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
     probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
-    exp(scale F(x)).
+    exp(scale F(x)). with_better: whether the lists have the trees that score higher than the parser's own
+    (`NBestSearch`); not in models of the first versions.
     """
 
     SEARCH = ("n", "choose")
@@ -55,6 +56,7 @@ class RerankerConfig(Settings):
     n: int = 20
     choose: How = "score"
     scale: float = 1.0
+    with_better: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", check_families(self.families))
@@ -64,6 +66,8 @@ class RerankerConfig(Settings):
         if self.choose not in get_args(How):
             raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
         check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
+        if not isinstance(self.with_better, bool):
+            raise ConfigError(f"with_better is {self.with_better!r}: it must be true or false")
 
     def extractor(self, heads: HeadRules) -> FeatureExtractor:
         """Return what finds the features of trees."""
@@ -113,8 +117,8 @@ class Reranker:
     def rerank(self, parses: Sequence[Parse], base_temperature: float) -> list[RankedParse]:
         """Return the first n candidates with their new scores, the chosen one first, the others by descending score.
 
-        parses: the list of one sentence, best first, with the base parser's scores. Equal scores keep the order of the
-        list, and trees that miss other constraints than the first are left out. A list of one candidate, or a flat
+        parses: the list of one sentence, the parser's own tree first, with its scores. Equal scores keep the order of
+        the list, and trees that miss other constraints than the first are left out. A list of one candidate, or a flat
         tree, is returned unchanged.
         """
         candidates = [parse for parse in parses[: self.config.n] if parse.unmet == parses[0].unmet]

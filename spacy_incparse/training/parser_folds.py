@@ -35,7 +35,8 @@ from spacy_incparse.trees.tree import Tree
 class FoldTask:
     """The lists of one fold: the trees to train on, those to parse, and the file to write.
 
-    scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's.
+    scores: the names of the models (`SECOND_SCORES`) whose scores the candidates get beside the parser's. with_better:
+    as in `NBestSearch`.
     """
 
     number: int  # from 1
@@ -46,6 +47,7 @@ class FoldTask:
     path: Path
     checksum: str
     scores: Sequence[str] = ()
+    with_better: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,15 +70,16 @@ def make_lists(
     n_folds: int = 10,
     n: int = 20,
     scores: Sequence[str] = (),
+    with_better: bool = True,
     n_process: int = 1,
 ) -> Iterator[FoldReport]:
     """Write jackknifed lists of `n` candidates of normalized trees to a folder; yield a report of each finished fold.
 
     Folds that an earlier run with the same trees and settings has finished come first and are not made again; scores
-    that they lack are added. scores: see `FoldTask`. Raises IncparseError if the folder has lists of other trees or
-    settings, or there are fewer than two folds or sentences.
+    that they lack are added. scores, with_better: see `FoldTask`. Raises IncparseError if the folder has lists of other
+    trees or settings, or there are fewer than two folds or sentences.
     """
-    tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores))
+    tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores, with_better))
     folder.mkdir(parents=True, exist_ok=True)
     finished = [task for task in tasks if is_finished(task)]
     yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
@@ -86,19 +89,30 @@ def make_lists(
 
 
 def fold_tasks(
-    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_folds: int, n: int, scores: Sequence[str] = ()
+    trees: Sequence[Tree],
+    recipe: ParserRecipe,
+    folder: Path,
+    n_folds: int,
+    n: int,
+    scores: Sequence[str] = (),
+    with_better: bool = True,
 ) -> Iterator[FoldTask]:
     """Yield the tasks of all folds that have sentences."""
     n_folds = min(n_folds, len(trees))
     numbers = fold_numbers(trees, n_folds)
     if len(set(numbers)) < 2:
         raise IncparseError(f"jackknifing needs at least two folds with different sentences, not {len(set(numbers))}")
-    checksum = fingerprint(trees, recipe.contents() | {"n_folds": n_folds, "n": n})
+    checksum = fingerprint(trees, recipe.contents() | list_settings(n, with_better) | {"n_folds": n_folds})
     for fold in sorted(set(numbers)):
         held_out = [tree for tree, number in zip(trees, numbers, strict=True) if number == fold]
         others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
         path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
-        yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum, scores)
+        yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum, scores, with_better)
+
+
+def list_settings(n: int, with_better: bool) -> dict[str, int]:
+    """Return the settings of lists as a part of a checksum; that of lists without better trees is as it always was."""
+    return {"n": n} | ({"with_better": 1} if with_better else {})
 
 
 def is_finished(task: FoldTask) -> bool:
@@ -159,13 +173,17 @@ def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[Cand
 
 
 def held_out_lists(model: TrainedModel, task: FoldTask) -> list[CandidateList]:
-    """Return the lists of a fold's sentences, with the parser's temperature, which is fitted on them."""
-    search = NBestSearch(model.parser.with_search(**task.recipe.search))
+    """Return the lists of a fold's sentences, with the parser's temperature, which is fitted on them.
+
+    As elsewhere (training/temperature.py), it is fitted without the trees that score higher than the parser's own.
+    """
+    search = NBestSearch(model.parser.with_search(**task.recipe.search), with_better=task.with_better)
     tags = tags_of(model.tagger, model.parser.tag_request, task.held_out)
+    has_better = search.parser.answers_with_best  # which were not in the list if it were not `with_better`
     scores, is_right, found = [], [], []
     for tree, row in zip(task.held_out, tags, strict=True):
         parses = search.analyses(tree.words, row, n=task.n)
-        scores.append([parse.score for parse in parses])
+        scores.append([parse.score for parse in parses if not (has_better and parse.score > parses[0].score)])
         is_right.append(parses[0].tree.spans() == tree.spans())
         found.append(parses)
     temperature = best_temperature(scores, is_right)

@@ -25,6 +25,8 @@ def learn_reranker(
 ) -> Reranker:
     """Return a reranker trained on lists with gold trees, which are read several times.
 
+    If some of them have trees that score higher than the parser's own, the reranker will have them in its lists, too.
+
     heads: the head rules of the features. The models of second scores are trained on the gold trees. settings: see
     `RERANK_DEFAULTS`. Raises ConfigError for wrong settings, and IncparseError for lists that cannot be learned from.
     """
@@ -38,7 +40,8 @@ def learn_reranker(
     learned = learn_weights(
         data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
-    config = replace(config, choose=learned.how, scale=learned.scale)
+    with_better = any(found.has_better for found in lists)
+    config = replace(config, choose=learned.how, scale=learned.scale, with_better=with_better)
     others = {name: train_second_score(name, gold, heads) for name in names}
     return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
 

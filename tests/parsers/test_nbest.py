@@ -53,6 +53,24 @@ def test_searching_twice_at_once_finds_what_one_search_after_the_other_does(pars
         assert search.analyses(tree.words, tags, n=n) == search.beside(own, tree.words, tags, n=n)
 
 
+def test_lists_with_better_trees_have_all_that_a_wide_search_finds(parser):
+    n_better = 0
+    for tree in read_treebank(ASSETS / "sample-dev.mrg")[:40]:
+        own, *others = NBestSearch(parser, with_better=True).analyses(tree.words, tree.tags)
+        assert own == parser.parse(tree.words, tree.tags)
+        found = parser.with_wide_search(100).nbest(tree.words, tree.tags, 100)
+        assert others == [parse for parse in found if parse.tree != own.tree][: len(others)]
+        assert len(others) >= len(found) - 1
+        assert NBestSearch(parser, with_better=True).beside(own, tree.words, tree.tags) == [own, *others]
+        better = [parse for parse in others if parse.score > own.score]
+        kept = [parse for parse in others if parse not in better]
+        assert [own, *kept] == NBestSearch(parser).analyses(tree.words, tree.tags)[: 1 + len(kept)]
+        for n in (2, 5):
+            assert NBestSearch(parser, with_better=True).analyses(tree.words, tree.tags, n=n) == [own, *others][:n]
+        n_better += bool(better)
+    assert n_better
+
+
 def test_a_tree_of_the_best_expected_f_is_the_first_and_more_probable_ones_stay():
     trees = read_treebank(ASSETS / "sample-train.mrg")
     parser = GenerativeParser.train(trees, GenerativeConfig(), HeadRules.from_name("en"))

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import pytest
 import spacy
@@ -48,10 +49,10 @@ def found(doc):
     return [(str(tree.tree), tree.score) for tree in anchored_trees(doc)]
 
 
-def ranked(nlp, doc):
+def ranked(nlp, doc, *, with_better=False):
     """The reranked list of each sentence, by the slow way: list, scores, order."""
     parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
-    search = NBestSearch(parser.decoder.parser)
+    search = NBestSearch(parser.decoder.parser, with_better=with_better)
     for sentence in parser.sentences_of(doc):
         parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
         scores = reranker.scores(parses, parser.decoder.temperature)
@@ -77,6 +78,34 @@ def test_the_analyses_are_in_their_new_order(nlp):
         assert sum(parse.probability for parse in parses) == pytest.approx(1)
     with_pipeline, without = doc._.parses(5, nlp=nlp), doc._.parses(5)
     assert [[one.tree for one in parses] for parses in with_pipeline] == [[one.tree for one in p] for p in without]
+
+
+def test_the_lists_are_like_those_of_training(copy):
+    parser_of(copy).search = {"beam_size": 2}
+    component = reranker_of(copy)
+    assert not component.model.reranker.config.with_better
+    lists = lists_of(copy, with_better=True)
+    assert any(one.has_better for one in lists)
+    component.initialize(lambda: [], lists=lists)
+    component.model.from_bytes(component.model.to_bytes())
+    assert component.model.reranker.config.with_better
+    assert parses_of(copy) == parses_by_hand(copy, with_better=True) != parses_by_hand(copy)
+    bare = [replace(one, parses=tuple(p for p in one.parses if p.score <= one.parses[0].score)) for one in lists]
+    component.initialize(lambda: [], lists=bare)
+    assert not component.model.reranker.config.with_better
+    assert parses_of(copy) == parses_by_hand(copy) != parses_by_hand(copy, with_better=True)
+
+
+def dev_docs(nlp):
+    return [example.predicted for example in TreebankReader(ASSETS / "sample-dev.mrg", limit=60)(nlp)]
+
+
+def parses_of(nlp):
+    return [[[one.tree for one in parses] for parses in doc._.parses(100)] for doc in nlp.pipe(dev_docs(nlp))]
+
+
+def parses_by_hand(nlp, **options):
+    return [[[tree for _, _, tree in row] for row in ranked(nlp, doc, **options)] for doc in dev_docs(nlp)]
 
 
 def test_some_trees_change_and_some_do_not(nlp):

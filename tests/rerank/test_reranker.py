@@ -95,6 +95,13 @@ def test_bytes():
     assert copy.temperature == 2.0
 
 
+def test_models_of_the_first_versions_want_lists_without_better_trees():
+    config = RerankerConfig(with_better=True).to_dict()
+    assert Reranker.from_bytes(damaged(config=config)).config.with_better
+    del config["with_better"]
+    assert not Reranker.from_bytes(damaged(config=config)).config.with_better
+
+
 def test_features_without_weight_are_not_stored():
     reranker = make()
     small = reranker.without_zeros()
@@ -118,6 +125,7 @@ def damaged(**changes):
         (damaged(temperature=-1.0), "its temperature is -1.0"),
         (damaged(config={"families": ["nonsense"]}), "unknown family of features 'nonsense'"),
         (damaged(config={"n": 10**9}), "n is 1000000000: it must be at most"),
+        (damaged(config={"with_better": 1}), "with_better is 1: it must be true or false"),
         (damaged(config={"n": "many"}), "n is 'many': it must be a whole number"),
         (damaged(config={"families": 3}), "damaged"),
         (damaged(config={"what": 3}), "unknown setting 'what'"),

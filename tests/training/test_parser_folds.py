@@ -51,6 +51,25 @@ def test_each_sentence_has_a_list_with_its_gold_tree(folder):
     assert any(len(found.parses) == 4 for found in lists)
 
 
+def test_better_trees_change_the_lists_alone(folder, tmp_path):
+    make(tmp_path, with_better=False)
+    n_better = 0
+    for found, without in zip(TrainingLists(folder), TrainingLists(tmp_path), strict=True):
+        kept = [parse for parse in found.parses if parse.score <= found.parses[0].score]
+        assert list(without.parses[: len(kept)]) == kept
+        n_better += len(found.parses) - len(kept)
+    assert n_better
+    with pytest.raises(IncparseError, match="was made with other trees or settings"):
+        make(tmp_path)
+
+
+def test_better_trees_have_no_part_in_the_temperature(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(parser_folds, "best_temperature", lambda scores, is_right: seen.append(scores) or 1.0)
+    make(tmp_path)
+    assert all(score <= row[0] for scores in seen for row in scores for score in row)
+
+
 def test_no_parser_has_seen_a_sentence_of_its_fold(folder):
     for path in sorted(folder.glob("*.jsonl.gz")):
         origin = ListOrigin.read(path)
