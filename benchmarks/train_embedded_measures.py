@@ -1,8 +1,8 @@
 """Train the embedded model for measures: `python benchmarks/train_embedded_measures.py SOURCES PARSED`.
 
-SOURCES is the folder of `embedded_sources.py`, PARSED that of `annotate`: see docs/english.md. No dev file is used: the
-trees to learn from (GUM, with parsed text, and with CRAFT) and the minimum frequency of contexts
-(`context_min_count`) are chosen by the surprisal of words in held-out trees of GUM, among models of at most 6 MB.
+SOURCES is the folder of `embedded_sources.py`, PARSED that of `annotate`: see docs/english.md. It learns from GUM and
+the parsed text. No dev file is used: the minimum frequency of contexts (`context_min_count`) is chosen by the surprisal
+of words in held-out trees of GUM, among models of at most 4 MB.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 import common
-from train_embedded import META, OUTPUT, heads, save_with_card
+from train_embedded import META, OUTPUT, heads, read_folder, save_with_card
 
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.generative.generative_config import GenerativeConfig
@@ -19,7 +19,7 @@ from spacy_incparse.generative.generative_parser import GenerativeParser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
-MAX_BYTES = 6 * common.MEGABYTE
+MAX_BYTES = 4 * common.MEGABYTE
 MIN_COUNTS = (1, 2, 3)
 N_HELD_OUT = 220  # sentences: those of GUM
 SEARCH = {"measures_beam_size": 200, "measures_log10_gamma": -12.0}  # wide enough for comparing models
@@ -31,35 +31,25 @@ def main() -> None:
     arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
     arguments.add_argument("parsed", type=Path, help="folder of annotate")
     arguments.add_argument("--output", type=Path, default=OUTPUT.with_name("en_generative"))
-    arguments.add_argument("--choice", nargs=2, metavar=("TREES", "MIN"), help='do not choose: e.g. "gum+parsed" 1')
+    arguments.add_argument("--context-min-count", type=int, help="do not choose: use this value")
     given = arguments.parse_args()
-    corpora = read_corpora(given.sources, given.parsed)
+    trees = [*read_treebank(given.sources / "gum.mrg"), *read_folder(given.parsed / "trees")]
     held_out = read_treebank(given.sources / "held-out.mrg")[:N_HELD_OUT]
-    name, least = given.choice or choose(corpora, held_out)
-    config = GenerativeConfig(context_min_count=int(least))
-    parser = GenerativeParser.train(corpora[name], config, heads())
-    write(parser, given.output, f"{name}: {len(corpora[name])} trees, context_min_count {least}.")
+    least = given.context_min_count or choose(trees, held_out)
+    parser = GenerativeParser.train(trees, GenerativeConfig(context_min_count=least), heads())
+    write(parser, given.output, f"{len(trees)} trees, context_min_count {least}.")
 
 
-def read_corpora(sources: Path, parsed: Path) -> dict[str, list[Tree]]:
-    """Return what could be learned from."""
-    gum, craft = read_treebank(sources / "gum.mrg"), read_treebank(sources / "extra" / "craft.mrg")
-    text = [tree for path in sorted((parsed / "trees").glob("*.mrg")) for tree in read_treebank(path)]
-    return {"gum": gum, "gum+parsed": [*gum, *text], "gum+parsed+craft": [*gum, *text, *craft]}
-
-
-def choose(corpora: dict[str, list[Tree]], held_out: list[Tree]) -> tuple[str, int]:
-    """Return the trees and the setting with the lowest surprisal of the held-out sentences."""
+def choose(trees: list[Tree], held_out: list[Tree]) -> int:
+    """Return the setting with the lowest surprisal of the held-out sentences."""
     found = {}
-    for name, trees in corpora.items():
-        for least in MIN_COUNTS:
-            parser = GenerativeParser.train(trees, GenerativeConfig(context_min_count=least), heads())
-            n_bytes, bits, f = len(parser.to_bytes()), bits_per_word(parser, held_out), accuracy(parser, held_out)
-            figures = f"{n_bytes:,} bytes, {bits:.4f} bits per word, F {100 * f:.2f}"
-            print(f"{name}, context_min_count {least}: {figures}", flush=True)
-            if n_bytes <= MAX_BYTES:
-                found[name, least] = bits
-    return min(found, key=lambda choice: found[choice])
+    for least in MIN_COUNTS:
+        parser = GenerativeParser.train(trees, GenerativeConfig(context_min_count=least), heads())
+        n_bytes, bits, f = len(parser.to_bytes()), bits_per_word(parser, held_out), accuracy(parser, held_out)
+        print(f"context_min_count {least}: {n_bytes:,} bytes, {bits:.4f} bits per word, F {100 * f:.2f}", flush=True)
+        if n_bytes <= MAX_BYTES:
+            found[least] = bits
+    return min(found, key=lambda least: found[least])
 
 
 def bits_per_word(parser: GenerativeParser, trees: list[Tree]) -> float:
