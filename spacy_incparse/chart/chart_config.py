@@ -69,7 +69,8 @@ class ChartConfig(Settings):
         a small grammar; "boolean" leaves all that is part of some tree in which words have tags that they were seen
         with (the exact prefilter of Finkel et al. 2008), which is for short sentences.
     pruning_thresholds: probabilities below which spans and their labels are left out, the strictest first; the next one
-        is used for sentences of which nothing is left.
+        is used for sentences of which nothing is left. With "spans", those of sentences of fewer than 40 words are
+        lower in proportion.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
         "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).
     threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
