@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
-    "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy",
+    "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy", "combiner_accuracy",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
@@ -147,13 +147,21 @@ def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
 
 
 @pytest.mark.slow
-def test_neural_accuracy(run, tmp_path):
+def test_neural_accuracy(run, model, tmp_path):
     rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
     row = rows["neural-sample-cnn"]
     assert (row["passes"], row["sentences"]) == ("2", "40")
     assert 0 <= float(row["F"]) <= 100
     assert (tmp_path / "out" / "model-best").is_dir()
     assert not (tmp_path / "out" / "model-last").exists()
+    neural = tmp_path / "out" / "model-best"
+    row = run("combiner_accuracy", "sample", "--model", neural, "--linear", model, "--limit", 30, "--name", "x")
+    found = {
+        name: float(row["combiner-sample-x"][name]) for name in ("F", "F of the neural", "F of the linear", "gain")
+    }
+    assert found["F"] > 0
+    better = max(found["F of the neural"], found["F of the linear"])
+    assert found["gain"] == pytest.approx(found["F"] - better, abs=0.02)
 
 
 def test_model_accuracy(run, model):
