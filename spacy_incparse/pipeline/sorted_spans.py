@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,9 @@ def create_sorted_spans(
 
 def by_length(transformer: Model, batch_size: int, least_fill: float, *, bfloat16: bool = False) -> Model:
     """Return a layer that hands its input, a list of arrays, to another one in groups of similar lengths."""
-    attrs = {"batch_size": batch_size, "least_fill": least_fill, "bfloat16": bfloat16}
-    return Model("by_length", _forward, init=_init, layers=[transformer], attrs=attrs)
+    attrs = {"batch_size": batch_size, "least_fill": least_fill}
+    forward = partial(_forward, bfloat16)  # no attribute, which would be saved with the weights and outlive the config
+    return Model("by_length", forward, init=_init, layers=[transformer], attrs=attrs)
 
 
 def length_groups(lengths: Sequence[int], batch_size: int, least_fill: float) -> list[np.ndarray]:
@@ -68,10 +69,12 @@ def length_groups(lengths: Sequence[int], batch_size: int, least_fill: float) ->
     return [*groups, order[first:]] if len(order) else []
 
 
-def _forward(model: Model, spans: list[Any], is_train: bool) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
+def _forward(
+    bfloat16: bool, model: Model, spans: list[Any], is_train: bool
+) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
     (transformer,) = model.layers
     groups = length_groups([len(span) for span in spans], model.attrs["batch_size"], model.attrs["least_fill"])
-    with _precision(model.attrs["bfloat16"]):
+    with _precision(bfloat16):
         found = [transformer([spans[i] for i in group], is_train) for group in groups]
 
     def backprop(gradient: list[Any]) -> list[Any]:

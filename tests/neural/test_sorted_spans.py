@@ -125,7 +125,9 @@ def test_bfloat16_is_close_and_only_used_where_the_processor_has_it(torch_layers
         return Output(outputs=[[layers(pieces)] for _ in spans], last_layer_only=True), list
 
     def found(bfloat16):
-        (rows,) = by_length(Model("layers", forward), 10, 0.75, bfloat16=bfloat16).predict([[0]]).all_outputs
+        saved = by_length(Model("layers", forward), 10, 0.75, bfloat16=not bfloat16).to_bytes()
+        layer = by_length(Model("layers", forward), 10, 0.75, bfloat16=bfloat16).from_bytes(saved)  # the config decides
+        (rows,) = layer.predict([[0]]).all_outputs
         return rows[0]
 
     exact = found(bfloat16=False)
