@@ -35,7 +35,7 @@ def create_sorted_spans(
         larger groups, that is, with a lower value.
     freeze_embeddings: whether the vectors of pieces and places stay as they are in training, which is faster.
     bfloat16: whether a processor that has instructions for it (AVX-512 BF16 or AMX) computes products of matrices in
-        bfloat16, which is about twice as fast; the weights stay in single precision. Without effect elsewhere.
+        bfloat16, which is faster; the weights stay in single precision. Without effect elsewhere.
     """
     check_number("batch_size", batch_size, 1, MOST)
     check_range("least_fill", least_fill, 0, 1)
