@@ -19,6 +19,7 @@ from spacy_incparse import glossary
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.spans.span_search import SpanSearch
 from spacy_incparse.combined.combined_config import CombinedConfig
+from spacy_incparse.combined.component_combination import CombinerSearch
 from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
@@ -26,6 +27,7 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
 from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate
 from spacy_incparse.pipeline.chart_pipe import make_incparse_chart
+from spacy_incparse.pipeline.combiner_pipe import make_incparse_combiner
 from spacy_incparse.pipeline.encoder_folder import create_encoder_loader, create_wordpiece_loader
 from spacy_incparse.pipeline.parser_pipe import make_incparse
 from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
@@ -47,6 +49,7 @@ FACTORIES = {
     "incparse_phrases": make_incparse_phrases,
     "incparse_reranker": make_incparse_reranker,
     "incparse_chart": make_incparse_chart,
+    "incparse_combiner": make_incparse_combiner,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
@@ -116,6 +119,11 @@ def configuration() -> str:
         "### `[components.incparse_chart.search]`",
         "[neural.md](neural.md) explains this component.",
         _settings(_defaults(SpanSearch), _entries(SpanSearch)),
+        "## `incparse_combiner`",
+        _component("incparse_combiner"),
+        "### `[components.incparse_combiner.search]`",
+        "[combination.md](combination.md) explains this component.",
+        _settings(_defaults(CombinerSearch), _entries(CombinerSearch)),
         "## Readers, batchers, scorers, callbacks, layers",
         *_registered(),
         "## Feature templates",

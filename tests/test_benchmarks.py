@@ -156,6 +156,24 @@ def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
     assert spacy.load(tmp_path / "small")("The rain stopped.")._.trees
 
 
+@pytest.mark.slow
+def test_neural_accuracy(run, model, tmp_path):
+    rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
+    row = rows["neural-sample-cnn"]
+    assert (row["passes"], row["sentences"]) == ("2", "40")
+    assert 0 <= float(row["F"]) <= 100
+    assert (tmp_path / "out" / "model-best").is_dir()
+    assert not (tmp_path / "out" / "model-last").exists()
+    neural = tmp_path / "out" / "model-best"
+    row = run("combiner_accuracy", "sample", "--model", neural, "--linear", model, "--limit", 30, "--name", "x")
+    found = {
+        name: float(row["combiner-sample-x"][name]) for name in ("F", "F of the neural", "F of the linear", "gain")
+    }
+    assert found["F"] > 0
+    better = max(found["F of the neural"], found["F of the linear"])
+    assert found["gain"] == pytest.approx(found["F"] - better, abs=0.02)
+
+
 def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "neural"  # for --config
 NO_ENCODER = "none"
-BEST = "model-best"
+BEST, LAST = "model-best", "model-last"
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
 
@@ -55,11 +55,18 @@ def train_from_files(files: TrainingFiles, out_dir: Path, *, force: bool, gpu: i
 
 
 def train_neural(
-    trees: Sequence[Tree], dev: Sequence[Tree], out_dir: Path, config: Config, *, gpu: int = -1, description: str = ""
+    trees: Sequence[Tree],
+    dev: Sequence[Tree],
+    out_dir: Path,
+    config: Config,
+    *,
+    gpu: int = -1,
+    description: str = "",
+    keep_last: bool = False,
 ) -> None:
     """Train on normalized trees with spaCy's training loop, which prints a table, and keep the best in `out_dir`.
 
-    gpu: the number of a GPU, -1 for the CPU.
+    gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the best.
     """
     from spacy.cli._util import setup_gpu
     from spacy.training.initialize import init_nlp
@@ -80,7 +87,9 @@ def train_neural(
         train(nlp, out_dir, use_gpu=gpu, stdout=sys.stdout, stderr=sys.stderr)
     finally:
         shutil.rmtree(corpora, ignore_errors=True)
-    shutil.rmtree(out_dir / "model-last", ignore_errors=True)
+    shutil.rmtree(out_dir / (BEST if keep_last else LAST), ignore_errors=True)
+    if keep_last:
+        (out_dir / LAST).rename(out_dir / BEST)
 
 
 def neural_config(

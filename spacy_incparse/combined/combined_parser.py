@@ -1,4 +1,4 @@
-"""Several trained parsers that answer together with the tree of the highest expected F."""
+"""Several parsers, trained together, that answer together with the tree of the highest expected F."""
 
 from __future__ import annotations
 
@@ -9,27 +9,20 @@ import srsly
 
 from spacy_incparse.combined.combination import Combination
 from spacy_incparse.combined.combined_config import CombinedConfig
+from spacy_incparse.combined.combining_parser import CombiningParser
 from spacy_incparse.combined.members import TrainedMember, agreeing
 from spacy_incparse.errors import ModelError
 from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.catalogue import find_kind
 from spacy_incparse.parsers.constraints import Constraints, checked_constraints
-from spacy_incparse.parsers.parse import Parse, Tags, check_sentence
-from spacy_incparse.parsers.posterior import Posterior
+from spacy_incparse.parsers.parse import Tags, check_sentence
 from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest
-from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.parsers.requested_tags import common_request
-from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.tree import Tree
 
 
-class CombinedParser(BaseParser):
-    """Trained parsers whose probabilities of phrases are averaged.
-
-    Scores are expected gains: the sum of the probabilities of a tree's phrases, minus the threshold for each.
-    """
+class CombinedParser(CombiningParser):
+    """Parsers that were trained on the same treebank with the same tagger, and are stored together."""
 
     kind = "combined"
 
@@ -72,44 +65,6 @@ class CombinedParser(BaseParser):
         """The tags from which each member gets those that it needs; None if all find their own."""
         return common_request([parser.tag_request for parser in self.members])
 
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
-        """Return the tree of the highest expected gain, recombined from the phrases of all members.
-
-        constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that the members' searches
-        cannot meet together with those before them are left out and listed in `unmet`. Raises ValueError if there are
-        no words, or not as many tags as words, and ConfigError for constraints on other words.
-        """
-        return self._combination(words, tags, constraints).best()
-
-    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
-        """Return up to k trees: that of `parse`, then those of the members' lists by descending gain.
-
-        Raises ValueError if k is below 1.
-        """
-        check_n_analyses(k)
-        combination = self._combination(words, tags, constraints)
-        return [combination.best()] if k == 1 else combination.nbest()[:k]
-
-    def posterior(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
-    ) -> Posterior | None:
-        """Return the averaged probabilities of phrases, and those of trees among the n-best; None without temperature.
-
-        temperature: of the expected gains; by default, that of the parser.
-        """
-        temperature = temperature or self.temperature
-        return None if temperature is None else self._combination(words, tags, constraints).posterior(temperature)
-
-    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
-        """Return the expected gain of a normalized tree of the sentence; there is no derivation.
-
-        tags: those that the sentence would be parsed under; None: the tree's own. Raises ValueError if the tree has
-        other words.
-        """
-        if tuple(words) != tree.words:
-            raise ValueError(f"the tree has other words than the sentence: {tree.words[:8]} and {tuple(words)[:8]}")
-        return TreeScore(tree, self._combination(words, tree.tags if tags is None else tags).gain(tree), ())
-
     def with_search(self, **settings: object) -> CombinedParser:
         """Return a parser with the same members and other search settings (threshold, list_size)."""
         return CombinedParser(self.members, self.config.with_search(**settings), self.temperature)
@@ -150,7 +105,6 @@ class CombinedParser(BaseParser):
         return type(self).from_bytes, (self.to_bytes(),)
 
     def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
-        """Return what the members say of a sentence; that of the last one is kept, for its other trees."""
         check_sentence(words, tags)
         tags = [None] * len(words) if tags is None else tags
         wanted = checked_constraints(constraints, len(words))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ class Opinion:
     """What a member says of a sentence: its trees, best first, and the probability of each phrase."""
 
     parses: Sequence[Parse]
-    phrases: dict[Phrase, float]
+    phrases: Mapping[Phrase, float]
     weight: float = 1.0
 
     @property

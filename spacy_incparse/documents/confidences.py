@@ -83,7 +83,8 @@ def confidences_of(analyses: Analyses) -> list[Confidence]:
 
 
 def _exact(trees: Sequence[AnchoredTree], posterior: Posterior) -> list[Confidence]:
-    return [Confidence(posterior.of_score(anchored.score or 0.0), posterior.phrases) for anchored in trees]
+    phrases = dict(posterior.phrases)
+    return [Confidence(posterior.of_score(anchored.score or 0.0), phrases) for anchored in trees]
 
 
 def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:

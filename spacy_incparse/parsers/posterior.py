@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 
@@ -18,7 +19,7 @@ class Posterior:
 
     temperature: float
     log_total: float
-    phrases: dict[Phrase, float]
+    phrases: Mapping[Phrase, float]
 
     def of_score(self, score: float) -> float:
         """Return the probability of a tree with this score."""

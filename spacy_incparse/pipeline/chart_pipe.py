@@ -37,6 +37,7 @@ DEFAULT_MODEL = """
 [model]
 @architectures = "spacy_incparse.SpanScorer.v1"
 hidden_width = 256
+form_width = 0
 
 [model.tok2vec]
 @architectures = "spacy.HashEmbedCNN.v2"
@@ -209,13 +210,15 @@ class IncParserChart(TreePipe):
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc."""
+        from spacy_incparse.pipeline.span_scorer import word_vectors
+
         sentence = super().with_constraints(doc, sentence)
         tokens = tokens_of(doc, sentence)
         if tokens is None or not self._is_initialized:
             return sentence
         if doc not in self._vectors:
             self._vectors.clear()
-            self._vectors[doc] = self.model.get_ref("tok2vec").predict([doc])[0]
+            self._vectors[doc] = word_vectors(self.model, [doc])[0]
         return VectorSentence.of(sentence, self._vectors[doc][list(tokens)])
 
     def start(self) -> Session:
@@ -309,7 +312,11 @@ class IncParserChart(TreePipe):
 
     def finish_update(self, sgd: Any) -> None:
         """Update the weights with the gradients since the last call."""
-        self.model.get_ref("head").finish_update(partial(sgd, lr_scale=self.learn_rate_scale))
+        from spacy_incparse.pipeline.span_scorer import own_layers
+
+        faster: Any = partial(sgd, lr_scale=self.learn_rate_scale)
+        for layer in own_layers(self.model):
+            layer.finish_update(faster)
         self.model.get_ref("tok2vec").finish_update(sgd)
         self._forget()
 

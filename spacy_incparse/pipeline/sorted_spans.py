@@ -1,22 +1,31 @@
-"""Spans of pieces that go through a transformer in groups of similar lengths.
+"""Spans of pieces that go through a transformer in groups of similar lengths, and what makes it fast on a processor.
 
 The transformers of spacy-curated-transformers pad all spans of a batch to the longest. Where each Doc is a sentence, or
-a few, most of what they compute would be padding.
+a few, most of what they compute would be padding. Their tables of embeddings have a gradient for each piece of the
+vocabulary, whether or not a batch has it; and they compute in single precision, except on a GPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from thinc.api import Model
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.settings import MOST, check_number, check_range
 
 
 def create_sorted_spans(
-    stride: int = 96, window: int = 128, batch_size: int = 384, least_fill: float = 0.8
+    stride: int = 96,
+    window: int = 128,
+    batch_size: int = 384,
+    least_fill: float = 0.8,
+    freeze_embeddings: bool = False,
+    bfloat16: bool = False,
 ) -> Callable[..., Model]:
     """Return what cuts Docs into spans, for `@architectures = "spacy_incparse.WithSortedSpans.v1"`.
 
@@ -24,6 +33,9 @@ def create_sorted_spans(
     batch_size: the most spans that go through the transformer at a time.
     least_fill: the least length of these, as a part of the longest one's: the rest is padding. A GPU may be faster with
         larger groups, that is, with a lower value.
+    freeze_embeddings: whether the vectors of pieces and places stay as they are in training, which is faster.
+    bfloat16: whether a processor that has instructions for it (AVX-512 BF16 or AMX) computes products of matrices in
+        bfloat16, which is faster; the weights stay in single precision. Without effect elsewhere.
     """
     check_number("batch_size", batch_size, 1, MOST)
     check_range("least_fill", least_fill, 0, 1)
@@ -31,16 +43,19 @@ def create_sorted_spans(
     def with_spans(transformer: Model, **dimensions: Any) -> Model:
         from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
 
-        grouped = by_length(transformer, batch_size, least_fill)
+        if freeze_embeddings:
+            _freeze_embeddings(transformer)
+        grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
         return with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST)
 
     return with_spans
 
 
-def by_length(transformer: Model, batch_size: int, least_fill: float) -> Model:
+def by_length(transformer: Model, batch_size: int, least_fill: float, *, bfloat16: bool = False) -> Model:
     """Return a layer that hands its input, a list of arrays, to another one in groups of similar lengths."""
     attrs = {"batch_size": batch_size, "least_fill": least_fill}
-    return Model("by_length", _forward, init=_init, layers=[transformer], attrs=attrs)
+    forward = partial(_forward, bfloat16)  # no attribute, which would be saved with the weights and outlive the config
+    return Model("by_length", forward, init=_init, layers=[transformer], attrs=attrs)
 
 
 def length_groups(lengths: Sequence[int], batch_size: int, least_fill: float) -> list[np.ndarray]:
@@ -54,10 +69,13 @@ def length_groups(lengths: Sequence[int], batch_size: int, least_fill: float) ->
     return [*groups, order[first:]] if len(order) else []
 
 
-def _forward(model: Model, spans: list[Any], is_train: bool) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
+def _forward(
+    bfloat16: bool, model: Model, spans: list[Any], is_train: bool
+) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
     (transformer,) = model.layers
     groups = length_groups([len(span) for span in spans], model.attrs["batch_size"], model.attrs["least_fill"])
-    found = [transformer([spans[i] for i in group], is_train) for group in groups]
+    with _precision(bfloat16):
+        found = [transformer([spans[i] for i in group], is_train) for group in groups]
 
     def backprop(gradient: list[Any]) -> list[Any]:
         parts = [back([gradient[i] for i in group]) for group, (_, back) in zip(groups, found, strict=True)]
@@ -66,6 +84,37 @@ def _forward(model: Model, spans: list[Any], is_train: bool) -> tuple[Any, Calla
     output = found[0][0]
     outputs = _restored([one.all_outputs for one, _ in found], groups)
     return type(output)(outputs=outputs, last_layer_only=output.last_layer_only), backprop
+
+
+def _precision(bfloat16: bool) -> AbstractContextManager:
+    """Return the context in which a transformer is called: the backward pass follows its precision."""
+    if not bfloat16:
+        return nullcontext()
+    import torch
+
+    return torch.autocast("cpu", dtype=torch.bfloat16) if computes_in_bfloat16() else nullcontext()
+
+
+@cache
+def computes_in_bfloat16() -> bool:
+    """Return whether the processor has instructions for bfloat16: emulation would be slower than single precision."""
+    import torch
+
+    names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # not public; older versions lack some
+    return any(getattr(torch.cpu, name, bool)() for name in names)
+
+
+def _freeze_embeddings(transformer: Model) -> None:
+    """Take the tables of embeddings out of training. Raises ConfigError if there are none."""
+    import torch
+
+    tables = [
+        part for shim in transformer.shims for part in shim._model.modules() if isinstance(part, torch.nn.Embedding)
+    ]
+    if not tables:
+        raise ConfigError("freeze_embeddings = true needs a transformer with tables of embeddings; this one has none")
+    for table in tables:
+        table.weight.requires_grad_(False)
 
 
 def _restored(parts: Sequence[Sequence[Any]], groups: Sequence[np.ndarray]) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from spacy.ml.models.tok2vec import MultiHashEmbed
 from spacy.tokens import Doc
 from thinc.api import Model
 
@@ -19,8 +20,10 @@ from spacy_incparse.pipeline.span_head import (
     span_head,
     tag_scores,
 )
+from spacy_incparse.settings import MOST, check_number
 
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
+FORM_ROWS = {"SHAPE": 500, "PREFIX": 500, "SUFFIX": 2000}  # spaCy's: Xxxxx, the first character, the last three
 
 
 @dataclass
@@ -31,20 +34,37 @@ class CutDocs:
     sentences: list[list[Sequence[int]]]
 
 
-def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int = 256) -> Model:
+def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int = 256, form_width: int = 0) -> Model:
     """Return the model, for `@architectures = "spacy_incparse.SpanScorer.v1"`.
 
     tok2vec: any layer from Docs to vectors of tokens, such as `spacy.HashEmbedCNN.v2`, `spacy.Tok2VecListener.v1` or
         the listener of a transformer.
     hidden_width: the width of the layer between the vectors and the scores.
+    form_width: the width of a learned vector of each token's shape, first character and last three, beside that of
+        `tok2vec`; 0: none. Good for layers that do not see capitals, such as uncased transformers.
     """
+    check_number("form_width", form_width, 0, MOST)
     head = span_head(hidden_width)
-    return Model("span_scorer", _forward, init=_init, layers=[tok2vec, head], refs={"tok2vec": tok2vec, "head": head})
+    layers: list[Model] = [tok2vec, head]
+    if form_width:
+        layers.append(MultiHashEmbed(form_width, list(FORM_ROWS), list(FORM_ROWS.values()), False))
+    return Model("span_scorer", _forward, init=_init, layers=layers, refs={"tok2vec": tok2vec, "head": head})
+
+
+def own_layers(model: Model) -> list[Model]:
+    """Return the layers of a model that it does not share with other components."""
+    return model.layers[1:]
+
+
+def word_vectors(model: Model, docs: list[Doc]) -> list[Rows]:
+    """Return the vectors of the tokens of each Doc."""
+    parts = [layer.predict(docs) for layer in _word_layers(model)]
+    return [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
 
 
 def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
-    vectors = model.layers[0].predict(given.docs)
+    vectors = word_vectors(model, given.docs)
     return [rows[_index(cut)] for rows, cuts in zip(vectors, given.sentences, strict=True) for cut in cuts]
 
 
@@ -77,8 +97,9 @@ class ModelScorer:
 
 
 def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, Callable[[SpanScores], list]]:
-    tok2vec, head = model.layers
-    vectors, from_vectors = tok2vec(given.docs, is_train)
+    head = model.get_ref("head")
+    called = [layer(given.docs, is_train) for layer in _word_layers(model)]
+    vectors = [model.ops.xp.hstack(rows) for rows in zip(*(rows for rows, _ in called), strict=True)]
     lengths = [len(cut) for cuts in given.sentences for cut in cuts]
     rows = [vectors[i][_index(cut)] for i, cuts in enumerate(given.sentences) for cut in cuts]
     width = head.get_dim("nI")
@@ -92,18 +113,35 @@ def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, 
             for cut in sentences:
                 rows[_index(cut)] += of_words[first : first + len(cut)]
                 first += len(cut)
-        return from_vectors(found)
+        return _to_layers(called, found)
 
     return scores, backprop
 
 
+def _to_layers(called: Sequence[tuple[list[Rows], Callable]], gradient: list[Rows]) -> list:
+    """Give each layer the part of the gradient that belongs to its vectors; return what the first one returns."""
+    found, first = [], 0
+    for rows, from_vectors in called:
+        last = first + (rows[0].shape[1] if rows else 0)
+        found.append(from_vectors([one[:, first:last] for one in gradient]))
+        first = last
+    return found[0]
+
+
+def _word_layers(model: Model) -> list[Model]:
+    """Return the layers from Docs to the vectors of tokens, which stand side by side."""
+    return [model.layers[0], *model.layers[2:]]
+
+
 def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -> Model:  # noqa: N803  # thinc's
-    tok2vec, head = model.layers
-    tok2vec.initialize(X.docs if X is not None else None)
-    if tok2vec.has_dim("nO"):
-        head.set_dim("nI", tok2vec.get_dim("nO"))
-    elif X is not None:
-        head.set_dim("nI", tok2vec.predict(X.docs[:SAMPLE_DOCS])[0].shape[1])
+    docs, head = X.docs if X is not None else None, model.get_ref("head")
+    layers = _word_layers(model)
+    for layer in layers:
+        layer.initialize(docs)
+    if all(layer.has_dim("nO") for layer in layers):
+        head.set_dim("nI", sum(layer.get_dim("nO") for layer in layers))
+    elif docs is not None:
+        head.set_dim("nI", word_vectors(model, docs[:SAMPLE_DOCS])[0].shape[1])
     head.initialize()
     return model
 

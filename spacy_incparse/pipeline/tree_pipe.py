@@ -58,6 +58,7 @@ class TreePipe(TrainedPipe):
     """A component that parses each sentence of a Doc."""
 
     is_reranker = False
+    is_member = True  # whether an `incparse_combiner` may combine it with others
     _decoder: ConfiguredParser | None
     measures = False  # whether it stores measures of each word
     max_calibrated: int | None = None  # sentences that a temperature is fitted on; None: those of `fit_temperature`

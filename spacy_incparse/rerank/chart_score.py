@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 
 from spacy_incparse.chart.chart_parser import ChartParser
@@ -53,7 +53,7 @@ class ChartScore(SecondScore):
         return cls(ChartParser.from_bytes(data))
 
 
-def _scores(phrases: Sequence[Phrase], known: dict[Phrase, float], n_expected: float) -> tuple[float, float, float]:
+def _scores(phrases: Sequence[Phrase], known: Mapping[Phrase, float], n_expected: float) -> tuple[float, float, float]:
     """Return the columns of a tree. known: the probabilities of phrases. n_expected: their sum."""
     found = [known.get(phrase, 0.0) for phrase in dict.fromkeys(phrases)]
     n_right = sum(found)

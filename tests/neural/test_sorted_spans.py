@@ -7,7 +7,14 @@ import pytest
 from thinc.api import Model
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.pipeline.sorted_spans import by_length, create_sorted_spans, length_groups
+from spacy_incparse.pipeline import sorted_spans
+from spacy_incparse.pipeline.sorted_spans import (
+    _freeze_embeddings,
+    by_length,
+    computes_in_bfloat16,
+    create_sorted_spans,
+    length_groups,
+)
 
 LENGTHS = [3, 9, 4, 9, 1, 8, 3]
 
@@ -78,3 +85,59 @@ def test_long_docs_are_cut_as_by_the_layer_of_spacy_curated_transformers():
     found = create_sorted_spans(6, 8, 3)(layer).predict(docs)
     for a, b in zip(found.all_outputs, expected.all_outputs, strict=True):
         assert (a[0].dataXd == b[0].dataXd).all()
+
+
+@pytest.fixture(scope="module")
+def torch_layers():
+    """A function that makes a small transformer with a table of embeddings, and its table."""
+    torch = pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
+    from thinc.api import PyTorchWrapper
+
+    def make():
+        torch.manual_seed(0)
+        layers = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 4))
+        return PyTorchWrapper(layers), layers
+
+    return make
+
+
+def test_embeddings_can_be_frozen(torch_layers):
+    transformer, layers = torch_layers()
+    _freeze_embeddings(transformer)
+    assert [weights.requires_grad for weights in layers.parameters()] == [False, True, True]
+    again = transformer.copy()
+    transformer.from_bytes(again.to_bytes())  # as in a loaded pipeline
+    assert not layers[0].weight.requires_grad
+
+
+def test_a_transformer_without_embeddings_is_reported():
+    pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
+    with pytest.raises(ConfigError, match="freeze_embeddings = true needs a transformer"):
+        _freeze_embeddings(noting([]))
+
+
+def test_bfloat16_is_close_and_only_used_where_the_processor_has_it(torch_layers, monkeypatch):
+    torch = pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
+    _, layers = torch_layers()
+    pieces = torch.arange(9)
+
+    def forward(model, spans, is_train):
+        return Output(outputs=[[layers(pieces)] for _ in spans], last_layer_only=True), list
+
+    def found(bfloat16):
+        saved = by_length(Model("layers", forward), 10, 0.75, bfloat16=not bfloat16).to_bytes()
+        layer = by_length(Model("layers", forward), 10, 0.75, bfloat16=bfloat16).from_bytes(saved)  # the config decides
+        (rows,) = layer.predict([[0]]).all_outputs
+        return rows[0]
+
+    exact = found(bfloat16=False)
+    monkeypatch.setattr(sorted_spans, "computes_in_bfloat16", lambda: True)
+    assert found(bfloat16=True).dtype == torch.bfloat16
+    assert torch.allclose(found(bfloat16=True).float(), exact, atol=0.02)
+    monkeypatch.setattr(sorted_spans, "computes_in_bfloat16", lambda: False)
+    assert torch.equal(found(bfloat16=True), exact)
+
+
+def test_a_processor_without_the_instructions_is_known():
+    pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
+    assert computes_in_bfloat16() in (True, False)

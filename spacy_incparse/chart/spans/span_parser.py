@@ -13,6 +13,7 @@ from spacy_incparse.chart.long_sentences import within
 from spacy_incparse.chart.spans.bracket_chart import best_brackets
 from spacy_incparse.chart.spans.bracket_forest import best_trees
 from spacy_incparse.chart.spans.chain_labels import Bracket, Chain, chain_brackets, tree_of_brackets
+from spacy_incparse.chart.spans.phrase_shares import PhraseShares, chains_with
 from spacy_incparse.chart.spans.span_constraints import BONUS, constrained_scores
 from spacy_incparse.chart.spans.span_losses import label_marginals
 from spacy_incparse.chart.spans.span_search import SpanSearch
@@ -20,7 +21,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.parse import Parse, Tags, check_sentence
-from spacy_incparse.parsers.posterior import Phrase, Posterior
+from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest
 from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
@@ -29,7 +30,6 @@ from spacy_incparse.trees.tree import Tree
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
-LEAST_SHARE = 1e-6  # of a label that counts for the probability of a phrase
 MAX_WORDS = 1 << 13  # of a piece
 _FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
 
@@ -87,6 +87,7 @@ class SpanParser(BaseParser):
         self.config, self.temperature = search or SpanSearch(), temperature
         self._heads = heads
         self._chain_ids = {chain: number for number, chain in enumerate(self.chains)}
+        self._chains_of = chains_with(self.chains)
 
     @property
     def heads(self) -> HeadRules:
@@ -171,23 +172,11 @@ class SpanParser(BaseParser):
         values = constrained_scores(scores / np.float32(scale), self.chains, limits)
         log_total, shares = label_marginals(values, len(words))
         log_total -= round(log_total / BONUS) * BONUS  # of the constraints
-        return Posterior(scale, log_total, self._phrases(shares))
+        return Posterior(scale, log_total, PhraseShares(shares, self._chains_of))
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Raise IncparseError: the component's model stores the weights."""
         raise IncparseError("a parser with span scores is stored as a part of its pipeline: use nlp.to_disk(path)")
-
-    def _phrases(self, shares: np.ndarray) -> dict[Phrase, float]:
-        """Return the probabilities of phrases, given those of labels over spans, where they are not negligible."""
-        found: dict[Phrase, float] = {}
-        rows, labels = (shares >= LEAST_SHARE).nonzero()
-        ends = np.searchsorted(_FIRST_SPANS, rows, side="right")
-        starts = rows - _FIRST_SPANS[ends - 1]
-        for row, start, end, label in zip(rows.tolist(), starts.tolist(), ends.tolist(), labels.tolist(), strict=True):
-            for name in set(self.chains[label]):
-                phrase = name, start, end
-                found[phrase] = min(found.get(phrase, 0.0) + float(shares[row, label]), 1.0)
-        return found
 
     def _all_scores(self, pieces: Sequence[Any]) -> Iterator[np.ndarray]:
         """Yield the label scores of pieces, computed in blocks."""

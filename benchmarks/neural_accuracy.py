@@ -1,0 +1,86 @@
+"""Measure the accuracy of a neural parser: train on a treebank's train part, and score dev parts.
+
+The parser is trained as by `spacy-incparse train --config neural --encoder FOLDER`, but the number of passes is fixed
+in advance and the parser of the last pass is scored, with the threshold of the config and without a fitted temperature,
+so the dev part decides nothing. The words of the dev parts of the treebank and of those that `--on` names go through
+the pipeline with gold tokens and sentence boundaries. Scores are EVALB's with COLLINS.prm on all sentences; the gold
+tags are put into the finished trees so that every sentence counts. Training time is CPU time of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import common
+from process_memory import peak_bytes
+from results import Table, percent, publish
+from saved_pipeline import open_pipeline, score_docs, sentence_docs
+
+from spacy_incparse.cli.neural_train import BEST, neural_config, train_neural
+
+TABLE = Table(
+    "Accuracy of neural parsers",
+    (
+        "F", "precision", "recall", "exact", "tags", "sentences", "passes", "training s", "training words/s",
+        "parsing words/s", "peak MB",
+    ),
+)  # fmt: skip
+N_WATCHED = 20  # sentences of the train part that spaCy's training loop scores after each pass
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure one treebank, one encoder and one seed."""
+    arguments = _arguments(argv)
+    trees = common.read_part(arguments, arguments.bank, "train")
+    seconds = _train(arguments, trees)
+    n_words = sum(len(tree.words) for tree in trees) * arguments.epochs
+    nlp = open_pipeline(str(arguments.output / BEST))
+    rows = {}
+    for bank in dict.fromkeys([arguments.bank, *arguments.on]):
+        dev = common.read_part(arguments, bank, "dev")
+        docs = sentence_docs(nlp, dev)
+        started = time.process_time()
+        scores = score_docs(dev, list(nlp.pipe(docs)))
+        speed = sum(map(len, docs)) / (time.process_time() - started)
+        rows[_row_name(arguments, bank)] = [
+            *(percent(scores[key]) for key in ("const_f", "const_p", "const_r", "const_exact", "tag_acc")),
+            str(scores["n_sents"]),
+            str(arguments.epochs),
+            *(f"{number:.0f}" for number in (seconds, n_words / seconds, speed, peak_bytes() / common.MEGABYTE)),
+        ]
+    publish(TABLE, rows, common.results_file(arguments), seed=str(arguments.seed), argv=argv)
+
+
+def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
+    """Train and save the pipeline; return the CPU seconds."""
+    config = neural_config(encoder=arguments.encoder, max_epochs=arguments.epochs, seed=arguments.seed)
+    config["training"]["before_to_disk"] = None
+    started = time.process_time()
+    train_neural(trees, trees[:N_WATCHED], arguments.output, config, description=arguments.bank, keep_last=True)
+    return time.process_time() - started
+
+
+def _row_name(arguments: argparse.Namespace, bank: str) -> str:
+    encoder = Path(arguments.encoder).name if arguments.name is None else arguments.name
+    return f"neural-{arguments.bank}-{encoder}" + f"-on-{bank}" * (bank != arguments.bank)
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("bank", help="name of the treebank: wsj, gum, craft, or sample")
+    parser.add_argument("--encoder", default="none", metavar="FOLDER", help="a pre-trained transformer; default: none")
+    parser.add_argument("--name", help="the encoder's name for the row; default: that of the folder")
+    parser.add_argument("--epochs", type=int, default=6, help="passes; default: 6")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--on", nargs="+", default=[], metavar="BANK", help="other treebanks whose dev parts are parsed"
+    )
+    parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to save the pipeline")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    main()

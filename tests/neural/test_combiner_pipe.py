@@ -1,0 +1,171 @@
+"""The component incparse_combiner: its trees are those of the highest expected F by both members together."""
+
+import pickle
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.pipeline import combiner_pipe  # noqa: F401  # registers the component
+from spacy_incparse.pipeline.readers import TreebankReader
+from tests.neural.conftest import examples
+from tests.small_pipeline import ASSETS
+
+TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
+N_SENTENCES = 40
+
+
+@pytest.fixture
+def pair(nlp, trained):
+    """A pipeline with a neural and a perceptron parser, and without a combiner."""
+    nlp.add_pipe("incparse", source=trained)
+    return nlp
+
+
+@pytest.fixture
+def combined(pair):
+    pair.add_pipe("incparse_combiner")
+    return pair
+
+
+def trees(docs):
+    return [[str(tree) for tree in doc._.trees] for doc in docs]
+
+
+def gold_and_docs(nlp):
+    found = list(TreebankReader(ASSETS / "sample-dev.mrg", limit=N_SENTENCES)(nlp))
+    return found, [example.predicted for example in found]
+
+
+def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
+    doc = combined.make_doc("The cat slept on the sofa.")
+    doc[0].is_sent_start = True
+    combiner = combined.get_pipe("incparse_combiner")
+    combiner.members = {"incparse_chart": 3.0, "incparse": 1.0}
+    (sentence,) = combiner.sentences_of(doc)
+    found = combiner.decoder.parser.posterior(sentence.words, combiner.tags_for(sentence), temperature=1.0).phrases
+    parts = {}
+    for name, weight in (("incparse_chart", 0.75), ("incparse", 0.25)):
+        component = combined.get_pipe(name)
+        (own,) = component.sentences_of(doc)
+        parser, tags = component.decoder.parser, component.tags_for(own)
+        exact = parser.posterior(own.words, tags, temperature=parser.temperature or 1.0)
+        phrases = _listed(parser, own.words, tags) if exact is None else dict(exact.phrases)
+        for phrase, share in phrases.items():
+            parts[phrase] = parts.get(phrase, 0.0) + weight * share
+    assert found == pytest.approx(parts)
+    tree = combiner.decoder.parser.parse(sentence.words, combiner.tags_for(sentence)).tree
+    assert all(found[phrase] > 0.45 for phrase in tree.spans()[1:])
+
+
+def _listed(parser, words, tags):
+    from spacy_incparse.combined.members import PERCEPTRONS
+    from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+
+    parses = parser.with_wide_search(50).nbest(words, tags, 50)
+    shares = probabilities([parse.score for parse in parses], parser.temperature or PERCEPTRONS)
+    return phrase_probabilities([parse.tree for parse in parses], shares)
+
+
+def test_its_trees_are_no_worse_than_those_of_the_weaker_member(combined):
+    gold, docs = gold_and_docs(combined)
+    references = [anchored_trees(example.reference)[0].tree for example in gold]
+    by_name = {}
+    for doc in docs:
+        for name in ("incparse_chart", "incparse", "incparse_combiner"):
+            doc = combined.get_pipe(name)(doc)
+            by_name.setdefault(name, []).append(anchored_trees(doc)[0].tree)
+    scores = {name: score_trees(references, found).to_dict()["const_f"] for name, found in by_name.items()}
+    assert scores["incparse_combiner"] > min(scores["incparse_chart"], scores["incparse"])
+    assert by_name["incparse_combiner"] not in (by_name["incparse_chart"], by_name["incparse"])
+
+
+def test_the_last_component_decides_also_if_the_members_are_disabled(combined):
+    expected = trees([combined(TEXT)])
+    (first, second), tags = combined(TEXT)._.trees, [token.tag_ for token in combined(TEXT)]
+    assert [*first.tags, *second.tags] == tags  # those of the first member, which writes them
+    with combined.select_pipes(disable=["incparse", "incparse_chart"]):
+        assert trees([combined(TEXT)]) == expected
+
+
+def test_a_saved_pipeline_gives_the_same_trees(combined, tmp_path):
+    combined.get_pipe("incparse_combiner").search = {"threshold": 0.3}
+    expected = trees([combined(TEXT)])
+    combined.get_pipe("incparse_combiner").cfg["temperature"] = 0.7
+    combined.config["components"]["incparse_combiner"]["search"] = {"threshold": 0.3}
+    combined.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert trees([again(TEXT)]) == expected
+    assert again.get_pipe("incparse_combiner").decoder.temperature == pytest.approx(0.7)
+    assert trees([pickle.loads(pickle.dumps(combined))(TEXT)]) == expected
+    assert trees([spacy.blank("en").from_config(again.config).from_bytes(again.to_bytes())(TEXT)]) == expected
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same_trees(combined):
+    texts = [TEXT, "", "It rained.", TEXT] * 3
+    assert trees(combined.pipe(texts, n_process=2, batch_size=3)) == trees(combined.pipe(texts))
+
+
+def test_confidences_and_lists_come_from_the_combination(combined):
+    found, docs = gold_and_docs(combined)
+    for example, doc in zip(found, combined.pipe(docs), strict=True):
+        example.predicted = doc
+    assert combined.get_pipe("incparse_combiner").calibrate(found) > 0
+    doc = combined(TEXT)
+    tree = doc._.trees[0]
+    assert 0 < tree.confidence <= 1
+    assert all(0.45 < node.confidence <= 1 for node in tree.phrases()[1:])
+    assert str(doc._.parses(5)[0][0].tree) == str(tree)
+
+
+def test_constraints_are_those_of_the_combiner(pair):
+    pair.add_pipe("incparse_combiner", config={"required_key": "must"})
+    doc = pair.make_doc("The cat slept on the sofa.")
+    doc.spans["must"] = [Span(doc, 1, 4, "PP")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a small perceptron may not find one
+        (tree,) = pair(doc)._.trees
+    found = tree.spans()
+    assert ("PP", 1, 4) in found or not any(start < 4 and end > 1 and (start, end) == (1, 4) for _, start, end in found)
+
+
+def test_odd_docs(combined):
+    docs = list(combined.pipe(["", " ", "Stop", "  Stop.  "]))
+    assert [len(doc._.trees) for doc in docs] == [0, 0, 1, 1]
+
+
+def test_mistakes_are_reported(pair):
+    with pytest.raises(ConfigError, match="must name two components or more"):
+        pair.add_pipe("incparse_combiner", config={"members": {"incparse": 1.0}})
+    pair.add_pipe("incparse_combiner", first=True)
+    with pytest.raises(IncparseError, match="nothing to combine: there must be two parsers before it"):
+        pair("It rained.")
+    pair.remove_pipe("incparse_combiner")
+    with pytest.raises(ConfigError, match="the weight of incparse"):
+        pair.add_pipe("incparse_combiner", config={"members": {"incparse": 0.0, "incparse_chart": 1.0}})
+    with pytest.raises(ConfigError, match="'beam_size' is not a search setting"):
+        pair.add_pipe("incparse_combiner", config={"search": {"beam_size": 3}})
+    pair.add_pipe("incparse_combiner", config={"members": {"incparse": 1.0, "other": 1.0}})
+    with pytest.raises(IncparseError, match="has the member 'other', but there is no parser of this name before it"):
+        pair("It rained.")
+
+
+def test_members_must_come_before(pair):
+    settings = {"members": {"incparse_chart": 1.0, "incparse": 1.0}}
+    pair.add_pipe("incparse_combiner", before="incparse", config=settings)
+    with pytest.raises(IncparseError, match="has the member 'incparse', but there is no parser"):
+        pair(Doc(pair.vocab, ["It", "rained"], sent_starts=[True, False]))
+
+
+def test_training_goes_on_around_it(combined):
+    found = examples(combined, limit=4)
+    losses = combined.update(found, losses={}, sgd=combined.resume_training())
+    assert losses["incparse_combiner"] == 0.0
+    assert losses["incparse_chart"] > 0
+    assert "const_f" in combined.evaluate(found)
+    assert set(combined.get_pipe("incparse_combiner").labels) >= {"NP", "VP"}
