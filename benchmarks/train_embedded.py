@@ -13,12 +13,18 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
+from spacy_incparse.generative.generative_model import GenerativeModel
+from spacy_incparse.hybrid.hybrid_parser import HybridModel
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.tagging.tagger_storage import SparseWeights
 from spacy_incparse.training.extra_trees import ExtraTrees
 from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.training.temperature import fit_temperature
@@ -37,6 +43,8 @@ SEARCHES: dict[str, dict[str, float]] = {
     "rich": {"gamma": 1e5, "outcome_filter_min_share": 0.01},
     "accurate": {"gamma": 2.5e5, "outcome_filter_min_share": 0.01},
 }
+SETTINGS = {"table_bits": 23, "n_folds": 5}
+STEP = 8  # of rounded weights
 LEAST_SHARE = 0.001  # of a tag's words are under a phrase, or that is unusual
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
 LICENSE = "CC BY-SA 4.0"
@@ -93,13 +101,19 @@ def main() -> None:
     others = read_folder(given.sources / "extra")
     parsed = usual([*gum, *others], read_folder(given.parsed / "trees")) if given.parsed else []
     extra = ExtraTrees([*others, *parsed], given.extra_weight)
-    recipe = read_recipe(given.recipe, max_epochs=given.passes, seed=given.seed)
+    recipe = with_settings(read_recipe(given.recipe, max_epochs=given.passes, seed=given.seed))
     state = given.output.with_name(f"{given.output.name}-state")
     number, tagger, parser = train(gum, held_out, extra, recipe, given.n_process, state)
+    tagger, parser = with_less_to_store(tagger, parser, [*gum, *extra.trees])
     parser = parser.with_search(**SEARCHES[given.recipe])
     parser.temperature = fit_temperature(parser, held_out, tags_of(tagger, parser.tag_request, held_out))
     notes = f"{number} passes over {len(gum)} trees of GUM and {given.extra_weight:g} of {len(extra.trees)} others each"
     write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}, {given.n_process} processes.")
+
+
+def with_settings(recipe: Recipe) -> Recipe:
+    """Return a recipe for many trees: with a larger table of weights and fewer folds of tags."""
+    return replace(recipe, training=recipe.training | SETTINGS)
 
 
 def read_folder(folder: Path) -> list[Tree]:
@@ -148,6 +162,41 @@ def train(
     given = {"extra": extra, "n_process": n_process, "on_pass": note, "state_dir": state, "resume": is_begun(state)}
     recipe.train(trees, held_out, has_best=False, **given)
     return best[0], best[1], best[2]
+
+
+def with_less_to_store(
+    tagger: Tagger, parser: PerceptronParser, trees: Sequence[Tree]
+) -> tuple[Tagger, PerceptronParser]:
+    """Return both with rounded weights, and without contexts that the generative model has seen once.
+
+    Held-out F stays the same, and files have two thirds of their size.
+    """
+    weights, model, config = parser.weights, parser.model, parser.config
+    cells = np.asarray(weights.view()).view(np.int16)
+    cells[:] = rounded(cells)
+    if isinstance(model, HybridModel):
+        settings = replace(model.generative_config, context_min_count=2)
+        generative = GenerativeModel.train(trees, settings, model.heads, model.grammar)
+        model = replace(model, generative=generative, generative_config=settings)
+    moves = model.moves(config, *config.outcome_filter)
+    return coarse_tagger(tagger), model.parser(weights, config, moves)
+
+
+def coarse_tagger(tagger: Tagger) -> Tagger:
+    """Return a tagger with rounded weights."""
+    old = tagger.weights
+    values = rounded(old.values)
+    kept = values != 0
+    contexts = np.repeat(np.arange(len(old.keys)), old.lengths)[kept]
+    lengths = np.bincount(contexts, minlength=len(old.keys)).astype(old.lengths.dtype)
+    used = lengths > 0
+    weights = SparseWeights(old.keys[used], lengths[used], old.tags[kept], values[kept])
+    return Tagger(tagger.settings, weights, tagger.clusters)
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Return integers rounded to multiples of `STEP`."""
+    return (np.round(values / STEP) * STEP).astype(values.dtype)
 
 
 def heads() -> HeadRules:
