@@ -85,12 +85,7 @@ def repair_command(
     if not dry_run and output is None:
         raise IncparseError("name a file for the repaired trees, or ask for a --dry-run")
     report = report or Path(f"{output}.changes.tsv")
-    if output is not None and output.absolute() == report.absolute():
-        raise IncparseError(f"{output} is named for the trees and for the report: they need two files")
-    for path in (output, report):
-        check_output(path)
-        keep_inputs(path, treebank)
-        _check_outside(path, Path(treebank))
+    _check_outputs(output, report, treebank)
     found = find_all_rules(rules or ())
     if pairs is not None and parser is None:
         raise IncparseError("--pairs is for --parser: rules name their labels themselves")
@@ -181,6 +176,16 @@ def find_all_rules(names: Sequence[str]) -> list[Rule]:
         if any(rule.name == other.name for other in rules[:number]):
             raise IncparseError(f"two of the rules are named {rule.name!r}: the report could not tell them apart")
     return rules
+
+
+def _check_outputs(output: Path | None, report: Path, treebank: str) -> None:
+    """Raise IncparseError if a file cannot be written, is an input, or is named twice."""
+    if output is not None and output.absolute() == report.absolute():
+        raise IncparseError(f"{output} is named for the trees and for the report: they need two files")
+    for path in (output, report):
+        check_output(path)
+        keep_inputs(path, treebank)
+        _check_outside(path, Path(treebank))
 
 
 def _check_outside(output: Path | None, treebank: Path) -> None:
