@@ -44,7 +44,7 @@ SEARCHES: dict[str, dict[str, float]] = {
     "accurate": {"gamma": 2.5e5, "outcome_filter_min_share": 0.01},
 }
 SETTINGS = {"table_bits": 23, "n_folds": 5}
-STEP = 8  # of rounded weights
+STEP = 16  # of rounded weights
 LEAST_SHARE = 0.001  # of a tag's words are under a phrase, or that is unusual
 OUTPUT = Path(__file__).parents[1] / "spacy_incparse" / "data" / "en"
 LICENSE = "CC BY-SA 4.0"
