@@ -118,7 +118,11 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
             while not (folder / "out" / "totals.json").exists():
                 n_runs += 1
                 n_found = len(list((folder / "out" / "shards").glob("*.json")))
-                after = moments.randrange(n_found, n_shards) if n_kills < arguments.kills else n_shards + 1
+                after = (
+                    moments.randrange(min(n_found, n_shards - 1), n_shards)
+                    if n_kills < arguments.kills
+                    else n_shards + 1
+                )
                 words = command(arguments, folder, "out", *more)
                 n_kills += _run_killed(words, kind, folder / "out" / "shards", after, moments.random())
             is_same = is_same and hash_of(folder / "out") == whole
