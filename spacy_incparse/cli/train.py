@@ -111,7 +111,6 @@ def train_command(
     Examples:
       spacy-incparse train train.mrg dev.mrg out
       spacy-incparse train "de/*.mrg" de-dev.mrg out-de --lang de --max-epochs 15
-      spacy-incparse train train.mrg dev.mrg out --extra "parsed/trees/*.mrg" --extra-weight 0.25
     """
     from spacy_incparse.cli.recipe import read_recipe
 
@@ -122,28 +121,29 @@ def train_command(
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        refuse(n_process=n_process > 1)
-        if extra is not None:
-            raise IncparseError("--extra cannot be used with --config neural: add the trees to those of TRAIN")
+        refuse(n_process=n_process > 1, extra=extra)
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
-    description = f"trained on {Path(train).name}"
-    recipe = read_recipe(config, clusters=clusters, description=description, base=from_model, **settings)
+    source = f"trained on {Path(train).name}"
+    recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
     if resume_or_start:
         resume = _can_resume(out_dir, recipe)
         if not resume and (out_dir / BEST).exists():
             typer.echo(f"The training is finished: the pipeline is in {out_dir / BEST}")
             return
-    if not (resume or force):
-        _check_folder(out_dir, recipe)
-    more = None if extra is None else _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
+    _check_folder(out_dir, recipe, may_have_pipeline=resume or force)
+    more = _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
     train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
-def _extra_trees(path: str, weight: float, recipe: Recipe, *, skip_bad: bool, no_tags: bool) -> ExtraTrees:
-    """Read more trees to learn from. Raises IncparseError if the parser cannot learn from a part of them."""
+def _extra_trees(
+    path: str | None, weight: float, recipe: Recipe, *, skip_bad: bool, no_tags: bool
+) -> ExtraTrees | None:
+    """Read more trees, if a path is given. Raises IncparseError if the parser cannot learn from a part of them."""
     from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
 
+    if path is None:
+        return None
     check_weight(weight)
     if weight != 1 and recipe.kind.trains_in_one_pass:
         raise IncparseError(
@@ -236,9 +236,9 @@ def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
     return "finished passes are saved, --resume continues after them"
 
 
-def _check_folder(out_dir: Path, recipe: Recipe) -> None:
+def _check_folder(out_dir: Path, recipe: Recipe, *, may_have_pipeline: bool) -> None:
     """Refuse to overwrite a pipeline that may have taken hours."""
-    if (out_dir / BEST).exists():
+    if (out_dir / BEST).exists() and not may_have_pipeline:
         train_on = ", continue with --resume," if _can_resume(out_dir, recipe) else ""
         raise IncparseError(
             f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"

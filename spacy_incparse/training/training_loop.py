@@ -85,18 +85,9 @@ def train_parser(
     if not train:
         raise IncparseError("there is no tree to train on")
     kind = kind or kind_of_config(config)
-    task = TrainingTask(
-        kind,
-        [*train, *extra.trees] if extra else train,
-        config,
-        heads,
-        n_folds,
-        tagger_settings or {},
-        seed,
-        base,
-        n_process,
-        *((len(extra.trees), extra.weight) if extra else ()),
-    )
+    more = extra or ExtraTrees()
+    given = config, heads, n_folds, tagger_settings or {}, seed, base, n_process, len(more.trees), more.weight
+    task = TrainingTask(kind, [*train, *more.trees], *given)
     if task.is_mixed:
         kind.check_parts(config)
     state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None

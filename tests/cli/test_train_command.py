@@ -371,7 +371,7 @@ def test_extra_trees(run, write, train_file, dev_file, tmp_path):
             ["--extra-weight", 0.5, "--config", "generative"],
             "--extra-weight 0.5: a generative parser is trained in one",
         ),
-        (["--config", "neural"], "--extra cannot be used with --config neural: add the trees to those of TRAIN"),
+        (["--config", "neural"], "--extra cannot be used with --config neural"),
     ],
 )
 def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, message):
