@@ -13,7 +13,7 @@ from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.pipeline import combiner_pipe  # noqa: F401  # registers the component
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.neural.conftest import examples
-from tests.small_pipeline import ASSETS
+from tests.small_pipeline import ASSETS, untrained
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 N_SENTENCES = 40
@@ -22,7 +22,8 @@ N_SENTENCES = 40
 @pytest.fixture
 def pair(nlp, trained):
     """A pipeline with a neural and a perceptron parser, and without a combiner."""
-    nlp.add_pipe("incparse", source=trained)
+    # A sourced component is not copied, and other tests have the trained one, too.
+    nlp.add_pipe("incparse", source=untrained().from_bytes(trained.to_bytes()))
     return nlp
 
 
