@@ -79,10 +79,6 @@ class GenerativeParser(TreebankParser):
         """
         return super().parse(words, tags, constraints)  # type: ignore[arg-type]  # `nbest` can do without tags
 
-    def candidates(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> list[Parse]:
-        """Return the trees to choose from, the most probable one first, from the parser's own search."""
-        return self.nbest(words, tags, self.config.choose_trees, constraints)
-
     def nbest(
         self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
     ) -> list[Parse]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
@@ -13,7 +12,6 @@ from spacy_incparse.parsers.constraints import Constraints, checked_constraints
 from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsers.parse import Parse, Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.parsers.recombination import Recombination
 
 # The fitted temperature says how often the whole tree is right. For expected F, half of it was best on a held-out part
@@ -43,21 +41,13 @@ class ChoosingParser(BaseParser):
             if not self.config.chooses_by_score:
                 warnings.warn(_NO_TEMPERATURE.format(self.config.choose), stacklevel=2)
             return self.nbest(words, tags, 1, constraints)[0]
-        parses = self.candidates(words, tags, constraints)
+        parses = self.nbest(words, tags, self.config.choose_trees, constraints)
         comparable = [parse for parse in parses if parse.unmet == parses[0].unmet]
         if len(comparable) < 2:
             return parses[0]
         if self.config.choose == "expected_f":
             return max_expected_f(comparable, temperature)
         return self._recombined(comparable, temperature, tags, constraints)
-
-    def candidates(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[Parse]:
-        """Return the trees to choose from, best first.
-
-        They are from a search that prunes by rank alone, whose best tree often scores higher than that of the parser's
-        own search.
-        """
-        return self._list_search.nbest(words, tags, self.config.choose_trees, constraints)
 
     def _recombined(self, parses: Sequence[Parse], temperature: float, tags: Tags, constraints: Constraints) -> Parse:
         """Return the tree of the highest expected gain that can be made of the phrases of trees, with its own score.
@@ -75,10 +65,6 @@ class ChoosingParser(BaseParser):
                 return parse
         score = self.score(tree.words, tags, tree).score
         return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
-
-    @cached_property
-    def _list_search(self) -> ConstituencyParser:
-        return self.with_wide_search(self.config.choose_trees)
 
     @property
     def _choice_temperature(self) -> float | None:

@@ -17,8 +17,9 @@ class ChoiceSettings(Settings):
 
     choose: "score" returns the tree with the highest score; "expected_f" the one with the best expected F among the
         n-best trees, see parsers/expected_f.py; "recombined" makes a new tree from their phrases, whose expected F is
-        better still, see parsers/recombination.py. The last two take several times as long.
-    choose_trees: the number of these trees.
+        better still, see parsers/recombination.py. The trees are those that the search has at the end: with a wider
+        one (gamma, beam_size), there are more, and the choice is better.
+    choose_trees: the most of these trees.
     choose_temperature: divides the scores for this expectation; higher values make the trees more equally probable;
         None: for "recombined" the temperature that was fitted on held-out trees, for "expected_f" half of it.
     choose_threshold: for "recombined", the probability from which on a phrase is worth having; lower values give more

@@ -42,7 +42,7 @@ def test_the_tree_of_the_best_expected_f(parser, sentences):
     n_different = 0
     for words, tags in sentences:
         found = choosing.parse(words, tags)
-        assert found == max_expected_f(parser.with_wide_search(20).nbest(words, tags, 20), 5000.0)
+        assert found == max_expected_f(parser.nbest(words, tags, 20), 5000.0)
         n_different += found.tree != parser.parse(words, tags).tree
         first, *others = NBestSearch(choosing).analyses(words, tags)
         assert first == found
@@ -57,7 +57,7 @@ def test_the_tree_recombined_from_the_phrases_of_the_best(parser, sentences):
     n_new = 0
     for words, tags in sentences:
         found = choosing.parse(words, tags)
-        listed = parser.with_wide_search(20).nbest(words, tags, 20)
+        listed = parser.nbest(words, tags, 20)
         trees = [parse.tree for parse in listed]
         phrases = phrase_probabilities(trees, probabilities([parse.score for parse in listed], 10_000.0))
         wanted = Recombination(trees, phrases, 0.45)
