@@ -30,7 +30,6 @@ from training_run import parse_and_score, tags_for, train
 
 from spacy_incparse.cli.recipe import read_recipe, save_pipeline
 from spacy_incparse.training.training_state import fingerprint
-from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
     "Accuracy",
@@ -57,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, Any]]:
     """Train with one seed, and return the scores by the kind of tags used in parsing, and by the tested sentences."""
     gold_only = arguments.train_on == "gold"
-    trees = _up_to(arguments.train_words, common.read_part(arguments, arguments.bank, "train"))
+    trees = common.up_to(arguments.train_words, common.read_part(arguments, arguments.bank, "train"))
     trained = train(
         trees,
         arguments.config,
@@ -73,18 +72,13 @@ def run_seed(arguments: argparse.Namespace, seed: int) -> dict[str, dict[str, An
     scores = {}
     for kind, most in product(("gold",) if gold_only else ("predicted", "gold"), arguments.test_words):
         name = f"{kind}-tested-{most}" if most else kind
-        dev = _up_to(most, every)
+        dev = common.up_to(most, every)
         tags = tags_for(trained, dev, gold_tags=kind == "gold")
         path = arguments.trees and arguments.trees / f"{_row_name(arguments, name)}.{seed}.mrg"
         found = parse_and_score(trained.parser, dev, tags, path)
         scores[name] = {key: found[key] for key in SCORES} | costs
         print(f"seed {seed}: {name} tags, F {percent(scores[name]['const_f'])}", flush=True)
     return scores
-
-
-def _up_to(most: int, trees: list[Tree]) -> list[Tree]:
-    """Return the trees of sentences of up to so many words; 0: all."""
-    return [tree for tree in trees if not most or len(tree.words) <= most]
 
 
 def _row_name(arguments: argparse.Namespace, kind: str) -> str:

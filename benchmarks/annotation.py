@@ -106,7 +106,7 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
     os.environ.setdefault("STUB_SECONDS", "0.005")
     subprocess.run(command(arguments, folder, "whole", "--n-process", "2"), check=True, stdout=subprocess.DEVNULL)
     n_shards = json.loads((folder / "whole" / "totals.json").read_text())["shards"]
-    whole = hash_of(folder / "whole")
+    whole, shards = hash_of(folder / "whole"), folder / "out" / "shards"
     moments = random.Random(arguments.seed)
     kinds = [("worker", ["--n-process", "2"]), ("driver", ["--n-process", "2"])]
     with_ray = [(f"ray-{kind}", [*more, "--ray", "local"]) for kind, more in kinds]
@@ -117,14 +117,11 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
             shutil.rmtree(folder / "out", ignore_errors=True)
             while not (folder / "out" / "totals.json").exists():
                 n_runs += 1
-                n_found = len(list((folder / "out" / "shards").glob("*.json")))
-                after = (
-                    moments.randrange(min(n_found, n_shards - 1), n_shards)
-                    if n_kills < arguments.kills
-                    else n_shards + 1
-                )
+                after = n_shards + 1  # never: the last run is left alone
+                if n_kills < arguments.kills:
+                    after = moments.randrange(min(_n_finished(shards), n_shards - 1), n_shards)
                 words = command(arguments, folder, "out", *more)
-                n_kills += _run_killed(words, kind, folder / "out" / "shards", after, moments.random())
+                n_kills += _run_killed(words, kind, shards, after, moments.random())
             is_same = is_same and hash_of(folder / "out") == whole
             left_over = [path.name for path in (folder / "out").rglob(".*")]
             print(*left_over, f"{kind}: {n_kills} kills, {n_runs} runs, same bytes: {is_same}", flush=True)
@@ -137,7 +134,7 @@ def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, secon
     """Run a command, and kill one of its processes some time after so many shards; return how many were killed."""
     mark = uuid4().hex
     process = subprocess.Popen(words, env={**os.environ, MARK: mark}, stdout=subprocess.DEVNULL)
-    while process.poll() is None and len(list(shards.glob("*.json"))) < after:
+    while process.poll() is None and _n_finished(shards) < after:
         time.sleep(0.01)
     time.sleep(seconds / 2)
     n_killed = 0
@@ -149,6 +146,10 @@ def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, secon
         time.sleep(0.01)
     process.wait()
     return n_killed
+
+
+def _n_finished(shards: Path) -> int:
+    return len(list(shards.glob("*.json")))
 
 
 def _workers(driver: int, mark: str) -> Iterator[int]:

@@ -95,7 +95,7 @@ class Study:
         self._heads = head_rules(None, arguments.lang)
         self._parts = Parts(arguments.output / "figures.json", (*PACKAGES, "chart"))
         self._checksum = fingerprint([*self._train, *self._dev], {"n_train": len(self._train)})
-        if not all(_short(trees, max(arguments.lengths)) for trees in (self._train, self._dev)):
+        if not all(common.up_to(max(arguments.lengths), trees) for trees in (self._train, self._dev)):
             raise IncparseError(f"no sentences up to {max(arguments.lengths)} words in one of the parts")
         named = arguments.train and not arguments.results
         self._results = None if named else common.results_file(arguments)
@@ -116,7 +116,7 @@ class Study:
 
     def convergence(self) -> str:
         """Follow training on the dev part, which decides nothing."""
-        train, dev = (_short(trees, 15) for trees in (self._train, self._dev))
+        train, dev = (common.up_to(15, trees) for trees in (self._train, self._dev))
         curves = {
             name: self._parts.get(
                 f"curve {name}", self._checksum, lambda name=name: follow(name, train, dev, self._heads)
@@ -143,7 +143,7 @@ class Study:
         ]
 
     def _measure(self, run: Run) -> Figures:
-        pairs = self._folds(run) if run.in_folds else [(self._fit(run), _short(self._dev, run.max_words))]
+        pairs = self._folds(run) if run.in_folds else [(self._fit(run), common.up_to(run.max_words, self._dev))]
         gold, parsed, n_relaxed, seconds = [], [], 0, 0.0
         for fit, test in pairs:
             start = time.process_time()
@@ -162,12 +162,12 @@ class Study:
 
     def _fit(self, run: Run) -> list[Tree]:
         """Return the trees that a system is trained on."""
-        return list(self._train) if run.side.all_lengths else _short(self._train, run.max_words)
+        return list(self._train) if run.side.all_lengths else common.up_to(run.max_words, self._train)
 
     def _folds(self, run: Run) -> list[tuple[list[Tree], list[Tree]]]:
         """Return the trees to train on and to parse in each fold over the train part."""
         n, folds = self._arguments.folds, []
-        fold_of = {id(tree): number % n for number, tree in enumerate(_short(self._train, run.max_words))}
+        fold_of = {id(tree): number % n for number, tree in enumerate(common.up_to(run.max_words, self._train))}
         for fold in range(n):
             held_out = [tree for tree in self._train if fold_of.get(id(tree)) == fold]
             folds.append(([tree for tree in self._fit(run) if fold_of.get(id(tree)) != fold], held_out))
@@ -177,10 +177,6 @@ class Study:
         if self._results:
             named = {f"chart-{self._arguments.bank}-{name}": cells for name, cells in rows.items()}
             write(table, named, self._results, seed="0", argv=self._argv)
-
-
-def _short(trees: Sequence[Tree], max_words: int) -> list[Tree]:
-    return [tree for tree in trees if len(tree.words) <= max_words]
 
 
 def _trees(arguments: argparse.Namespace, part: str) -> list[Tree]:

@@ -81,6 +81,11 @@ def read_part(arguments: argparse.Namespace, bank: str, part: str) -> list[Tree]
     return read_treebank(part_path(arguments, bank, part))[: arguments.limit]
 
 
+def up_to(max_words: int, trees: Sequence[Tree]) -> list[Tree]:
+    """Return the trees of sentences of up to `max_words` words; 0: all."""
+    return [tree for tree in trees if not max_words or len(tree.words) <= max_words]
+
+
 def part_path(arguments: argparse.Namespace, bank: str, part: str) -> Path:
     """Return the file of a treebank's part."""
     if bank == SAMPLE:

@@ -23,7 +23,7 @@ from spacy_incparse.pipeline.annotate import ParsedSentence
 from spacy_incparse.pipeline.chart_decoder import ChartDecoder, VectorSentence, tokens_of
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
 from spacy_incparse.settings import check_number, check_range
 from spacy_incparse.training.training_settings import head_rules
 from spacy_incparse.trees.heads import HeadRules
@@ -64,10 +64,10 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @Language.factory(
     "incparse_chart",
-    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"],
+    assigns=list(TREE_ATTRIBUTES),
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+    default_score_weights=TREE_SCORE_WEIGHTS,
 )
 def make_incparse_chart(
     nlp: Language,

@@ -10,6 +10,7 @@ import numpy as np
 from spacy.training import Example
 from thinc.api import Ops
 
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.spans.chain_labels import Chain, chain_brackets
 from spacy_incparse.chart.spans.span_losses import Loss
 from spacy_incparse.documents.gold_trees import gold_sentences
@@ -69,7 +70,7 @@ class ChartLoss:
 
     def _gold_rows(self, tree: Tree) -> np.ndarray:
         rows = [
-            (end * (end - 1) // 2 + start, self._chains[chain])
+            (span_number(start, end), self._chains[chain])
             for start, end, chain in chain_brackets(tree.arrays)
             if chain in self._chains
         ]

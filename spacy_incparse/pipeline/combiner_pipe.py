@@ -18,7 +18,7 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
 from spacy_incparse.settings import check_range
 
 if TYPE_CHECKING:  # compiled modules are only loaded when a component needs them
@@ -34,10 +34,10 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @Language.factory(
     "incparse_combiner",
-    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path"],
+    assigns=list(TREE_ATTRIBUTES),
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+    default_score_weights=TREE_SCORE_WEIGHTS,
 )
 def make_incparse_combiner(
     nlp: Language,

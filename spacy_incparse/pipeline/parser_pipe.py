@@ -22,7 +22,7 @@ from spacy_incparse.pipeline.annotate import ParsedSentence
 from spacy_incparse.pipeline.component_model import ParserModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.parser_training import TrainingRun, check_found, gold_trees
 from spacy_incparse.pipeline.scorers import const_score
-from spacy_incparse.pipeline.tree_pipe import TREE_DEFAULTS, TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
 from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training
 
 register_extensions()
@@ -32,10 +32,10 @@ DEFAULT_CONFIG: dict[str, Any] = {"model": None, **TREE_DEFAULTS, "measures": Fa
 
 @Language.factory(
     "incparse",
-    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"],
+    assigns=[*TREE_ATTRIBUTES, "token._.incparse"],
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+    default_score_weights=TREE_SCORE_WEIGHTS,
 )
 def make_incparse(
     nlp: Language,

@@ -29,7 +29,7 @@ from spacy_incparse.pipeline.component_model import RerankerModel, check_source,
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
-from spacy_incparse.pipeline.tree_pipe import TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_SCORE_WEIGHTS, TreePipe
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 @Language.factory(
     "incparse_reranker",
-    assigns=["doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path", "token._.incparse"],
+    assigns=[*TREE_ATTRIBUTES, "token._.incparse"],
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0},
+    default_score_weights=TREE_SCORE_WEIGHTS,
 )
 def make_incparse_reranker(
     nlp: Language,

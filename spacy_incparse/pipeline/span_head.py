@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from thinc.api import Dropout, Linear, Model, Ops, chain
 
+from spacy_incparse.chart.forests.span_numbers import span_bounds
+
 BLOCK_SPANS = 512  # whose hidden layers fit into a processor's cache; a GPU takes more at once
 GPU_BLOCK_SPANS = 1 << 15
 EPSILON = 1e-5  # added to variances
@@ -237,8 +239,7 @@ def _spans(lengths: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=100)
 def _triangle(n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    ends = np.repeat(np.arange(1, n_words + 1), np.arange(1, n_words + 1))
-    return np.arange(len(ends)) - ends * (ends - 1) // 2, ends
+    return span_bounds(np.arange(n_words * (n_words + 1) // 2))
 
 
 def _blocks(ops: Ops, n: int) -> Iterator[slice]:

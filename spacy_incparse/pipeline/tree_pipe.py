@@ -52,6 +52,10 @@ TREE_DEFAULTS: dict[str, Any] = {
     "scorer": {"@scorers": "spacy_incparse.const_scorer.v1"},
 }
 """The settings of all components that parse, with their defaults; see `make_incparse`."""
+TREE_ATTRIBUTES = ("doc._.trees", "span._.tree", "span._.is_constituent", "token._.tree_path")
+"""What all components that store trees assign."""
+TREE_SCORE_WEIGHTS: dict[str, float | None] = {"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0}
+"""How their scores count when `spacy train` chooses the best pipeline."""
 
 
 class TreePipe(TrainedPipe):

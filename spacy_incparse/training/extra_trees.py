@@ -25,6 +25,9 @@ class ExtraTrees(NamedTuple):
     weight: float = 1.0
 
 
+NO_EXTRA = ExtraTrees()
+
+
 def check_weight(weight: float) -> None:
     """Raise ConfigError for a weight that is too small or too large."""
     check_range("extra_weight", weight, LEAST_WEIGHT, MAX_WEIGHT)

@@ -21,7 +21,7 @@ from spacy_incparse.parsers.protocol import (
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.extra_trees import PassSelection
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
 from spacy_incparse.training.passes import Progress
 from spacy_incparse.training.taggers import for_folds, train_side_by_side
 from spacy_incparse.trees.heads import HeadRules
@@ -58,13 +58,12 @@ class Preparation(NamedTuple):
 class TrainingTask:
     """Normalized trees, and the settings of what to learn from them.
 
-    trees: those of the treebank, then `n_extra` others: see `ExtraTrees`. n_folds: folds of jackknifing; below 2, the
-    parser is trained on gold tags. base: a trained model to continue from; of the settings of the parser and tagger,
-    none is used then.
+    own: the trees of the treebank. n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a
+    trained model to continue from; of the settings of the parser and tagger, none is used then.
     """
 
     kind: ParserKind
-    trees: Sequence[Tree]
+    own: Sequence[Tree]
     config: Settings
     heads: HeadRules
     n_folds: int = 10
@@ -72,8 +71,12 @@ class TrainingTask:
     seed: int = 0
     base: TrainedModel | None = None
     n_process: int = 1
-    n_extra: int = 0
-    extra_weight: float = 1.0
+    extra: ExtraTrees = NO_EXTRA
+
+    @cached_property
+    def trees(self) -> Sequence[Tree]:
+        """The trees of the treebank, then the extra ones."""
+        return [*self.own, *self.extra.trees]
 
     @cached_property
     def needs(self) -> TrainingNeeds:
@@ -91,7 +94,7 @@ class TrainingTask:
     @property
     def selection(self) -> PassSelection:
         """The sentences of each pass."""
-        return PassSelection(len(self.trees) - self.n_extra, self.n_extra, self.extra_weight, self.seed)
+        return PassSelection(len(self.own), len(self.extra.trees), self.extra.weight, self.seed)
 
     @property
     def is_mixed(self) -> bool:
@@ -121,23 +124,22 @@ class TrainingTask:
 
     def contents(self) -> dict[str, Any]:
         """Return what training depends on except the trees; for clusters a checksum, since their file may change."""
-        base = {} if self.base is None else {"base": self.base.checksum()}
-        parts = {"n_process": self.n_process} if self.n_process > 1 and self.kind.learns_in_parts else {}
-        extra = {"n_extra": self.n_extra, "extra_weight": self.extra_weight} if self.n_extra else {}
-        return (
-            base
-            | parts
-            | extra
-            | {
-                "n_folds": self.n_folds,
-                "tagger_settings": dict(self.tagger_settings),
-                "seed": self.seed,
-                "config": self.config.to_dict(),
-                "heads": self.heads.to_dict(),
-                "clusters": None if self.clusters is None else self.clusters.checksum(),
-                "n_train": len(self.trees),
-            }
-        )
+        found = {
+            "n_folds": self.n_folds,
+            "tagger_settings": dict(self.tagger_settings),
+            "seed": self.seed,
+            "config": self.config.to_dict(),
+            "heads": self.heads.to_dict(),
+            "clusters": None if self.clusters is None else self.clusters.checksum(),
+            "n_train": len(self.trees),
+        }
+        if self.base is not None:
+            found["base"] = self.base.checksum()
+        if self.is_mixed:
+            found["n_process"] = self.n_process
+        if self.extra.trees:
+            found |= {"n_extra": len(self.extra.trees), "extra_weight": self.extra.weight}
+        return found
 
     def _tag(self, report: Progress) -> tuple[Tagger | None, Rows]:
         words, gold_tags = [tree.words for tree in self.trees], [tree.tags for tree in self.trees]

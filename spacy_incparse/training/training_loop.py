@@ -16,7 +16,7 @@ from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.extra_trees import ExtraTrees
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
 from spacy_incparse.training.parallel_passes import HeldOut, ParallelPasses
 from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
@@ -85,9 +85,9 @@ def train_parser(
     if not train:
         raise IncparseError("there is no tree to train on")
     kind = kind or kind_of_config(config)
-    more = extra or ExtraTrees()
-    given = config, heads, n_folds, tagger_settings or {}, seed, base, n_process, len(more.trees), more.weight
-    task = TrainingTask(kind, [*train, *more.trees], *given)
+    task = TrainingTask(
+        kind, train, config, heads, n_folds, tagger_settings or {}, seed, base, n_process, extra or NO_EXTRA
+    )
     if task.is_mixed:
         kind.check_parts(config)
     state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from spacy_incparse.chart.forests.charts import ChartBuilder
 from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.forest_builder import ForestBuilder, span_number
+from spacy_incparse.chart.forests.forest_builder import ForestBuilder
 from spacy_incparse.chart.forests.recurrences import viterbi
 from spacy_incparse.chart.forests.rule_tables import RuleTables
 from spacy_incparse.chart.forests.span_limits import SpanLimits
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.treebanks.penn_reader import read_treebank

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.forest_builder import span_number
 from spacy_incparse.chart.forests.recurrences import marginals
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.grammar.pcfg import Pcfg
 from spacy_incparse.chart.grammar.tree_rules import tree_steps
 from spacy_incparse.chart.pruning.coarse_pass import CoarsePass

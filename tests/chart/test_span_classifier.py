@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.forests.span_states import SpanStates
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.tree_rules import tree_steps

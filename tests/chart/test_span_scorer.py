@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.forests.span_states import SpanStates
 from spacy_incparse.chart.pruning.bracketings import Bracketings
 from spacy_incparse.chart.pruning.span_learner import SpanLearner

@@ -321,8 +321,3 @@ cdef class ForestBuilder:
         if self.limits is None:
             return self.tables.unary[entry].rule > WRAP
         return self.limits.allows_unary(cell, entry, &self.tables.unary[entry])
-
-
-def span_number(int32_t start, int32_t end):
-    """Return the row of a span in a mask: spans are sorted by their end, then by their start."""
-    return cell_of(start, end)

@@ -6,7 +6,7 @@ import numpy as np
 
 
 cdef class SpanStates:
-    """For each span the states that it may have, ascending; spans are numbered by `forest_builder.span_number`.
+    """For each span the states that it may have, ascending; spans are numbered by `span_numbers.span_number`.
 
     first, states: the states of span s are states[first[s]:first[s + 1]]. n_states: the number that the grammar has.
     """

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.tree_rules import Step
 from spacy_incparse.errors import ModelError

@@ -69,7 +69,7 @@ cdef class CoarsePass:
 
         A base is made by a binary or lexical rule; a top is that with at most one unary rule on it. words: for each
         word the numbers of its lexical rules. scores: log probabilities (n_words, n_lexical) to add to those of lexical
-        rules. The row of a span is `forest_builder.span_number`. The result is None if the sentence has no words, or if
+        rules. The row of a span is `span_numbers.span_number`. The result is None if the sentence has no words, or if
         its probability is too small or too large for a double.
         """
         self.n_words = len(words)

@@ -12,7 +12,7 @@ from math import exp
 
 import numpy as np
 
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.pcfg import Pcfg
 from spacy_incparse.chart.grammar.tree_rules import Step

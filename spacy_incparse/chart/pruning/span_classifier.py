@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.forests.span_states import SpanStates
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.tree_rules import Step, tree_steps
@@ -149,7 +149,7 @@ class SpanClassifier:
         counts, totals = np.full((2, len(self.labels.names)), 0.5), np.ones((2, 1))
         for codes, gold in examples:
             ends = np.arange(1, len(codes) + 1)
-            is_word = np.isin(gold[:, 0], ends * (ends - 1) // 2 + ends - 1)
+            is_word = np.isin(gold[:, 0], span_number(ends - 1, ends))
             for row, labels in enumerate((gold[~is_word, 1], gold[is_word, 1])):
                 np.add.at(counts[row], labels, 1)
             totals += [[len(codes) - 1], [len(codes)]]

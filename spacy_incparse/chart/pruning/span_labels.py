@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spacy_incparse.chart.forests.forest_builder import span_number
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.tree_rules import TAG_MARK, Step
 from spacy_incparse.transforms.state_labels import ACTIVE, label_parts, passive_label

@@ -6,6 +6,7 @@ import numpy as np
 
 from spacy_incparse.chart.forests.forest import Forest, restored_forest
 from spacy_incparse.chart.forests.kbest import KBest
+from spacy_incparse.chart.forests.span_numbers import span_number
 
 # The rules of edges that make no bracket; a bracket's edge has the number of its label.
 WORD, MANY, SEQUENCE = -10, -11, -12
@@ -71,7 +72,7 @@ def _block(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rules (spans, edges), children (spans, edges, 2) and scores (spans, edges) of all spans of one length."""
     ends = starts + length
-    spans = ends * (ends - 1) // 2 + starts
+    spans = span_number(starts, ends)
     n_spans, n_labels = len(starts), labels.shape[1]
     many, item, _ = (numbers[kind, starts, ends] for kind in range(3))
     splits = starts[:, None] + np.arange(1, length)

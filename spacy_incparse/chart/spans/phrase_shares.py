@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_incparse.chart.forests.span_numbers import span_bounds, span_number
 from spacy_incparse.chart.spans.chain_labels import Chain
 from spacy_incparse.parsers.posterior import Phrase
 
@@ -33,7 +34,7 @@ class PhraseShares(Mapping[Phrase, float]):
 
     def __getitem__(self, phrase: Phrase) -> float:
         label, start, end = phrase
-        row = end * (end - 1) // 2 + start
+        row = span_number(start, end)
         if label not in self._chains_of or not 0 <= start < end or row >= len(self._shares):
             raise KeyError(phrase)
         share = float(self._shares[row, self._chains_of[label]].sum(dtype=np.float64))
@@ -57,10 +58,7 @@ class PhraseShares(Mapping[Phrase, float]):
         for label, chains in self._chains_of.items():
             sums = self._shares[:, chains].sum(axis=1, dtype=np.float64)
             rows = (sums >= LEAST_SHARE).nonzero()[0]
-            ends = ((1 + np.sqrt(8 * rows + 1)) / 2).astype(
-                np.int64
-            )  # the spans of an end start at end * (end - 1) / 2
-            starts = rows - ends * (ends - 1) // 2
+            starts, ends = span_bounds(rows)
             spans = zip(starts.tolist(), ends.tolist(), np.minimum(sums[rows], 1).tolist(), strict=True)
             found |= {(label, start, end): share for start, end, share in spans}
         return found

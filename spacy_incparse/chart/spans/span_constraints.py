@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.spans.chain_labels import Chain
 from spacy_incparse.parsers.constraints import Constraint
 
@@ -20,5 +21,5 @@ def constrained_scores(scores: np.ndarray, chains: Sequence[Chain], constraints:
     found = scores.astype(np.float64)
     for start, end, label, is_required in constraints:
         meant = [label is None or label in chain for chain in chains]
-        found[end * (end - 1) // 2 + start, meant] += BONUS if is_required else -BONUS
+        found[span_number(start, end), meant] += BONUS if is_required else -BONUS
     return found

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from spacy_incparse.chart.forests.constraints import unmet
+from spacy_incparse.chart.forests.span_numbers import span_bounds, span_number
 from spacy_incparse.chart.long_sentences import within
 from spacy_incparse.chart.spans.bracket_chart import best_brackets
 from spacy_incparse.chart.spans.bracket_forest import best_trees
@@ -30,8 +31,6 @@ from spacy_incparse.trees.tree import Tree
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
-MAX_WORDS = 1 << 13  # of a piece
-_FIRST_SPANS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end
 
 
 class ScoredTags(tuple[str, ...]):
@@ -211,8 +210,7 @@ class SpanParser(BaseParser):
         labels = values.argmax(axis=1)
         best = np.take_along_axis(values, labels[:, None], axis=1)[:, 0]
         _, spans = best_brackets(best.astype(np.float64), n_words)
-        ends = np.searchsorted(_FIRST_SPANS, spans, side="right")
-        brackets = np.stack([spans - _FIRST_SPANS[ends - 1], ends, labels[spans]], axis=1).tolist()
+        brackets = np.stack([*span_bounds(spans), labels[spans]], axis=1).tolist()
         return _decoded(brackets, scores)
 
     def _finished(
@@ -235,7 +233,7 @@ class SpanParser(BaseParser):
 
 
 def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> Decoded:
-    total = sum(float(scores[end * (end - 1) // 2 + start, label]) for start, end, label in brackets)
+    total = sum(float(scores[span_number(start, end), label]) for start, end, label in brackets)
     return Decoded(list(map(tuple, brackets)), total)  # type: ignore[arg-type]
 
 
