@@ -14,7 +14,7 @@ from pathlib import Path
 from combiner_accuracy import PARSERS, combined
 
 # Lower than the combiner's default: a phrase that is uncertain is better than none, for those who learn from the trees.
-THRESHOLD = 0.25
+THRESHOLD = 0.35
 
 
 def main() -> None:
