@@ -145,11 +145,9 @@ def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, s
     Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
     not know a label.
     """
-    from spacy_incparse.parsers.base import BaseParser
-
     nlp, component = open_pipeline(model)
     parser = component.decoder.parser
-    if type(parser).posterior is BaseParser.posterior:
+    if not parser.has_posterior:
         raise IncparseError(
             f"--parser {model}: a {parser.kind} parser does not compute the probabilities of phrases; train one with "
             f"--config chart or neural"

@@ -47,6 +47,7 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
     doc[0].is_sent_start = True
     combiner = combined.get_pipe("incparse_combiner")
     combiner.members = {"incparse_chart": 3.0, "incparse": 1.0}
+    assert combiner.decoder.parser.has_posterior
     (sentence,) = combiner.sentences_of(doc)
     found = combiner.decoder.parser.posterior(sentence.words, combiner.tags_for(sentence), temperature=1.0).phrases
     parts = {}
