@@ -66,11 +66,10 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
 
 def _listed(parser, words, tags):
     from spacy_incparse.combined.members import PERCEPTRONS
-    from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+    from spacy_incparse.parsers.nbest import phrases_of
 
     parses = parser.with_wide_search(50).nbest(words, tags, 50)
-    shares = probabilities([parse.score for parse in parses], parser.temperature or PERCEPTRONS)
-    return phrase_probabilities([parse.tree for parse in parses], shares)
+    return phrases_of(parses, parser.temperature or PERCEPTRONS)
 
 
 def test_its_trees_are_no_worse_than_those_of_the_weaker_member(combined):
