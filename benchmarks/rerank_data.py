@@ -14,7 +14,7 @@ from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
 from spacy_incparse.parsers.choice import SHARES_OF_FITTED
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
-from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.recombination import Recombination
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_building import build_data
@@ -99,11 +99,10 @@ def recombined_scores(lists: BaseLists, n: int) -> Scores:
     threshold = ChoiceSettings().choose_threshold
     gold, made = [], []
     for found in (found.first(n) for found in lists.dev_lists()):
-        trees, temperature = [parse.tree for parse in found.parses], SHARES_OF_FITTED["recombined"] * found.temperature
-        phrases = phrase_probabilities(trees, probabilities([parse.score for parse in found.parses], temperature))
-        ordered = [parse.tree for parse in sorted(found.parses, key=lambda parse: -parse.score)]
+        phrases = phrases_of(found.parses, SHARES_OF_FITTED["recombined"] * found.temperature)
+        trees = [parse.tree for parse in sorted(found.parses, key=lambda parse: -parse.score)]
         gold.append(found.gold)
-        made.append(Recombination(ordered, phrases, threshold).best_tree() if len(trees) > 1 else trees[0])
+        made.append(Recombination(trees, phrases, threshold).best_tree() if len(trees) > 1 else trees[0])
     return score_trees(gold, made)
 
 

@@ -19,6 +19,7 @@ from spacy_incparse.cli.options import (
     open_treebank,
     write_json,
 )
+from spacy_incparse.cli.tree_sentences import doc_of_tree
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.characters import TextScores, score_texts
 from spacy_incparse.trees.tree import Tree
@@ -132,10 +133,10 @@ def evaluate(
     from spacy_incparse.documents.conversion import trees_to_docs
 
     gold = list(trees_to_docs(trees, nlp.vocab))
-    docs = [_without_trees(nlp, doc, gold_tags) for doc in gold]
+    docs = [doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    with given(nlp, parser, found, "doc" if gold_tags else parser.tags):
-        parsed, seconds = _timed(nlp, docs, _without_trees(nlp, gold[0], gold_tags))
+    with given(nlp, parser, found, "doc" if gold_tags else None):
+        parsed, seconds = _timed(nlp, docs, doc_of_tree(nlp, trees[0], with_tags=gold_tags))
     confidence = score_confidence(trees, parsed) if with_confidence else None
     return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)
 
@@ -147,14 +148,6 @@ def evaluate_raw(nlp: Language, trees: Sequence[Tree]) -> Evaluation:
     gold = list(trees_to_docs(trees, nlp.vocab, natural_spacing=True, n_sents=SENTS_PER_TEXT))
     parsed, seconds = _timed(nlp, [doc.text for doc in gold], trees[0].words[0])
     return _evaluation(trees, gold, parsed, seconds, raw=True)
-
-
-def _without_trees(nlp: Language, gold: Doc, with_tags: bool) -> Doc:
-    from spacy.tokens import Doc
-
-    starts: list[bool | int | None] = [token.is_sent_start for token in gold]
-    tags = [token.tag_ for token in gold] if with_tags else None
-    return Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts, tags=tags)
 
 
 def _timed(nlp: Language, inputs: Sequence[Any], first: Any) -> tuple[list[Doc], float]:

@@ -77,19 +77,10 @@ def open_treebank(
 
 def open_pipeline(name: str) -> tuple[Language, TreePipe]:
     """Return a pipeline, given its name or path, and its parser. Raises ModelError if it cannot be loaded."""
-    from spacy_incparse import load
-    from spacy_incparse.data import find_pipeline
+    from spacy_incparse.pipeline.loading import load_for_texts
 
-    folder = find_pipeline(name)
-    try:
-        nlp = load(folder)
-    except (ValueError, ImportError, KeyError) as error:
-        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
-    # spaCy's limit is for components that need a lot of memory for long texts; the parser does not.
-    nlp.max_length = sys.maxsize
-    parser = find_parser(nlp, name)
-    parser.measures = False  # no command reads them from Docs, and they take longer than the trees
-    return nlp, parser
+    nlp = load_for_texts(name)
+    return nlp, find_parser(nlp, name)
 
 
 def find_parser(nlp: Language, name: str) -> TreePipe:

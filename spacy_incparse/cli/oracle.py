@@ -13,13 +13,13 @@ from spacy_incparse.cli.options import (
     NoTags,
     OutputFile,
     SkipBad,
-    given,
     keep_inputs,
     open_pipeline,
     open_treebank,
     write_json,
 )
 from spacy_incparse.cli.progress import progress_bar
+from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.oracle import Oracle, OracleReport
 from spacy_incparse.evaluation.params import COLLINS, EvalbParams, read_params
@@ -31,7 +31,6 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
     from spacy_incparse.documents.live_parsers import LiveParser
     from spacy_incparse.pipeline.tree_pipe import TreePipe
@@ -134,17 +133,13 @@ def model_lists(
 
     If the pipeline has a reranker, the lists are in its order.
     """
-    from spacy_incparse.documents.live_parsers import components_of, reranker_of
+    from spacy_incparse.documents.live_parsers import reranker_of
 
-    found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    tags = "doc" if gold_tags else component.tags
-    docs = (_doc(nlp, tree, gold_tags) for tree in trees)
     analyser: LiveParser = reranker_of(nlp) or component
-    with given(nlp, component, found, tags), nlp.select_pipes(disable=[one.name for one in components_of(nlp)]):
-        for tree, doc in zip(trees, nlp.pipe(docs), strict=True):
-            sentences = analyser.sentences_of(doc)
-            if [tuple(sentence.words) for sentence in sentences] == [tree.words]:
-                parses = analyser.nbest_parses(sentences[0], N_ANALYSES)
+    with tree_sentences(nlp, component, trees, gold_tags=gold_tags, analyser=analyser) as sentences:
+        for tree, sentence in zip(trees, sentences, strict=True):
+            if sentence is not None:
+                parses = analyser.nbest_parses(sentence, N_ANALYSES)
                 yield CandidateList(tuple(parses), analyser.decoder.temperature or 1.0, tree)
 
 
@@ -184,13 +179,6 @@ def _gold_trees(
     if sizes[-1] > N_ANALYSES:
         raise IncparseError(f"--n {sizes[-1]}: a pipeline's lists have at most {N_ANALYSES} trees")
     return open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-
-
-def _doc(nlp: Language, tree: Tree, gold_tags: bool) -> Doc:
-    from spacy.tokens import Doc
-
-    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
-    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts, tags=list(tree.tags) if gold_tags else None)
 
 
 def _first_probability(found: CandidateList) -> float | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import check_output, given, is_within, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline
 from spacy_incparse.cli.progress import progress_bar
+from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
@@ -24,8 +25,8 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
+    from spacy_incparse.documents.sentences import Sentence as PipeSentence
     from spacy_incparse.parsers.constraints import Constraint
     from spacy_incparse.parsers.posterior import Posterior
     from spacy_incparse.pipeline.tree_pipe import TreePipe
@@ -145,11 +146,9 @@ def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, s
     Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
     not know a label.
     """
-    from spacy_incparse.parsers.base import BaseParser
-
     nlp, component = open_pipeline(model)
     parser = component.decoder.parser
-    if type(parser).posterior is BaseParser.posterior:
+    if not parser.has_posterior:
         raise IncparseError(
             f"--parser {model}: a {parser.kind} parser does not compute the probabilities of phrases; train one with "
             f"--config chart or neural"
@@ -196,37 +195,22 @@ def _check_outside(output: Path | None, treebank: Path) -> None:
 
 def _posteriors(nlp: Language, component: TreePipe, sentences: Sequence[Sentence]) -> Iterator[Posterior | None]:
     """Yield the probabilities of the phrases of sentences, as the repair package asks for them."""
-    from spacy_incparse.documents.live_parsers import components_of
-
-    parsing = [one.name for one in components_of(nlp)]  # the trees are not needed, nor a reranker's choice
-    has = {"token.is_sent_start", "doc.sents", "token.tag"}
-    docs = (_doc(nlp, tree) for tree, _ in sentences)
+    trees = [tree for tree, _ in sentences]
     with (
-        given(nlp, component, has, "doc"),
-        nlp.select_pipes(disable=parsing),
+        tree_sentences(nlp, component, trees, gold_tags=True) as found,
         progress_bar(total=len(sentences), unit=" trees") as progress,
     ):
-        for (tree, constraints), doc in zip(sentences, nlp.pipe(docs), strict=True):
-            yield _posterior(component, doc, tree, constraints)
+        for (_, constraints), sentence in zip(sentences, found, strict=True):
+            yield None if sentence is None else _posterior(component, sentence, constraints)
             progress.update()
 
 
-def _doc(nlp: Language, tree: Tree) -> Doc:
-    from spacy.tokens import Doc
-
-    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
-    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts, tags=list(tree.tags))
-
-
-def _posterior(component: TreePipe, doc: Doc, tree: Tree, constraints: Sequence[Constraint]) -> Posterior | None:
-    sentences = component.sentences_of(doc)
-    if [sentence.words for sentence in sentences] != [list(tree.words)]:  # a word is whitespace
-        return None
-    parser, tags = component.decoder.parser, component.tags_for(sentences[0])
-    best = parser.parse(tree.words, tags, constraints)
+def _posterior(component: TreePipe, sentence: PipeSentence, constraints: Sequence[Constraint]) -> Posterior | None:
+    parser, tags = component.decoder.parser, component.tags_for(sentence)
+    best = parser.parse(sentence.words, tags, constraints)
     if best.unmet or best.source in ("flat", "relaxed"):
         return None
-    return parser.posterior(tree.words, tags, constraints)
+    return parser.posterior(sentence.words, tags, constraints)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import NoTags, SkipBad, check_output, given, keep_inputs, open_pipeline, write_lines
+from spacy_incparse.cli.options import NoTags, SkipBad, check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.progress import progress_bar
+from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_numbered_trees
@@ -22,8 +23,8 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
+    from spacy_incparse.documents.sentences import Sentence
     from spacy_incparse.parsers.parse import Parse
     from spacy_incparse.parsers.tree_scores import ScoredMove, ScoredRule, TreeScore
     from spacy_incparse.pipeline.tree_pipe import TreePipe
@@ -141,28 +142,17 @@ def score_trees(
     nlp: Language, component: TreePipe, trees: Iterable[tuple[int, Tree]], *, gold_tags: bool = False
 ) -> Iterator[ScoredTree]:
     """Yield the scores of normalized trees, each with its sentence parsed with the same tags."""
-    from spacy_incparse.documents.live_parsers import components_of
-
-    mine, others = tee(trees)
-    docs = (_doc(nlp, tree) for _, tree in others)
-    parsing = [one.name for one in components_of(nlp)]  # the trees are not needed, nor the reranker's choice
-    with given(nlp, component, {"token.is_sent_start", "doc.sents"}), nlp.select_pipes(disable=parsing):
-        for (number, tree), doc in zip(mine, nlp.pipe(docs), strict=True):
-            yield _scored(number, tree, doc, component, gold_tags)
-
-
-def _doc(nlp: Language, tree: Tree) -> Doc:
-    from spacy.tokens import Doc
-
-    starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
-    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts)
+    numbered, others = tee(trees)
+    with tree_sentences(nlp, component, (tree for _, tree in others)) as sentences:
+        for (number, tree), sentence in zip(numbered, sentences, strict=True):
+            if sentence is None:
+                yield ScoredTree(number, tree, None, None)
+            else:
+                yield _scored(number, tree, sentence, component, gold_tags)
 
 
-def _scored(number: int, tree: Tree, doc: Doc, component: TreePipe, gold_tags: bool) -> ScoredTree:
-    sentences = component.sentences_of(doc)
-    if [sentence.words for sentence in sentences] != [list(tree.words)]:
-        return ScoredTree(number, tree, None, None)
-    parser, (sentence,) = component.decoder.parser, sentences
+def _scored(number: int, tree: Tree, sentence: Sentence, component: TreePipe, gold_tags: bool) -> ScoredTree:
+    parser = component.decoder.parser
     tags = tree.tags if gold_tags else component.tags_for(sentence)
     best = parser.parse(tree.words, tags, sentence.constraints)
     return ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)

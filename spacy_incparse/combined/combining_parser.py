@@ -21,6 +21,11 @@ class CombiningParser(BaseParser):
     Scores are expected gains: the sum of the probabilities of a tree's phrases, minus the threshold for each.
     """
 
+    @property
+    def has_posterior(self) -> bool:
+        """True: it averages the probabilities of its members."""
+        return True
+
     @abstractmethod
     def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
         """Return what the members say of a sentence; that of the last one is kept, for its other trees."""

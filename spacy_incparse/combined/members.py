@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.nbest import Phrase, phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import Phrase, phrases_of
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.parsers.requested_tags import requested_tags
@@ -62,8 +62,7 @@ class TrainedMember:
         if exact is not None:
             return Opinion(self.parser.nbest(words, own_tags, N_EXAMPLES, constraints), exact.phrases, self.weight)
         parses = self._search.nbest(words, own_tags, self.list_size, constraints)
-        shares = probabilities([parse.score for parse in parses], self.temperature or PERCEPTRONS)
-        return Opinion(parses, phrase_probabilities([parse.tree for parse in parses], shares), self.weight)
+        return Opinion(parses, phrases_of(parses, self.temperature or PERCEPTRONS), self.weight)
 
 
 def agreeing(opinions: Sequence[Opinion]) -> list[Opinion]:

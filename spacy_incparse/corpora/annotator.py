@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,9 +12,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_incparse.corpora.records import Document
-from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.pipeline.loading import load
+from spacy_incparse.pipeline.loading import load_for_texts
 
 _BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
 _TREES = "doc._.trees"  # what a component that parses declares to assign
@@ -80,19 +78,10 @@ def import_code(path: Path) -> None:
 
 
 def _loaded(model: str) -> Language:
-    folder = find_pipeline(model)
-    try:
-        nlp = load(folder)
-    except (ValueError, ImportError, KeyError) as error:
-        raise ModelError(f"the pipeline {model!r} cannot be loaded: {error}") from error
+    nlp = load_for_texts(model)
     if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
         has = ", ".join(nlp.pipe_names) or "no components"
         raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
-    # spaCy's limit is for components that need a lot of memory for long texts.
-    nlp.max_length = sys.maxsize
-    for _, component in nlp.pipeline:
-        if getattr(component, "measures", None) is True:
-            component.measures = False  # type: ignore[attr-defined]  # no output has them, and they take longer than the trees
     return nlp
 
 

@@ -6,14 +6,15 @@ mistaken for a complete mirror.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from spacy.tokens import Doc, SpanGroup
 
 from spacy_incparse.documents.sentences import Sentence, split_sentences
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.dicts import checked_spans
 from spacy_incparse.trees.tree import Tree
 
 MARK = "incparse"  # the id of a span is this mark, a colon and the number of phrases in the sentence
@@ -65,25 +66,13 @@ def _tree(sentence: Sentence, phrases: list[Phrase]) -> Tree | None:
     """Return the tree of these phrases, with the Doc's tags; None if they do not form a tree over the words."""
     words = {start: i for i, start in enumerate(sentence.char_starts)}
     behind = {end: i + 1 for i, end in enumerate(sentence.char_ends)}
-    spans = [(phrase.label, words.get(phrase.start_char), behind.get(phrase.end_char)) for phrase in phrases]
-    if spans == [(ROOT_LABEL, 0, len(sentence.words))]:
-        spans = []
-    return _nested(sentence, iter([*spans, ("", None, None)]))
-
-
-def _nested(sentence: Sentence, spans: Iterator[tuple[str, int | None, int | None]]) -> Tree | None:
-    builder = TreeBuilder()
-    builder.open(ROOT_LABEL)
-    open_ends = [len(sentence.words)]
-    label, start, end = next(spans)
-    for i, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
-        while start == i and end is not None and i < end <= open_ends[-1]:
-            builder.open(label)
-            open_ends.append(end)
-            label, start, end = next(spans)
-        builder.leaf(tag or UNKNOWN_TAG, word)
-        while open_ends and open_ends[-1] == i + 1:
-            builder.close()
-            open_ends.pop()
-    is_used_up = label == "" and start is None and next(spans, None) is None
-    return builder.finish() if is_used_up else None
+    found = [(phrase.label, words.get(phrase.start_char), behind.get(phrase.end_char)) for phrase in phrases]
+    spans = [(label, start, end) for label, start, end in found if start is not None and end is not None]
+    if len(spans) < len(found):
+        return None
+    whole = (ROOT_LABEL, 0, len(sentence.words))
+    nested = checked_spans([whole] if spans == [whole] else [whole, *spans], len(sentence.words))
+    try:
+        return tree_of_phrases(nested, sentence.words, [tag or UNKNOWN_TAG for tag in sentence.tags])
+    except IncparseError:
+        return None

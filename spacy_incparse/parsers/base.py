@@ -72,6 +72,11 @@ class BaseParser(ABC):
         """False: only n-best lists tell the probabilities of trees."""
         return False
 
+    @property
+    def has_posterior(self) -> bool:
+        """Whether `posterior` tells the probabilities of phrases."""
+        return self.has_exact_probabilities
+
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
         """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
         return [self.parse(*sentence) for sentence in sentences]

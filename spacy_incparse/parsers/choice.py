@@ -10,7 +10,7 @@ from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.parsers.constraints import Constraints, checked_constraints
 from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.recombination import Recombination
 
@@ -55,10 +55,9 @@ class ChoosingParser(BaseParser):
         If the grammar cannot derive it, its score is the lowest one of the trees.
         """
         trees = [parse.tree for parse in parses]
-        shares = probabilities([parse.score for parse in parses], temperature)
         wanted = checked_constraints(constraints, len(trees[0].words))
         required = [one[:2] for one in wanted if one.is_required and one not in parses[0].unmet]
-        phrases = phrase_probabilities(trees, shares)
+        phrases = phrases_of(parses, temperature)
         tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
         for parse in parses:
             if parse.tree == tree:

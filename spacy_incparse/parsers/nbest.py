@@ -142,3 +142,10 @@ def phrase_probabilities(trees: Iterable[Tree], shares: Iterable[float]) -> dict
         for phrase in set(tree.spans()):
             sums[phrase] = sums.get(phrase, 0.0) + share
     return {phrase: min(total, 1.0) for phrase, total in sums.items()}
+
+
+def phrases_of(parses: Sequence[Parse], temperature: float) -> dict[Phrase, float]:
+    """Return the probability of each phrase of a sentence's analyses, given a temperature."""
+    return phrase_probabilities(
+        [parse.tree for parse in parses], probabilities([parse.score for parse in parses], temperature)
+    )

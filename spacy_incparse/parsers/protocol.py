@@ -108,6 +108,10 @@ class ConstituencyParser(Protocol):
     def has_exact_probabilities(self) -> bool:
         """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
 
+    @property
+    def has_posterior(self) -> bool:
+        """Whether `posterior` tells the probabilities of phrases, exact ones or averages over members."""
+
     temperature: float | None
     """The temperature that turns scores into probabilities; None if it was never fitted."""
 

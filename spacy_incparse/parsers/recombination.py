@@ -8,13 +8,13 @@ expected F.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.parsers.crossing_spans import Span, best_spans
 from spacy_incparse.parsers.nbest import Phrase
 from spacy_incparse.parsers.parse import ROOT_LABEL
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.tree import Tree
 
 FORCED = 1.0  # the least gain of a span that must be there; it crosses no other one, so any gain above 0 does
@@ -45,8 +45,13 @@ class Recombination:
         for span in self.required:
             if span in gains:
                 gains[span] = max(gains[span], FORCED)
-        chosen = [(span, self._ordered(span, [label for label, _ in labels[span]])) for span in best_spans(gains)]
-        return _tree(self.trees[0].words, self.trees[0].tags, chosen)
+        words, tags = self.trees[0].words, self.trees[0].tags
+        phrases = [
+            (label, *span)
+            for span in best_spans(gains)
+            for label in self._ordered(span, [label for label, _ in labels[span]])
+        ]
+        return tree_of_phrases([(ROOT_LABEL, 0, len(words)), *phrases], words, tags)
 
     def _labels(self) -> dict[Span, list[tuple[str, float]]]:
         """Return the labels that are worth having over each span, with their gains; for required spans at least one."""
@@ -80,23 +85,3 @@ class Recombination:
             if set(labels) <= set(order):
                 return [label for label in order if label in labels]
         return sorted(labels, key=lambda label: (-self.phrases[label, span[0], span[1]], label))
-
-
-def _tree(words: Sequence[str], tags: Sequence[str], chosen: Iterable[tuple[Span, Sequence[str]]]) -> Tree:
-    """Return the tree with these labels over spans, which are nested and come in pre-order."""
-    builder = TreeBuilder()
-    builder.open(ROOT_LABEL)
-    ends: list[int] = []
-    waiting = list(chosen)[::-1]
-    for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
-        while waiting and waiting[-1][0][0] == place:
-            (_, end), labels = waiting.pop()
-            for label in labels:
-                builder.open(label)
-                ends.append(end)
-        builder.leaf(tag, word)
-        while ends and ends[-1] == place + 1:
-            builder.close()
-            ends.pop()
-    builder.close()
-    return builder.finish()

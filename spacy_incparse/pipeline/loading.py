@@ -1,7 +1,8 @@
-"""`load`: load whole pipelines by name or path."""
+"""Load whole pipelines by name or path."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import spacy
 from spacy.language import Language
 
 from spacy_incparse.data import find_pipeline
+from spacy_incparse.errors import ModelError
 from spacy_incparse.pipeline.model_file import check_pipeline
+from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 
 def load(name: str | Path = "en", **kwargs: Any) -> Language:
@@ -22,3 +25,20 @@ def load(name: str | Path = "en", **kwargs: Any) -> Language:
     exclude = kwargs.get("exclude", ())
     check_pipeline(folder, [exclude] if isinstance(exclude, str) else list(exclude))
     return spacy.load(folder, **kwargs)
+
+
+def load_for_texts(name: str) -> Language:
+    """Return a whole pipeline that takes texts of any length, and does not store measures of words.
+
+    Raises ModelError if it cannot be loaded.
+    """
+    folder = find_pipeline(name)
+    try:
+        nlp = load(folder)
+    except (ValueError, ImportError, KeyError) as error:
+        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+    nlp.max_length = sys.maxsize  # spaCy's limit is for components that need a lot of memory for long texts
+    for _, component in nlp.pipeline:
+        if isinstance(component, TreePipe):
+            component.measures = False  # they take longer than the trees
+    return nlp

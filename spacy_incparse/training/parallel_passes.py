@@ -39,8 +39,7 @@ class Material:
     """What each process gets when it starts.
 
     copier: makes its copy of the learner. tags: of the training trees. interval: see `uses_gold_tags`. done: the file
-    with the number of examples that each part has learned from. selection: the sentences of
-    each pass; by default all.
+    with the number of examples that each part has learned from. selection: the sentences of each pass; by default all.
     """
 
     copier: Callable[[], Mixer]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree_node import TreeNode
+
+Phrase = tuple[str, int, int]
+"""The label of a phrase, its first word, and one after the last."""
 
 
 class ArraysBuilder:
@@ -55,3 +60,20 @@ class ArraysBuilder:
     def _check_single_root(self) -> None:
         if self._labels and not self._open:
             raise ValueError("a tree has one root only")
+
+
+def arrays_of_phrases(phrases: Iterable[Phrase], words: Sequence[str], tags: Iterable[str]) -> TreeArrays:
+    """Return the arrays of the tree that has these phrases, nested and in pre-order; without any, of a POS node."""
+    builder, ends = ArraysBuilder(), list[int]()  # of the open phrases
+    waiting = iter(phrases)
+    phrase = next(waiting, None)
+    for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        while phrase is not None and phrase[1] == i:
+            builder.open(phrase[0])
+            ends.append(phrase[2])
+            phrase = next(waiting, None)
+        builder.leaf(tag, word)
+        while ends and ends[-1] == i + 1:
+            builder.close()
+            ends.pop()
+    return builder.arrays()

@@ -1,10 +1,10 @@
-"""Building trees from left to right or from parts."""
+"""Building trees from left to right, from parts, or from the spans of phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.arrays_builder import ArraysBuilder, Phrase, arrays_of_phrases
 from spacy_incparse.trees.tree import Tree
 
 
@@ -27,3 +27,8 @@ def make_tree(label: str, children: Sequence[Tree] | str) -> Tree:
         builder.subtree(child)
     builder.close()
     return builder.finish()
+
+
+def tree_of_phrases(phrases: Iterable[Phrase], words: Sequence[str], tags: Iterable[str]) -> Tree:
+    """Return the tree that has these phrases, which are nested and in pre-order; the first is the root."""
+    return Tree(arrays_of_phrases(phrases, words, tags))

@@ -13,10 +13,8 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.arrays_builder import Phrase, arrays_of_phrases
 from spacy_incparse.trees.tree_node import TreeNode
-
-_Span = tuple[str, int, int]  # label, first token, one after the last
 
 
 def to_dict(tree: TreeNode) -> dict[str, Any]:
@@ -38,20 +36,8 @@ def from_dict(data: Mapping[str, Any]) -> TreeArrays:
     """
     tokens = _entries(data, "tokens", {"text": str, "tag": str})
     spans = _entries(data, "spans", {"label": str, "start": int, "end": int})
-    builder = ArraysBuilder()
-    following = _checked(spans, len(tokens))
-    span = next(following, None)
-    behind: list[int] = []  # of the open phrases
-    for i, (word, tag) in enumerate(tokens):
-        while span and span[1] == i:
-            builder.open(span[0])
-            behind.append(span[2])
-            span = next(following, None)
-        builder.leaf(tag, word)
-        while behind and behind[-1] == i + 1:
-            behind.pop()
-            builder.close()
-    return builder.arrays()
+    words, tags = [word for word, _ in tokens], [tag for _, tag in tokens]
+    return arrays_of_phrases(checked_spans(spans, len(tokens)), words, tags)
 
 
 def _entries(data: Mapping[str, Any], key: str, fields: Mapping[str, type]) -> list[tuple[Any, ...]]:
@@ -66,13 +52,13 @@ def _entries(data: Mapping[str, Any], key: str, fields: Mapping[str, type]) -> l
     return rows
 
 
-def _checked(spans: Sequence[_Span], n_tokens: int) -> Iterator[_Span]:
+def checked_spans(spans: Sequence[Phrase], n_tokens: int) -> Iterator[Phrase]:
     """Yield the spans. Raises IncparseError unless they are the spans of one tree, in pre-order."""
     if not n_tokens:
         raise IncparseError("a tree has at least one token; 'tokens' is empty")
     if not spans and n_tokens > 1:
         raise IncparseError(f"'spans' is empty; expected one that covers all {n_tokens} tokens")
-    path: list[_Span] = []
+    path: list[Phrase] = []
     last_start = 0
     for i, (label, start, end) in enumerate(spans):
         where = f"spans[{i}] ({label} {start}-{end})"

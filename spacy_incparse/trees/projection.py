@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.tree import Tree
 
 
@@ -64,25 +64,12 @@ def _tags(old_tags: Sequence[str], old_ends: Sequence[int], new_ends: Sequence[i
 def _rebuild(
     tree: Tree, old_bounds: list[int], bounds: dict[int, int], words: Sequence[str], tags: Sequence[str]
 ) -> Projection:
-    """Open and close the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins."""
-    phrases = []  # (start, end, label) in new words
+    """Keep the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins."""
+    phrases = []  # in new words
     n_phrases = 0
     for label, start, end in tree.spans():
         n_phrases += 1
         new_start, new_end = bounds.get(old_bounds[start]), bounds.get(old_bounds[end])
         if new_start is not None and new_end is not None:
-            phrases.append((new_start, new_end, label))
-    builder = TreeBuilder()
-    open_ends: list[int] = []
-    following = iter([*phrases, (len(words), 0, "")])
-    start, end, label = next(following)
-    for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
-        while start == i:
-            builder.open(label)
-            open_ends.append(end)
-            start, end, label = next(following)
-        builder.leaf(tag, word)
-        while open_ends and open_ends[-1] == i + 1:
-            builder.close()
-            open_ends.pop()
-    return Projection(builder.finish(), n_phrases - 1, n_phrases - len(phrases))
+            phrases.append((label, new_start, new_end))
+    return Projection(tree_of_phrases(phrases, words, tags), n_phrases - 1, n_phrases - len(phrases))

@@ -38,6 +38,8 @@ def test_what_it_knows(parser):
     assert set(parser.labels) >= {"NP", "S", "TOP", "VP"}
     assert "NN" in parser.tags
     assert parser.answers_with_best
+    assert (parser.has_posterior, parser.has_exact_probabilities) == (True, False)
+    assert [member.has_posterior for member in parser.members] == [False, False, False, True]
     assert parser.clusters is None
     assert [member.kind for member in parser.members] == ["perceptron", "perceptron", "generative", "chart"]
 

@@ -11,7 +11,7 @@ from spacy_incparse.combined.combination import Combination
 from spacy_incparse.combined.members import Opinion, agreeing
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.crossing_spans import best_spans
-from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.parse import Parse, flat_tree
 from spacy_incparse.trees.tree import Tree
 from tests.reference.recombination import all_phrase_sets, crosses
@@ -29,8 +29,7 @@ DRAWN = st.lists(st.tuples(st.sampled_from((LOW, HIGH, LEFT, ODD)), st.integers(
 
 def opinion(pairs, weight=1.0, unmet=()):
     parses = [Parse(Tree.from_string(text), score / 10, "beam", tuple(unmet)) for text, score in pairs]
-    shares = probabilities([parse.score for parse in parses], 1.0)
-    return Opinion(parses, phrase_probabilities([parse.tree for parse in parses], shares), weight)
+    return Opinion(parses, phrases_of(parses, 1.0), weight)
 
 
 @settings(max_examples=200)

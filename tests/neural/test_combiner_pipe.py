@@ -47,6 +47,7 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
     doc[0].is_sent_start = True
     combiner = combined.get_pipe("incparse_combiner")
     combiner.members = {"incparse_chart": 3.0, "incparse": 1.0}
+    assert combiner.decoder.parser.has_posterior
     (sentence,) = combiner.sentences_of(doc)
     found = combiner.decoder.parser.posterior(sentence.words, combiner.tags_for(sentence), temperature=1.0).phrases
     parts = {}
@@ -65,11 +66,10 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
 
 def _listed(parser, words, tags):
     from spacy_incparse.combined.members import PERCEPTRONS
-    from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+    from spacy_incparse.parsers.nbest import phrases_of
 
     parses = parser.with_wide_search(50).nbest(words, tags, 50)
-    shares = probabilities([parse.score for parse in parses], parser.temperature or PERCEPTRONS)
-    return phrase_probabilities([parse.tree for parse in parses], shares)
+    return phrases_of(parses, parser.temperature or PERCEPTRONS)
 
 
 def test_its_trees_are_no_worse_than_those_of_the_weaker_member(combined):

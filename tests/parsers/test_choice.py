@@ -10,7 +10,7 @@ from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import NBestSearch, phrase_probabilities, probabilities
+from spacy_incparse.parsers.nbest import NBestSearch, phrases_of
 from spacy_incparse.parsers.recombination import Recombination
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.treebanks.penn_reader import read_treebank
@@ -59,7 +59,7 @@ def test_the_tree_recombined_from_the_phrases_of_the_best(parser, sentences):
         found = choosing.parse(words, tags)
         listed = parser.nbest(words, tags, 20)
         trees = [parse.tree for parse in listed]
-        phrases = phrase_probabilities(trees, probabilities([parse.score for parse in listed], 10_000.0))
+        phrases = phrases_of(listed, 10_000.0)
         wanted = Recombination(trees, phrases, 0.45)
         assert found.tree == wanted.best_tree()
         assert wanted.gain(found.tree) >= max(map(wanted.gain, trees))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
@@ -31,21 +31,8 @@ def chain_brackets(arrays: TreeArrays) -> list[Bracket]:
 
 def tree_of_brackets(brackets: Iterable[Bracket], words: Sequence[str], tags: Sequence[str]) -> Tree:
     """Return the tree with these brackets, given in pre-order, under the root TOP; the inverse of `chain_brackets`."""
-    builder, ends = TreeBuilder(), [len(words)]
-    builder.open(ROOT)
-    waiting = iter(brackets)
-    bracket = next(waiting, None)
-    for i, (tag, word) in enumerate(zip(tags, words, strict=True)):
-        while bracket is not None and bracket[0] == i:
-            for label in bracket[2]:
-                builder.open(label)
-                ends.append(bracket[1])
-            bracket = next(waiting, None)
-        builder.leaf(tag, word)
-        while ends and ends[-1] == i + 1:
-            builder.close()
-            ends.pop()
-    return builder.finish()
+    phrases = ((label, start, end) for start, end, chain in brackets for label in chain)
+    return tree_of_phrases([(ROOT, 0, len(words)), *phrases], words, tags)
 
 
 def chains_of(trees: Iterable[Tree]) -> tuple[Chain, ...]:
