@@ -92,7 +92,7 @@ def test_compressed_data_unpack_to_what_they_may():
 def test_a_table_larger_than_its_bytes_can_fill_is_not_made():
     data = Weights(4, 1).to_bytes()
     assert len(Weights.from_bytes(data, 4, 1, 1)) == 17
-    with pytest.raises(ModelError, match="cannot fill a table of 30 bits"):
+    with pytest.raises(ModelError, match="bytes cannot hold 2,147,483,650"):
         Weights.from_bytes(data, 30, 1, 1)
 
 

@@ -7,14 +7,14 @@ of all tenths together. The counts of the final table are those of all sentences
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.files import unzip
+from spacy_incparse.generative.count_storage import pack_counts, unpack_counts
+from spacy_incparse.integer_arrays import unpack
 
 N_FOLDS = 10
 N_ITERATIONS = 25
@@ -70,13 +70,15 @@ class NestedCounts:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts in a form suitable for msgpack: each array as compressed bytes."""
-        return {"level_sizes": list(self.level_sizes)} | {name: _pack(getattr(self, name)) for name in _ARRAYS}
+        """Return the counts in a form suitable for msgpack: compressed arrays by name."""
+        arrays = self.above, self.values, self.n_outcomes, self.outcomes, self.counts
+        return {"level_sizes": list(self.level_sizes), "arrays": pack_counts(self.level_sizes, arrays)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> NestedCounts:
         """Undo `to_dict`. Raises ModelError if the arrays do not match, so that no look-up can be out of bounds."""
-        found = cls(tuple(data["level_sizes"]), *(_unpack(data[name]) for name in _ARRAYS))
+        level_sizes, is_old = tuple(data["level_sizes"]), "arrays" not in data
+        found = cls(level_sizes, *(_unpack_old(data) if is_old else unpack_counts(level_sizes, data["arrays"])))
         n_contexts, n_outcomes = len(found.n_outcomes), len(found.outcomes)
         sizes = (
             (sum(found.level_sizes), len(found.above), len(found.values)),
@@ -91,21 +93,14 @@ class NestedCounts:
         return found
 
 
-_ARRAYS = ("above", "values", "n_outcomes", "outcomes", "counts")
-
-
-def _pack(array: Ints) -> bytes:
-    """Compress an int32 array: differences, stored by byte position because neighbors are similar."""
-    differences = np.diff(array.astype("<i4"), prepend=np.int32(0)).astype("<i4")
-    zigzag = ((differences << 1) ^ (differences >> 31)).astype("<u4")
-    return zlib.compress(np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 4).T).tobytes(), 6)
-
-
-def _unpack(data: bytes) -> Ints:
-    planes = np.frombuffer(unzip(data, "the counts are"), np.uint8).reshape(4, -1)
-    zigzag = np.ascontiguousarray(planes.T).view("<u4").reshape(-1)
-    differences = (zigzag >> 1).astype(np.int64) ^ -(zigzag & 1).astype(np.int64)
-    return np.cumsum(differences).astype(np.int32)
+def _unpack_old(data: dict[str, Any]) -> list[Ints]:
+    """Return arrays of which the first versions stored the differences, as 0, 1, 2, 3 ... for 0, -1, 1, -2 ..."""
+    arrays = []
+    for name in ("above", "values", "n_outcomes", "outcomes", "counts"):
+        codes = unpack(data[name], "u4", "the counts")
+        differences = (codes >> 1).astype(np.int64) ^ -(codes & 1).astype(np.int64)
+        arrays.append(np.cumsum(differences).astype(np.int32))
+    return arrays
 
 
 def count(rows: Ints) -> tuple[NestedCounts, Ints]:

@@ -3,6 +3,8 @@
 import zlib
 from math import sqrt
 
+import numpy as np
+
 from cpython.buffer cimport PyBUF_WRITE
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.object cimport PyObject
@@ -10,7 +12,8 @@ from libc.stdint cimport int16_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.files import most_unpacked, unzip
+from spacy_incparse.files import unzip
+from spacy_incparse.integer_arrays import check_size, pack, unpack_into
 
 from spacy_incparse.lexicon.prefetch cimport huge_pages
 
@@ -40,8 +43,8 @@ cdef class Weights:
     @staticmethod
     def from_bytes(bytes data, int bits, int n_columns, int scale) -> Weights:
         """Return a table of what `to_bytes` returned. Raise ModelError if the size does not fit the table."""
-        if bits > 0 and 2 * ((<int64_t>1 << bits) + n_columns) > most_unpacked(len(data)):
-            raise ModelError(f"{len(data):,} bytes of weights cannot fill a table of {bits} bits: the model is damaged")
+        if 0 < bits < 60:
+            check_size(data, 2 * ((<int64_t>1 << bits) + n_columns), "the weights")
         return Weights(bits, n_columns, scale).load_bytes(data)
 
     def __len__(self):
@@ -57,25 +60,12 @@ cdef class Weights:
         return _view(<char*>self.table.data(), self.table.size() * sizeof(int16_t))
 
     def to_bytes(self) -> bytes:
-        """Return the compressed table: high bytes first, then low bytes, which packs better than pairs."""
-        cdef size_t k, n = self.table.size()
-        cdef bytearray planes = bytearray(2 * n)
-        cdef unsigned char* out = planes
-        for k in range(n):
-            out[k] = (<int>self.table[k] >> 8) & 255
-            out[n + k] = <int>self.table[k] & 255
-        return zlib.compress(planes, 6)
+        """Return the compressed table."""
+        return pack(np.frombuffer(self.view(), np.int16))
 
     def load_bytes(self, bytes data):
         """Read what `to_bytes` returned. Raise ModelError if the size does not fit."""
-        cdef size_t k, n = self.table.size()
-        cdef bytes planes = unzip(data, "the weights are", 2 * n)
-        if len(planes) != <Py_ssize_t>(2 * n):
-            found = f"{len(planes) // 2}" if len(planes) < <Py_ssize_t>(2 * n) else "more"
-            raise ModelError(f"the weights hold {found} values, the model's configuration asks for {n}")
-        cdef const unsigned char* source = planes
-        for k in range(n):
-            self.table[k] = <int16_t>((source[k] << 8) | source[n + k])
+        unpack_into(np.frombuffer(self.view(), np.int16), data, "the weights", old_order="high")
         return self
 
 

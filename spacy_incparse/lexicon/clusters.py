@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip
+from spacy_incparse.integer_arrays import from_planes, pack, pack_gaps, unpack, unpack_gaps
 
 MAX_WORDS = 100_000  # the most frequent words of a source to keep: a third of a megabyte in a model
-_PLANES = 4  # bytes of a checksum or a cluster number
+_WHAT = "the word clusters of the model"
 
 
 class Clusters:
@@ -61,9 +63,12 @@ class Clusters:
 
     def to_bytes(self) -> bytes:
         """Return the table as compressed bytes, about 3.5 per word; equal tables have equal bytes."""
-        gaps = np.diff(np.array(self.checksums, "<u4"), prepend=np.uint32(0))
-        head = " ".join([str(len(self)), *self.paths]).encode("ascii")
-        return zlib.compress(head + b"\n" + _to_planes(gaps) + _to_planes(np.array(self.places, "<u4")), 9)
+        content = {
+            "paths": zlib.compress(" ".join(self.paths).encode("ascii"), 9),
+            "checksums": pack_gaps(np.array(self.checksums, np.uint32)),
+            "places": pack(np.array(self.places, np.uint32)),
+        }
+        return srsly.msgpack_dumps(content)
 
     def checksum(self) -> str:
         """Return a checksum of the whole table, to tell tables apart."""
@@ -73,17 +78,14 @@ class Clusters:
     def from_bytes(cls, data: bytes) -> Clusters:
         """Return the table in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         try:
-            head, _, rest = unzip(data, "the word clusters of the model are").partition(b"\n")
-            length, *paths = head.decode("ascii").split()
-            n_bytes = int(length) * _PLANES
-            gaps, places = _from_planes(rest[:n_bytes]), _from_planes(rest[n_bytes:])
-            table = cls(_array(np.cumsum(gaps, dtype="uint64").astype("uint32")), _array(places), tuple(paths))
-            is_whole = len(gaps) == len(places) == int(length) and max(table.places, default=-1) < len(paths)
-        except (zlib.error, ValueError) as error:
-            raise ModelError(f"the word clusters of the model are damaged ({error})") from error
-        if not is_whole:
-            raise ModelError(f"the word clusters of the model are damaged: {length} words, {len(paths)} clusters")
-        return table
+            is_old = data[:1] == b"x"  # of the first versions: one zlib stream
+            head, checksums, places = _read_old(data) if is_old else _read(data)
+            paths = tuple(head.decode("ascii").split())
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{_WHAT} are damaged ({error})") from error
+        if len(checksums) != len(places) or (len(places) and places.max() >= len(paths)):
+            raise ModelError(f"{_WHAT} are damaged: {len(checksums)} words, {len(paths)} clusters")
+        return cls(_array(checksums), _array(places), paths)
 
 
 def stored_clusters(content: Mapping[str, Any], others: Clusters | None, *, are_needed: bool) -> Clusters | None:
@@ -108,11 +110,16 @@ def _array(numbers: np.ndarray) -> array:
     return made
 
 
-def _to_planes(numbers: np.ndarray) -> bytes:
-    """Return all low bytes, then all second bytes, ...: high bytes are nearly constant and compress well."""
-    return np.ascontiguousarray(numbers, "<u4").view("uint8").reshape(-1, _PLANES).T.tobytes()
+def _read(data: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
+    """Return paths, checksums and places."""
+    content = srsly.msgpack_loads(data)
+    checksums = unpack_gaps(content["checksums"], "u4", _WHAT)
+    return unzip(content["paths"], f"{_WHAT} are"), checksums, unpack(content["places"], "u4", _WHAT, len(checksums))
 
 
-def _from_planes(data: bytes) -> np.ndarray:
-    planes = np.frombuffer(data, dtype="uint8").reshape(_PLANES, -1)
-    return np.ascontiguousarray(planes.T).view("<u4").reshape(-1)
+def _read_old(data: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
+    head, _, rest = unzip(data, f"{_WHAT} are").partition(b"\n")
+    length, _, paths = head.partition(b" ")
+    n_bytes = 4 * int(length)
+    gaps, places = (from_planes(planes, "u4", _WHAT) for planes in (rest[:n_bytes], rest[n_bytes:]))
+    return paths, np.cumsum(gaps, dtype=np.uint32), places

@@ -1,7 +1,7 @@
 """Read and write the file with a component's weights, and find that file in other pipelines.
 
-The file has a line with the format, a line with a checksum, and a msgpack map of byte strings. Nothing in it is ever
-executed. All of this is checked before any weights are used.
+The file has a line with the format, a line with a checksum, and a compressed msgpack map of byte strings. Nothing in it
+is ever executed. All of this is checked before any weights are used.
 """
 
 from __future__ import annotations
@@ -10,36 +10,38 @@ from collections.abc import Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager
 from pathlib import Path
-from zlib import crc32
+from zlib import compress, crc32
 
 import srsly
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
+from spacy_incparse.files import unzip
 
-FORMAT = b"spacy-incparse model 1"
+FORMAT = b"spacy-incparse model 2"
+_OLD_FORMAT = b"spacy-incparse model 1"  # not compressed
 FACTORIES = ("incparse", "incparse_tagger", "incparse_reranker")  # components that have such a file
 
 
 def pack(parts: Mapping[str, bytes]) -> bytes:
     """Return one byte string that contains the named parts; `unpack` is the inverse."""
-    body = srsly.msgpack_dumps(dict(parts))
+    body = compress(srsly.msgpack_dumps(dict(parts)), 6)
     return b"%s\n%08x\n%s" % (FORMAT, crc32(body), body)
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
     """Return the packed parts. Raises ModelError if the format is unknown or the bytes are damaged."""
     head, _, rest = data.partition(b"\n")
-    if head != FORMAT and FORMAT.startswith(head):
+    if head not in (FORMAT, _OLD_FORMAT) and FORMAT.startswith(head):
         raise ModelError("the model is truncated: it ends in its first line")
-    if head != FORMAT:
+    if head not in (FORMAT, _OLD_FORMAT):
         shown = head[:40].decode("ascii", "replace")
         raise ModelError(f"the model is in format {shown!r}, but this version reads {FORMAT.decode()!r}: retrain it")
     checksum, _, body = rest.partition(b"\n")
     if checksum != b"%08x" % crc32(body):
         raise ModelError("the model is damaged or truncated: its checksum differs")
     try:
-        parts = srsly.msgpack_loads(body)
+        parts = srsly.msgpack_loads(unzip(body, "its parts are") if head == FORMAT else body)
     except Exception as error:
         raise ModelError(f"the model is damaged: {error}") from None
     if not isinstance(parts, dict) or not all(isinstance(part, bytes) for part in parts.values()):

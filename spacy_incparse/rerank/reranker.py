@@ -9,7 +9,6 @@ The probability of x among the candidates is proportional to exp(F(x) / temperat
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ import numpy as np
 import srsly
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.files import unzip
+from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsers.expected_f import expected_f_values
 from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
 from spacy_incparse.parsers.parse import Parse
@@ -170,8 +169,8 @@ class Reranker:
                 "temperature": float(self.temperature),
                 "others": {name: other.to_bytes() for name, other in self.others.items()},
                 "scores": self.weights.scores.astype("<f8").tobytes(),
-                "columns": _packed_keys(self.columns.keys),
-                "weights": _packed(self.weights.features.astype("<f4")),
+                "columns": pack_gaps(self.columns.keys),
+                "weights": pack(self.weights.features.view(np.uint32)),
             }
         )
 
@@ -184,11 +183,12 @@ class Reranker:
             heads = HeadRules.from_dict(content["heads"])
         except (ConfigError, TypeError) as error:
             raise ModelError(f"the reranker is damaged: {error}") from None
-        keys = np.cumsum(_unpacked(content["columns"], "<u8", "features"), dtype=np.uint64)
+        keys = unpack_gaps(content["columns"], "u8", "the reranker's features")
         if not (keys[1:] > keys[:-1]).all():
             raise ModelError("the reranker's features are damaged: their keys are not in ascending order")
         weights = RerankerWeights(
-            _numbers(content["scores"], "<f8", "scores"), _unpacked(content["weights"], "<f4", "weights")
+            _numbers(content["scores"], "<f8", "scores"),
+            _finite(unpack(content["weights"], "u4", "the reranker's weights").view(np.float32), "weights"),
         )
         others = read_second_scores(content["others"])
         n_others = len(columns_of(others))
@@ -219,31 +219,13 @@ def _content(data: bytes) -> dict[str, Any]:
     return content
 
 
-def _packed_keys(keys: np.ndarray) -> bytes:
-    """Return ascending keys as bytes: their differences, whose high bytes are 0."""
-    return _packed(np.diff(keys, prepend=np.uint64(0)).astype("<u8"))
-
-
-def _packed(numbers: np.ndarray) -> bytes:
-    """Return numbers as compressed bytes: first the lowest byte of all, and so on, since the high ones are alike."""
-    planes = numbers.view(np.uint8).reshape(-1, numbers.itemsize).T
-    return zlib.compress(planes.tobytes(), 6)
-
-
-def _unpacked(data: bytes, kind: str, what: str) -> np.ndarray:
-    """Return the numbers that `_packed` packed."""
-    size = np.dtype(kind).itemsize
-    planes = unzip(data, f"the reranker's {what} are")
-    if len(planes) % size:
-        raise ModelError(f"the reranker's {what} are damaged: {len(planes):,} bytes are no numbers of {size} bytes")
-    joined = np.frombuffer(planes, np.uint8).reshape(size, -1).T
-    return _numbers(joined.tobytes(), kind, what)
-
-
 def _numbers(data: bytes, kind: str, what: str) -> np.ndarray:
     if len(data) % np.dtype(kind).itemsize:
         raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be its {what}")
-    numbers = np.frombuffer(data, dtype=kind)
+    return _finite(np.frombuffer(data, dtype=kind), what)
+
+
+def _finite(numbers: np.ndarray, what: str) -> np.ndarray:
     if not np.isfinite(numbers).all():
         raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
     return numbers

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import srsly
 
 from spacy_incparse.chart.forests.recurrences import viterbi
 from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
 from spacy_incparse.chart.learning.crf_objective import CrfObjective
 from spacy_incparse.chart.learning.linear_model import LinearChartModel
 from spacy_incparse.errors import ModelError
+from tests.reference.integer_arrays import first_version
 
 PLAIN = CrfSettings(step=0.1, damping=0, l2=0.3)
 
@@ -84,6 +86,16 @@ def test_training_finds_the_gold_trees_and_its_state_can_be_restored(features, e
         found = learner.model().scores(example.sentence, example.forest)
         np.testing.assert_array_equal(found, model.scores(example.sentence, example.forest))
         assert viterbi(example.forest, found)[1].tolist() == example.gold.tolist()
+
+
+def test_weights_of_the_first_versions_are_read(features):
+    weights = (np.arange(features.n_weights) - 1000).astype(np.int16)
+    model = LinearChartModel(features, weights)
+    content = srsly.msgpack_loads(model.to_bytes())
+    content["weights"] = first_version(weights.tolist(), 2, "high")
+    again = LinearChartModel.from_bytes(srsly.msgpack_dumps(content), features.grammar)
+    assert again.weights.tolist() == weights.tolist()
+    assert again.to_bytes() == model.to_bytes()
 
 
 def test_damaged_bytes_are_refused(features, sample_grammar):

@@ -7,6 +7,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from tests.reference.engine import Learners, random_weights
+from tests.reference.integer_arrays import first_version, packed
 from tests.reference.perceptron import quantised
 
 N_COLUMNS = 7
@@ -16,8 +17,12 @@ def values(weights):
     return [weights[k] for k in range(len(weights))]
 
 
-def planes(numbers):
-    return zlib.compress(bytes((n >> 8) & 255 for n in numbers) + bytes(n & 255 for n in numbers))
+def old(numbers):
+    return first_version(numbers, 2, "high")
+
+
+def new(numbers):
+    return packed(numbers, is_signed=True)
 
 
 @pytest.mark.parametrize("bits", [0, -1, 31])
@@ -35,11 +40,13 @@ def test_columns_lie_behind_the_last_row():
             weights[index]
 
 
-def test_storage_keeps_every_value():
+@pytest.mark.parametrize("written", [old, new])
+def test_storage_keeps_every_value(written):
     numbers = [0, 1, -1, 32000, -32000, 255, 256, -256, -257] + [random.Random(0).randint(-32000, 32000)] * 14
-    weights = Weights(4, N_COLUMNS).load_bytes(planes(numbers))
+    weights = Weights(4, N_COLUMNS).load_bytes(written(numbers))
     assert values(weights) == numbers
     assert sum(weight != 0 for weight in weights) == len(numbers) - 1
+    assert weights.to_bytes() == new(numbers)
     again = Weights(4, N_COLUMNS).load_bytes(weights.to_bytes())
     assert values(again) == numbers
     assert again.to_bytes() == weights.to_bytes()
@@ -52,8 +59,9 @@ def test_storage_keeps_every_value():
         (lambda data: b"no weights", "the weights are damaged"),
         (lambda data: data[: len(data) // 2], "the weights are damaged"),
         (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "the weights are damaged"),
-        (lambda data: planes([1] * 5), "the weights hold 5 values, the model's configuration asks for 4103"),
-        (lambda data: zlib.compress(zlib.decompress(data) + b"\0"), "the weights hold"),
+        (lambda data: new([1] * 5), "the weights hold 5 values, but the model needs 4,103"),
+        (lambda data: old([1] * 5), "the weights hold 5 values, but the model needs 4,103"),
+        (lambda data: old([1] * 5000), "the weights hold more values"),
         (lambda data: zlib.compress(b""), "the weights hold 0 values"),
     ],
 )

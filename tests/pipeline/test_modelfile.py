@@ -1,5 +1,8 @@
+from zlib import crc32
+
 import pytest
 import spacy
+import srsly
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
@@ -11,6 +14,11 @@ PARTS = {"parser": b"\x00weights", "tagger": b""}
 def test_unpack_inverts_pack():
     assert unpack(pack(PARTS)) == PARTS
     assert unpack(pack({})) == {}
+
+
+def test_the_first_versions_are_read():
+    body = srsly.msgpack_dumps(PARTS)
+    assert unpack(b"spacy-incparse model 1\n%08x\n%s" % (crc32(body), body)) == PARTS
 
 
 def test_packing_is_deterministic():
@@ -31,8 +39,8 @@ def test_damage_is_refused():
 
 
 def test_another_format_is_refused():
-    with pytest.raises(ModelError, match="format 'spacy-incparse model 2'"):
-        unpack(pack(PARTS).replace(b"model 1", b"model 2"))
+    with pytest.raises(ModelError, match="format 'spacy-incparse model 3'"):
+        unpack(pack(PARTS).replace(b"model 2", b"model 3"))
     with pytest.raises(ModelError, match="this version reads"):
         unpack(b"\x80\x81 something else")
 

@@ -1,8 +1,5 @@
 """A compiled engine and its slow twin over the same small treebank and the same weights."""
 
-import struct
-import zlib
-
 import numpy as np
 
 from spacy_incparse.derivations.derivation import derivation
@@ -10,6 +7,7 @@ from spacy_incparse.derivations.encoded_sentence import Sentence
 from spacy_incparse.derivations.treebank_parser import root_symbol
 from spacy_incparse.features.fields import FIELDS
 from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
+from spacy_incparse.integer_arrays import pack
 from spacy_incparse.learning.weights import AveragedWeights, Weights
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.parsers.catalogue import kind_of_config
@@ -57,10 +55,9 @@ def random_weights(n_columns, seed, largest, bits=BITS):
     generator = np.random.default_rng(seed)
     n = (1 << bits) + n_columns
     drawn = generator.integers(-largest, largest + 1, n) * (generator.random(n) < 0.7)
-    planes = ((drawn >> 8) & 255).astype("u1").tobytes() + (drawn & 255).astype("u1").tobytes()
     values = drawn.tolist()
-    weights = Weights(bits, n_columns).load_bytes(zlib.compress(planes))
-    assert struct.unpack("b", planes[n : n + 1])[0] == weights[0] == values[0]
+    weights = Weights(bits, n_columns).load_bytes(pack(drawn.astype(np.int16)))
+    assert weights[0] == values[0]
     return weights, values
 
 

@@ -7,6 +7,7 @@ import pytest
 import srsly
 
 from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.integer_arrays import pack
 from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.nbest import probabilities
 from spacy_incparse.parsers.parse import Parse, flat_tree
@@ -15,6 +16,7 @@ from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankerWeights
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from tests.reference.integer_arrays import first_version
 
 BRACKETS = [
     "(TOP (S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS ships)) (PP (IN with) (NP (NNS lights)))))))",
@@ -102,6 +104,14 @@ def test_models_of_the_first_versions_want_lists_without_better_trees():
     assert not Reranker.from_bytes(damaged(config=config)).config.with_better
 
 
+def test_weights_of_the_first_versions_are_read():
+    reranker = make()
+    gaps = np.diff(reranker.columns.keys, prepend=np.uint64(0)).tolist()
+    weights = reranker.weights.features.view(np.uint32).tolist()
+    old = damaged(columns=first_version(gaps, 8), weights=first_version(weights, 4))
+    assert Reranker.from_bytes(old).to_bytes() == reranker.to_bytes()
+
+
 def test_features_without_weight_are_not_stored():
     reranker = make()
     small = reranker.without_zeros()
@@ -134,6 +144,9 @@ def damaged(**changes):
         (damaged(scores=np.array([np.inf]).tobytes()), "not finite"),
         (damaged(weights=b"junk"), "the reranker's weights are damaged"),
         (damaged(columns=b"junk"), "the reranker's features are damaged"),
+        (damaged(columns=pack(np.zeros(2, np.uint64))), "not in ascending order"),
+        (damaged(weights=pack(np.zeros(2, np.uint32))), r"features, but 1 \+ 2 weights"),
+        (damaged(weights=pack(np.full(2, np.inf, np.float32).view(np.uint32))), "not finite"),
     ],
 )
 def test_damaged_bytes(data, message):

@@ -1,14 +1,21 @@
+import hashlib
+import json
 import pickle
+import zlib
 from dataclasses import asdict, replace
 
 import numpy
 import pytest
+import srsly
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse import integer_arrays
 from spacy_incparse.errors import ModelError
 from spacy_incparse.tagging import Tagger
-from spacy_incparse.tagging.tagger_storage import MAGIC, pack, unpack
+from spacy_incparse.tagging.tagger_storage import MAGIC, SparseWeights, check_weights, pack, unpack
+from spacy_incparse.tagging.weight_storage import pack_weights, unpack_weights
+from tests.reference import integer_arrays as reference
 from tests.tagging.corpora import random_corpus, written_corpus
 
 
@@ -76,7 +83,84 @@ def test_another_version_is_named(trained):
 def test_weights_that_do_not_fit_are_refused(trained, change):
     weights = replace(trained.weights, **{name: make(getattr(trained.weights, name)) for name, make in change.items()})
     with pytest.raises(ModelError):
+        check_weights(weights, len(trained.labels))
+
+
+@pytest.mark.parametrize("make", [lambda tags: tags + 100, lambda tags: tags - 1])
+def test_stored_tags_beyond_the_labels_are_refused(trained, make):
+    weights = replace(trained.weights, tags=make(trained.weights.tags))
+    with pytest.raises(ModelError, match="has weights for tags beyond"):
         Tagger.from_bytes(pack(asdict(trained.settings), weights))
+
+
+@st.composite
+def sparse_weights(draw):
+    cells = draw(
+        st.dictionaries(
+            st.integers(1, 2**32 - 1),
+            st.dictionaries(st.integers(0, 50), st.integers(1, 2**15 - 1) | st.integers(1 - 2**15, -1), min_size=1),
+        )
+    )
+    rows = [(key, sorted(row.items())) for key, row in sorted(cells.items())]
+    return SparseWeights(
+        numpy.array([key for key, _ in rows], numpy.uint32),
+        numpy.array([len(row) for _, row in rows], numpy.int32),
+        numpy.array([tag for _, row in rows for tag, _ in row], numpy.int32),
+        numpy.array([value for _, row in rows for _, value in row], numpy.int32),
+    )
+
+
+def first_version(settings, weights):
+    """Return a tagger as the first versions stored it."""
+
+    def planes(numbers, size):
+        return zlib.decompress(reference.first_version(numbers.tolist(), size))
+
+    message = {
+        "settings": json.dumps(settings),
+        "gaps": planes(numpy.diff(weights.keys, prepend=numpy.uint32(0)), 4),
+        "lengths": planes(weights.lengths, 2),
+        "tags": planes(weights.tags, 2),
+        "values": planes(weights.values, 2),
+    }
+    body = zlib.compress(srsly.msgpack_dumps(message))
+    return MAGIC[:-1] + b"\x01" + hashlib.blake2b(body, digest_size=16).digest() + body
+
+
+@given(sparse_weights(), st.booleans())
+def test_any_weights_are_kept(weights, is_old):
+    settings = {"words": ["a", "\ud800"]}
+    stored, found, _ = unpack(first_version(settings, weights) if is_old else pack(settings, weights))
+    assert stored == settings
+    for name in ("keys", "lengths", "tags", "values"):
+        array = getattr(found, name)
+        assert array.dtype == getattr(weights, name).dtype
+        assert array.tolist() == getattr(weights, name).tolist()
+
+
+def test_a_tagger_of_the_first_versions_is_the_same(trained):
+    assert Tagger.from_bytes(first_version(asdict(trained.settings), trained.weights)).to_bytes() == trained.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "message"),
+    [
+        ("lengths", lambda n: [0] * n, "contexts without a tag"),
+        ("lengths", lambda n: [2] * n, "hold .* values, but the model needs"),
+        ("lengths", lambda n: [2**31 - 1] * n, "cannot hold"),
+        ("sums", lambda n: [2**15 + 2**20] * n, "values out of range"),
+        ("sums", lambda n: [1] * (n - 1), "hold .* values, but the model needs"),
+        ("first_tags", lambda n: [1] * (n + 1), "hold .* values, but the model needs"),
+        ("values", lambda n: [], "hold 0 values, but the model needs"),
+        ("tag_gaps", lambda n: [], "hold 0 values, but the model needs"),
+    ],
+)
+def test_stored_arrays_that_do_not_fit_are_refused(trained, name, numbers, message):
+    weights = trained.weights
+    packed = pack_weights(weights.keys, weights.lengths, weights.tags, weights.values)
+    packed[name] = integer_arrays.pack(numpy.array(numbers(len(weights.keys)), numpy.int32))
+    with pytest.raises(ModelError, match=message):
+        unpack_weights(packed)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import srsly
@@ -14,7 +13,7 @@ from spacy_incparse.chart.features.edge_templates import parse_key
 from spacy_incparse.chart.forests.forest import Forest
 from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.errors import ConfigError, ModelError, check_texts
-from spacy_incparse.files import most_unpacked, unzip
+from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.lexicon.clusters import Clusters
 from spacy_incparse.lexicon.words import Lexicon
 
@@ -53,7 +52,7 @@ class LinearChartModel:
             "templates": [template.key for template in self.features.templates],
             "lexicon": self.features.lexicon.to_dict(),
             "table_bits": self.features.table_bits,
-            "weights": _pack(self.weights),
+            "weights": pack(self.weights),
         }
         return cast(bytes, srsly.msgpack_dumps(content))
 
@@ -69,22 +68,7 @@ class LinearChartModel:
             templates = [parse_key(key) for key in content["templates"]]
             lexicon = Lexicon.from_dict(content["lexicon"], clusters)
             features = EdgeFeatures(grammar, templates, lexicon, table_bits=bits)
-            return cls(features, _unpack(content["weights"], features.n_weights))
+            weights = unpack(content["weights"], "i2", "the weights", features.n_weights, old_order="high")
+            return cls(features, weights)
         except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
             raise ModelError(f"the model is damaged: its features cannot be read ({error!r})") from error
-
-
-def _pack(weights: np.ndarray) -> bytes:
-    """Return weights compressed: all high bytes, then all low ones, which packs better than pairs."""
-    octets = weights.astype("<i2").view(np.uint8).reshape(-1, 2)
-    return zlib.compress(octets[:, ::-1].T.tobytes(), 6)
-
-
-def _unpack(data: Any, n: int) -> np.ndarray:
-    if 2 * n > most_unpacked(len(data)):
-        raise ModelError(f"{len(data):,} bytes of weights cannot fill a table of {n:,}: the model is damaged")
-    planes = unzip(data, "the weights are", 2 * n)
-    if len(planes) != 2 * n:
-        raise ModelError(f"the weights hold {len(planes) // 2} values, the model's features need {n}")
-    octets = np.frombuffer(planes, np.uint8).reshape(2, -1)[::-1].T
-    return np.ascontiguousarray(octets).view("<i2").reshape(-1).astype(np.int16)

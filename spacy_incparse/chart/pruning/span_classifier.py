@@ -26,7 +26,7 @@ from spacy_incparse.chart.pruning.span_labels import SpanLabels
 from spacy_incparse.chart.pruning.span_learner import SpanLearner
 from spacy_incparse.chart.pruning.span_scorer import SpanScorer
 from spacy_incparse.errors import ModelError
-from spacy_incparse.files import unzip
+from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.parse import Tags, best_tag
 from spacy_incparse.trees.arrays import TreeArrays
@@ -118,7 +118,7 @@ class SpanClassifier:
                 "settings": asdict(self.settings),
                 "labels": list(self.labels.names),
                 "lexicon": self.lexicon.to_dict(),
-                "weights": [_packed(np.rint(table * SCALE)) for table in self._scorer.weights()],
+                "weights": [pack(np.rint(table * SCALE).astype(np.int16)) for table in self._scorer.weights()],
             }
         )
 
@@ -167,18 +167,9 @@ def _rounded(table: np.ndarray) -> np.ndarray:
     return (np.rint(np.clip(table * SCALE, -most, most)) / SCALE).astype(np.float32)
 
 
-def _packed(table: np.ndarray) -> bytes:
-    """Return 16-bit numbers compressed: all low bytes, then all high bytes."""
-    return zlib.compress(table.astype("<i2").view(np.uint8).reshape(-1, 2).T.tobytes(), 6)
-
-
 def _unpacked(data: bytes, size: int) -> np.ndarray:
-    """Return the weights in what `_packed` returned: float32 (size,)."""
-    planes = np.frombuffer(unzip(data, "its weights are", 2 * size), np.uint8)
-    if len(planes) != 2 * size:
-        raise ModelError(f"a table has not {size} weights")
-    numbers = np.ascontiguousarray(planes.reshape(2, -1).T).view("<i2")[:, 0]
-    return numbers.astype(np.float32) / np.float32(SCALE)
+    """Return the weights of a packed table: float32 (size,)."""
+    return unpack(data, "i2", "its weights", size).astype(np.float32) / np.float32(SCALE)
 
 
 def _log_odds(probability: float) -> float:
