@@ -172,6 +172,8 @@ def train(
 
     given = {"extra": extra, "n_process": n_process, "on_pass": note, "state_dir": state, "resume": is_begun(state)}
     recipe.train(trees, held_out, has_best=False, **given)
+    if not best:
+        raise SystemExit(f"{state} is of a training that has all its passes: remove it to train again")
     return best[0], best[1], best[2]
 
 
