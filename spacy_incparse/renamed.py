@@ -124,6 +124,7 @@ NAMES = {
     "pipeline.training.parser_config": "training.training_settings.parser_config",
     "search.analyses.Analyser": "parsers.nbest.NBestSearch",
     "search.base.Parse": "parsers.parse.Parse",
+    "search.base.ROOT_LABEL": "trees.labels.ROOT",
     "search.base.TrainedParser": "derivations.treebank_parser.TreebankParser",
     "search.base.check_sentence": "parsers.parse.check_sentence",
     "search.base.flat_tree": "parsers.parse.flat_tree",
@@ -149,8 +150,8 @@ NAMES = {
     "pipeline.parses.forget_confidences": "documents.confidences.forget_confidences",
     "pipeline.parses.node_confidence": "documents.confidences.node_confidence",
     "pipeline.phrase_spans.Phrase": "documents.rebuilt_trees.Phrase",
-    "pipeline.phrase_spans.ROOT_LABEL": "documents.rebuilt_trees.ROOT_LABEL",
-    "pipeline.phrase_spans.UNKNOWN_TAG": "documents.rebuilt_trees.UNKNOWN_TAG",
+    "pipeline.phrase_spans.ROOT_LABEL": "trees.labels.ROOT",
+    "pipeline.phrase_spans.UNKNOWN_TAG": "trees.labels.UNKNOWN_TAG",
 }
 
 

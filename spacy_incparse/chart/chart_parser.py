@@ -154,12 +154,10 @@ class ChartParser(BaseParser):
         """
 
         def scored(given: Tags, steps: Sequence[Step]) -> ScoredChart | None:
+            if len(words) > self._max_words:
+                return None
             with self._lock:
-                return (
-                    self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
-                    if len(words) <= self._max_words
-                    else None
-                )
+                return self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
 
         return score_given_tree(self.model, self.config.markovization, words, tags, tree, scored)
 

@@ -43,9 +43,7 @@ def stream(
     except (EOFError, OSError) as error:
         if n_process == 1:
             raise
-        time.sleep(
-            INTERRUPT_SECONDS
-        )  # the signal that interrupted the workers was also sent to this process, and arrives now
+        time.sleep(INTERRUPT_SECONDS)  # a signal that interrupted the workers was also sent to this process: it arrives
         raise IncparseError("a worker process ended unexpectedly: is there enough memory for all of them?") from error
     if source.error is not None:
         raise source.error

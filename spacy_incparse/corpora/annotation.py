@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -124,23 +125,13 @@ def in_processes(n_process: int) -> Engine:
     def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
         found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
         pending = unfinished(job, lambda shard, record: found.append((shard.n_bytes, record, False)))
-        for shard, record in run_in_workers(_Prepare(job), pending, n_process):
+        for shard, record in run_in_workers(partial(ShardWorker, job), pending, n_process):
             yield from found
             found.clear()
             yield shard.n_bytes, record, True
         yield from found
 
     return run
-
-
-class _Prepare:
-    """Makes the worker of a job; a class, because it is pickled."""
-
-    def __init__(self, job: Job):
-        self._job = job
-
-    def __call__(self) -> ShardWorker:
-        return ShardWorker(self._job)
 
 
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:

@@ -10,9 +10,9 @@ from spacy_incparse.derivations.chains import Grammar
 from spacy_incparse.derivations.constrained_search import ConstrainedSearch
 from spacy_incparse.derivations.moves import Moves
 from spacy_incparse.parsers.choice import ChoosingParser
-from spacy_incparse.parsers.parse import ROOT_LABEL
 from spacy_incparse.transforms.left_corner import slash_base
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.labels import ROOT
 
 FIRST_SYMBOL = 2  # of the nonterminals, in the search (derivations/state.pxd)
 
@@ -57,7 +57,7 @@ class TreebankParser(ChoosingParser):
 
     @cached_property
     def _constrained(self) -> ConstrainedSearch:
-        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT_LABEL)
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -65,10 +65,10 @@ class TreebankParser(ChoosingParser):
 
 def root_symbol(grammar: Grammar) -> int:
     """Return the search's symbol for the root label."""
-    return FIRST_SYMBOL + grammar.labels.nonterminal_ids[ROOT_LABEL]
+    return FIRST_SYMBOL + grammar.labels.nonterminal_ids[ROOT]
 
 
 def phrase_symbols(grammar: Grammar) -> dict[str, int]:
     """Return the search's symbols for the labels that a phrase below the root may have."""
     labels = grammar.labels.nonterminal_ids
-    return {label: FIRST_SYMBOL + k for label, k in labels.items() if label != ROOT_LABEL and slash_base(label) is None}
+    return {label: FIRST_SYMBOL + k for label, k in labels.items() if label != ROOT and slash_base(label) is None}

@@ -73,11 +73,10 @@ def confidences_of(analyses: Analyses) -> list[Confidence]:
     """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature."""
     if analyses.temperature is None or not analyses.have_probabilities:
         return []
-    found = (
-        _exact(analyses.trees, analyses.posterior)
-        if analyses.posterior
-        else _listed(analyses.trees, analyses.temperature)
-    )
+    if analyses.posterior:
+        found = _exact(analyses.trees, analyses.posterior)
+    else:
+        found = _listed(analyses.trees, analyses.temperature)
     _confidences.update(zip(analyses.trees, found, strict=True))
     return found
 

@@ -10,8 +10,9 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.stored_fields import analysis_field, temperature_field
 from spacy_incparse.documents.stored_heads import heads_field
 from spacy_incparse.parsers.constraints import Constraints
-from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags
+from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

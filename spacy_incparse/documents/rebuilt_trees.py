@@ -15,11 +15,10 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.dicts import checked_spans
+from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 MARK = "incparse"  # the id of a span is this mark, a colon and the number of phrases in the sentence
-ROOT_LABEL = "TOP"
-UNKNOWN_TAG = "X"  # for words without a tag on the Doc
 
 Stored = tuple[int, int, str]  # start and end character of a sentence, and the string that stores its tree
 
@@ -70,7 +69,7 @@ def _tree(sentence: Sentence, phrases: list[Phrase]) -> Tree | None:
     spans = [(label, start, end) for label, start, end in found if start is not None and end is not None]
     if len(spans) < len(found):
         return None
-    whole = (ROOT_LABEL, 0, len(sentence.words))
+    whole = (ROOT, 0, len(sentence.words))
     nested = checked_spans([whole] if spans == [whole] else [whole, *spans], len(sentence.words))
     try:
         return tree_of_phrases(nested, sentence.words, [tag or UNKNOWN_TAG for tag in sentence.tags])

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
-
-ROOT_LABEL = "TOP"
-UNKNOWN_TAG = "X"  # the tag of an untagged word
 
 Tag = str | Sequence[tuple[str, float]] | None
 """A word's tag; or several tags, best first, each with its distance from the best; or None if no tag is given."""
@@ -38,7 +36,7 @@ class Parse:
 def flat_tree(words: Sequence[str], tags: Tags) -> Tree:
     """Return a tree in which all words are attached to the root."""
     builder = TreeBuilder()
-    builder.open(ROOT_LABEL)
+    builder.open(ROOT)
     for word, tag in zip(words, tags, strict=True):
         builder.leaf(best_tag(tag), word)
     builder.close()

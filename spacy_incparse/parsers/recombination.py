@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from spacy_incparse.parsers.crossing_spans import Span, best_spans
 from spacy_incparse.parsers.nbest import Phrase
-from spacy_incparse.parsers.parse import ROOT_LABEL
 from spacy_incparse.trees.builder import tree_of_phrases
+from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
 FORCED = 1.0  # the least gain of a span that must be there; it crosses no other one, so any gain above 0 does
@@ -51,13 +51,13 @@ class Recombination:
             for span in best_spans(gains)
             for label in self._ordered(span, [label for label, _ in labels[span]])
         ]
-        return tree_of_phrases([(ROOT_LABEL, 0, len(words)), *phrases], words, tags)
+        return tree_of_phrases([(ROOT, 0, len(words)), *phrases], words, tags)
 
     def _labels(self) -> dict[Span, list[tuple[str, float]]]:
         """Return the labels that are worth having over each span, with their gains; for required spans at least one."""
         found: dict[Span, list[tuple[str, float]]] = {}
         for (label, start, end), probability in self.phrases.items():
-            if probability > self.threshold and label != ROOT_LABEL:
+            if probability > self.threshold and label != ROOT:
                 found.setdefault((start, end), []).append((label, probability - self.threshold))
         for span in self.required:
             if span not in found:
@@ -67,7 +67,7 @@ class Recombination:
     def _most_probable(self, span: Span) -> Mapping[Span, list[tuple[str, float]]]:
         """Return the most probable label over a span; {} if only the root is there, which satisfies a constraint."""
         over = [(p, label) for (label, start, end), p in self.phrases.items() if (start, end) == span]
-        below_root = [(-p, label) for p, label in over if label != ROOT_LABEL]
+        below_root = [(-p, label) for p, label in over if label != ROOT]
         if not below_root or len(below_root) < len(over):
             return {}
         probability, label = min(below_root)

@@ -26,7 +26,7 @@ from spacy_incparse.lexicon.clusters import Clusters, stored_clusters
 from spacy_incparse.lexicon.words import Lexicon
 from spacy_incparse.parsers.constraints import Constraint, Constraints, checked_constraints
 from spacy_incparse.parsers.look_ahead_session import LookAheadSession
-from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, best_tag, check_sentence, flat_tree
+from spacy_incparse.parsers.parse import Parse, Tags, best_tag, check_sentence, flat_tree
 from spacy_incparse.parsers.protocol import ConstituencyParser, TagRequest, TagSource
 from spacy_incparse.parsers.pushed_words import check_n_analyses
 from spacy_incparse.parsers.tree_scores import TreeScore
@@ -35,6 +35,7 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.replay import Replay
 from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 N_REPEATED = 10  # analyses asked for beyond the trees returned, since several may have the same tree

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.parse import UNKNOWN_TAG, Parse, Tags, flat_tree
+from spacy_incparse.parsers.parse import Parse, Tags, flat_tree
 from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory

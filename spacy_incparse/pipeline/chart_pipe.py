@@ -361,9 +361,9 @@ class IncParserChart(TreePipe):
         return _unpickle, (function, arguments, self.cfg)
 
     def _state(self) -> dict[str, Any]:
-        return {
-            name: value for name, value in super()._state().items() if name != "_vectors"
-        }  # it has references to Docs
+        state = super()._state()
+        del state["_vectors"]  # they have references to Docs
+        return state
 
 
 def _unpickle(function: Callable[..., IncParserChart], arguments: tuple, cfg: dict[str, Any]) -> IncParserChart:

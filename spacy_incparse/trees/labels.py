@@ -8,7 +8,7 @@ from functools import lru_cache
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"
 WRAPPERS = frozenset(["", "ROOT", "TOP", "VROOT", "S1"])  # root labels that treebanks put around a tree
-UNKNOWN_TAG = "X"  # the tag of words that were read without tags
+UNKNOWN_TAG = "X"  # the tag of words without tags
 
 _BARE_LABEL = re.compile(r"[^-=]+")  # a label that starts with a hyphen, such as -LRB-, does not match
 _SEPARATOR = re.compile(r"[-=]")

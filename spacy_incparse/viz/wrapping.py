@@ -17,9 +17,7 @@ class _Cuts:
     """The cuts of a sketch, by positions in it."""
 
     apart: dict[int, SketchNode] = field(default_factory=dict)  # phrases drawn separately -> the nodes in their place
-    breaks: dict[int, int] = field(
-        default_factory=dict
-    )  # children that begin a new part of a flat phrase -> the phrase
+    breaks: dict[int, int] = field(default_factory=dict)  # children that begin a new part of a flat phrase -> it
 
 
 def wrap(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> list[Sketch]:
