@@ -151,7 +151,9 @@ def _learn(lab: Lab, learner: CrfLearner | MarginLearner, n_passes: int, report:
 SGD = {15: CrfSettings(0.1, 0.0, L2, 15, 5), 40: CrfSettings(0.1, 0.0, L2, 30, 5)}
 PASSES = {15: 20, 40: 10}
 RELAXED_PASSES = {15: 20, 40: 2}  # the charts of longer sentences have 1.9 billion edges: ten passes take hours
-ADAGRAD = CrfSettings(step=0.02, l2=L2)  # the product's: small steps, smaller for features that are seen often
+ADAGRAD = CrfSettings(step=0.02, l2=L2)  # small steps, smaller for features that are seen often
+CHART = CrfSettings(step=0.05)  # the product's, as in configs/chart.cfg, and its number of passes
+CHART_PASSES = 3
 
 
 def finkel_sides(max_words: int) -> list[Side]:
@@ -182,8 +184,8 @@ def taskar_sides(grammar: Markovization) -> list[Side]:
 
 PRODUCT = [
     Side("generative", X_BAR, generative),
-    Side("crf", X_BAR, crf("span", ADAGRAD, 10), temperature=1.0),
-    Side("softmax-margin", X_BAR, crf("span", ADAGRAD, 10, softmax_margin=True), temperature=1.0),
+    Side("crf", X_BAR, crf("span", CHART, CHART_PASSES), temperature=1.0),
+    Side("softmax-margin", X_BAR, crf("span", CHART, CHART_PASSES, softmax_margin=True), temperature=1.0),
     Side("max-margin", X_BAR, mira("span", 10), temperature=1.0),
 ]
 PROTOCOLS: dict[str, Callable[[int], list[Side]]] = {
