@@ -28,6 +28,7 @@ from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
 GOLD, WORDS = "gold", "words"  # what a parser is given
+KEPT_EDGES = 200_000_000  # of charts in memory, with 12 bytes each; those of other sentences are built when needed
 THRESHOLD = 0.4  # of the expected F
 
 Scorer = Callable[[ChartSentence, Forest], np.ndarray]
@@ -51,6 +52,30 @@ class TagDictionary:
                 counts[tag] += share  # type: ignore[assignment]
         ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return [(tag, log(ranked[0][1] / count)) for tag, count in ranked]
+
+
+class Examples(Sequence[ChartExample]):
+    """The sentences of a lab with their forests, of which as many are kept as have room in memory."""
+
+    def __init__(self, lab: Lab):
+        self._lab, self._room, self._kept = lab, KEPT_EDGES, dict[int, ChartExample]()
+
+    def __len__(self) -> int:
+        return len(self._lab.trees)
+
+    def __getitem__(self, number: int) -> ChartExample:  # type: ignore[override]
+        if number not in range(len(self)):
+            raise IndexError(f"there is no sentence {number} among {len(self)}")
+        example = self._kept.get(number) or self._example(number)
+        if number not in self._kept and self._room >= example.forest.n_edges:
+            self._room -= example.forest.n_edges
+            self._kept[number] = example
+        return example
+
+    def _example(self, number: int) -> ChartExample:
+        sentence = self._lab.sentence(self._lab.trees[number])
+        forest = self._lab.chart(sentence).forest
+        return ChartExample(sentence, forest, forest.find(self._lab.grammar.steps(self._lab.markovized[number])))
 
 
 class Lab:
@@ -87,14 +112,9 @@ class Lab:
         return self.builder.build(sentence.tags)
 
     @cached_property
-    def examples(self) -> list[ChartExample]:
+    def examples(self) -> Examples:
         """All sentences to train on."""
-        found = []
-        for tree, arrays in zip(self.trees, self.markovized, strict=True):
-            sentence = self.sentence(tree)
-            forest = self.chart(sentence).forest
-            found.append(ChartExample(sentence, forest, forest.find(self.grammar.steps(arrays))))
-        return found
+        return Examples(self)
 
     def parse(self, trees: Sequence[Tree], scorer: Scorer, temperature: float | None = None) -> tuple[list[Tree], int]:
         """Return the best tree of each sentence, and how many sentences have none under the grammar itself.

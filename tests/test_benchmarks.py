@@ -447,6 +447,27 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert again.items() <= (rows | words | again).items()
 
 
+def test_charts_for_which_there_is_no_room(chart_papers, load, monkeypatch, tmp_path):
+    lab = load("chart_lab")
+    options = ["--protocols", "finkel", "--kinds", "gold", "--sides", "feature-based", "--only", "systems"]
+    row = chart_papers(*options)["chart-sample-finkel-15-gold-feature-based"]
+
+    monkeypatch.setattr(lab, "KEPT_EDGES", 5000)
+    built = []
+    monkeypatch.setattr(lab.ChartBuilder, "build", _noted(built, lab.ChartBuilder.build))
+    again = chart_papers(*options, "--output", tmp_path / "anew")["chart-sample-finkel-15-gold-feature-based"]
+    assert {**again, "train CPU s": 0, "command": 0} == {**row, "train CPU s": 0, "command": 0}
+    assert len(built) > 2 * int(row["trained on"])
+
+
+def _noted(calls, function):
+    def noting(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noting
+
+
 LEARNERS = ("sgd", "l-bfgs", "mira", "factored-dual", "frank-wolfe")
 
 

@@ -85,6 +85,8 @@ def test_the_paper_s_results_are_made_for_any_treebank(project):
         assert f"{table}: " in printed
     for table in ("pruning", "lengths"):
         assert (project / "metrics" / "charts" / f"{table}.txt").exists()
+    longer = (project / "metrics" / "charts-40" / "systems.txt").read_text(encoding="utf-8")
+    assert all(f"finkel-40-gold-{name}" in longer for name in ("generative", "feature-based", "relaxed"))
     assert printed.count("Here: trained on 20 sentences, scored on 10.") == 4
     assert "Here: rich, trained on 20 sentences, scored on 10." in printed
     for picture in ("paper/figure5.svg", "reranking/rounds.svg", "charts/by_pass.svg"):
@@ -97,5 +99,5 @@ def test_the_files_of_another_treebank_are_variables():
     scripts = " ".join(line for command in settings["commands"] for line in command["script"])
     assert "sample" not in scripts
     assert settings["workflows"]["all"] == ["convert", "train", "evaluate", "package"]
-    papers = ["table1", "table3", "table4", "figure5", "reranking", "charts", "pruning"]
+    papers = ["table1", "table3", "table4", "figure5", "reranking", "charts", "charts-40", "pruning"]
     assert settings["workflows"]["reproduce"] == papers
