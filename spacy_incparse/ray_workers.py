@@ -30,7 +30,7 @@ def connect(address: str, n_workers: int | None) -> Any:
             ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
         else:
             ray.init(address, **_QUIET)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
         raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
     return ray
 
