@@ -50,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--only-ray", action="store_true", help="kills: only the processes of Ray")
+    parser.add_argument("--only-driver", action="store_true", help="kills: only the first process")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, help="file to write the rows to")
     arguments = parser.parse_args(argv)
@@ -108,7 +109,8 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
     n_shards = json.loads((folder / "whole" / "totals.json").read_text())["shards"]
     whole, shards = hash_of(folder / "whole"), folder / "out" / "shards"
     moments = random.Random(arguments.seed)
-    kinds = [("worker", ["--n-process", "2"]), ("driver", ["--n-process", "2"])]
+    victims = ["driver"] if arguments.only_driver else ["worker", "driver"]
+    kinds = [(victim, ["--n-process", "2"]) for victim in victims]
     with_ray = [(f"ray-{kind}", [*more, "--ray", "local"]) for kind, more in kinds]
     kinds = ([] if arguments.only_ray else kinds) + (with_ray if arguments.ray or arguments.only_ray else [])
     for kind, more in kinds:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections import Counter
+from abc import ABC, abstractmethod
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from spacy_incparse.errors import IncparseError
 
@@ -26,6 +27,31 @@ Prepare = Callable[[], Callable[[Task], Result]]
 MOST_DEATHS = 3  # of workers at the same task
 _WAIT = 0.3  # seconds between two calls of `on_wait`
 _AHEAD = 4  # tasks for each process that may be done before their turn
+
+
+class Pool(Protocol):
+    """Workers that last from one `run` to the next, until `close`."""
+
+    def run(
+        self,
+        tasks: Iterator[Any],
+        *,
+        may_begin: Callable[[], bool] = ...,
+        on_wait: Callable[[], object] | None = None,
+    ) -> Iterator[Any]:
+        """Yield (task, result), in the order in which they finish.
+
+        While `may_begin` is false, no new task is taken. on_wait: called a few times a second, and after each task.
+        """
+        ...
+
+    def close(self) -> None:
+        """End all workers."""
+        ...
+
+
+MakePool = Callable[[Callable[[], Callable[[Any], Any]], int], Pool]
+"""Makes a pool: takes what each worker calls once, which returns its function, and the number of workers."""
 
 
 def run_in_workers(
@@ -45,7 +71,7 @@ def run_in_workers(
             function = function or prepare()
             yield task, function(task)
         return
-    pool: WorkerPool[Any, Any] = WorkerPool(prepare, n_process, most_deaths)
+    pool = WorkerPool(prepare, n_process, most_deaths)
     try:
         yield from pool.run(iter(tasks))
     finally:
@@ -53,13 +79,16 @@ def run_in_workers(
 
 
 def run_in_order(
-    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int
+    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int, make_pool: MakePool | None = None
 ) -> Iterator[tuple[Task, Result]]:
-    """Yield each task with its result, in the order of the tasks; the rest is as in `run_in_workers`."""
+    """Yield each task with its result, in the order of the tasks; the rest is as in `run_in_workers`.
+
+    make_pool: makes the workers, if there are several; by default processes.
+    """
     if n_process == 1:
         yield from run_in_workers(prepare, tasks, 1)
         return
-    pool: WorkerPool[Any, Any] = WorkerPool(_Numbered(prepare), n_process, MOST_DEATHS)
+    pool = (make_pool or WorkerPool)(_Numbered(prepare), n_process)
     done: dict[int, tuple[Task, Result]] = {}
     try:
         for following, numbered in enumerate(_in_turn(pool, enumerate(tasks), done, _AHEAD * n_process)):
@@ -70,7 +99,7 @@ def run_in_order(
 
 
 def _in_turn(
-    pool: WorkerPool[Any, Any], tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
+    pool: Pool, tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
 ) -> Iterator[tuple[int, tuple[Any, Any]]]:
     """Yield the results by number; at most `most` of them wait for an earlier one, and no new task begins meanwhile."""
     turn = 0
@@ -92,7 +121,160 @@ class _Numbered:
         return lambda numbered: function(numbered[1])
 
 
-class _Worker:
+class WorkerDiedError(Exception):
+    """A worker is gone; the text says how it ended."""
+
+
+class Answers:
+    """A worker's function, which is prepared before the first task."""
+
+    def __init__(self, prepare: Callable[[], Callable[[Any], Any]]):
+        self._prepare = prepare
+        self._function: Callable[[Any], Any] | None = None
+
+    def prepare(self) -> tuple[None, Exception | None]:
+        """Prepare the function; return as `answer` does."""
+        try:
+            self._function = self._function or self._prepare()
+        except Exception as error:
+            return None, error
+        return None, None
+
+    def answer(self, task: Any) -> tuple[Any, Exception | None]:
+        """Return a task's result, or the error to be raised in the first process."""
+        _, error = self.prepare()
+        if error is not None or self._function is None:
+            return None, error
+        try:
+            return self._function(task), None
+        except Exception as error:
+            return None, error
+
+
+Worker = TypeVar("Worker")
+Ticket = TypeVar("Ticket")
+
+
+class _Busy(NamedTuple):
+    worker: Any
+    task: tuple[int, Any] | None  # with its number; None: the worker prepares itself
+
+
+_START = -1  # in place of the number of a task: the start of a worker
+
+
+class TaskPool(ABC, Generic[Worker, Ticket]):
+    """The loop of a pool, for any kind of worker: who does which task, and which tasks are done again.
+
+    A ticket stands for an answer that will come. A worker that needs time to start gets no task before it is ready.
+    """
+
+    def __init__(self, n_workers: int, most_deaths: int):
+        self._n_workers, self._most_deaths = n_workers, most_deaths
+        self._idle: list[Worker] = []
+        self._busy: dict[Ticket, _Busy] = {}
+        self._deaths: Counter[int] = Counter()  # by the number of the task
+
+    @abstractmethod
+    def _start(self) -> tuple[Worker, Ticket | None]:
+        """Start a worker; if it is not ready at once, a ticket is for its `Answers.prepare`."""
+
+    @abstractmethod
+    def _send(self, worker: Worker, task: Any) -> Ticket:
+        """Give a task to a worker that is idle."""
+
+    @abstractmethod
+    def _wait(self, tickets: list[Ticket], timeout: float | None) -> Iterable[Ticket]:
+        """Return tickets whose answers have come or never will; none after so many seconds."""
+
+    @abstractmethod
+    def _answer(self, worker: Worker, ticket: Ticket) -> tuple[Any, Exception | None]:
+        """Return what `Answers` returned. Raises WorkerDiedError."""
+
+    @abstractmethod
+    def _end(self, worker: Worker) -> None:
+        """End a worker, in whatever state it is."""
+
+    def run(
+        self,
+        tasks: Iterator[Any],
+        *,
+        may_begin: Callable[[], bool] = lambda: True,
+        on_wait: Callable[[], object] | None = None,
+    ) -> Iterator[Any]:
+        """See `Pool`; errors are as in `run_in_workers`."""
+        numbered, is_open = enumerate(tasks), True
+        waiting: deque[tuple[int, Any]] = deque()  # for a worker
+        timeout = None if on_wait is None else _WAIT
+        self._deaths.clear()
+        while is_open or waiting or self._n_begun:
+            while is_open and (n := len(waiting) + self._n_begun) < self._n_workers and (may_begin() or not n):
+                task = next(numbered, None)
+                if task is None:
+                    is_open = False
+                else:
+                    waiting.append(task)
+            self._give_out(waiting)
+            # To wait for nothing would never end.
+            for ticket in self._wait(list(self._busy), timeout) if self._busy else []:
+                yield from self._finished(ticket, waiting)
+            if on_wait:
+                on_wait()
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in [*self._idle, *(busy.worker for busy in self._busy.values())]:
+            self._end(worker)
+        self._idle, self._busy = [], {}
+
+    @property
+    def _n_begun(self) -> int:
+        return sum(busy.task is not None for busy in self._busy.values())
+
+    def _give_out(self, waiting: deque[tuple[int, Any]]) -> None:
+        """Let idle workers begin with tasks, and start workers for the others."""
+        n_starting = len(self._busy) - self._n_begun
+        while len(self._idle) + n_starting < len(waiting):
+            worker, ticket = self._start()
+            if ticket is None:
+                self._idle.append(worker)
+            else:
+                self._busy[ticket] = _Busy(worker, None)
+                n_starting += 1
+        while self._idle and waiting:
+            ticket = self._send(self._idle[-1], waiting[0][1])
+            self._busy[ticket] = _Busy(self._idle.pop(), waiting.popleft())
+
+    def _finished(self, ticket: Ticket, waiting: deque[tuple[int, Any]]) -> Iterator[tuple[Any, Any]]:
+        """Yield a task that is done, with its result; if its worker is dead, put it back."""
+        worker, task = self._busy.pop(ticket)
+        try:
+            result, error = self._answer(worker, ticket)
+        except WorkerDiedError as death:
+            self._end(worker)
+            self._count_death(task, death)
+            if task is not None:
+                waiting.appendleft(task)
+            return
+        self._idle.append(worker)
+        if error is not None:
+            raise error
+        if task is None:
+            del self._deaths[_START]
+        else:
+            yield task[1], result
+
+    def _count_death(self, task: tuple[int, Any] | None, death: WorkerDiedError) -> None:
+        number, what = task or (_START, "their start")
+        self._deaths[number] += 1
+        if self._deaths[number] >= self._most_deaths:
+            raise IncparseError(
+                f"{self._most_deaths} worker processes ended at {what}, the last {death}: if they lacked memory, use "
+                f"fewer with --n-process"
+            )
+
+
+class _Process:
     """A process and the connection to it."""
 
     def __init__(self, prepare: Callable[[], Any]):
@@ -102,102 +284,59 @@ class _Worker:
         self.process.start()
         theirs.close()  # so that a worker that is killed ends the connection
 
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.join()
-        self.connection.close()
 
-
-class WorkerPool(Generic[Task, Result]):
-    """The workers, and the tasks that they are doing; they last from one `run` to the next, until `close`."""
+class WorkerPool(TaskPool[_Process, Connection]):
+    """A pool whose workers are processes."""
 
     def __init__(self, prepare: Callable[[], Any], n_process: int, most_deaths: int = MOST_DEATHS):
-        self._prepare, self._n_process, self._most_deaths = prepare, n_process, most_deaths
-        self._idle: list[_Worker] = []
-        self._busy: dict[Connection, tuple[_Worker, Any]] = {}
-        self._deaths: Counter[int] = Counter()  # by the number of the task
+        super().__init__(n_process, most_deaths)
+        self._prepare = prepare
 
-    def run(
-        self,
-        tasks: Iterator[Task],
-        *,
-        may_begin: Callable[[], bool] = lambda: True,
-        on_wait: Callable[[], object] | None = None,
-    ) -> Iterator[Any]:
-        """Yield (task, result) as in `run_in_workers`.
+    def _start(self) -> tuple[_Process, None]:
+        return _Process(self._prepare), None
 
-        While `may_begin` is false, no new task is taken. on_wait: called a few times a second, and after each task.
-        """
-        numbered, is_open = enumerate(tasks), True
-        timeout = None if on_wait is None else _WAIT
-        self._deaths.clear()
-        while is_open or self._busy:
-            while is_open and len(self._busy) < self._n_process and (may_begin() or not self._busy):
-                task = next(numbered, None)
-                if task is None:
-                    is_open = False
-                else:
-                    self._begin(task)
-            # To wait for nothing would never end.
-            for ready in wait(list(self._busy), timeout) if self._busy else []:
-                finished = self._finished(cast(Connection, ready))
-                if finished is not None:
-                    yield finished
-            if on_wait:
-                on_wait()
+    def _send(self, worker: _Process, task: Any) -> Connection:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it was killed, as `_answer` will find
+            worker.connection.send(task)
+        return worker.connection
 
-    def close(self) -> None:
-        """End all workers."""
-        for worker in [*self._idle, *(worker for worker, _ in self._busy.values())]:
-            worker.end()
-        self._idle, self._busy = [], {}
+    def _wait(self, tickets: list[Connection], timeout: float | None) -> Iterable[Connection]:
+        return cast(list[Connection], wait(tickets, timeout))
 
-    def _begin(self, task: tuple[int, Any]) -> None:
-        worker = self._idle.pop() if self._idle else _Worker(self._prepare)
-        self._busy[worker.connection] = worker, task
-        with suppress(BrokenPipeError, ConnectionResetError):  # it was killed, as `_finished` will find
-            worker.connection.send(task[1])
-
-    def _finished(self, connection: Connection) -> tuple[Any, Any] | None:
-        """Return the task of a worker that has answered, with its result; None if the worker is dead."""
-        worker, task = self._busy.pop(connection)
+    def _answer(self, worker: _Process, ticket: Connection) -> tuple[Any, Exception | None]:
         try:
-            result, error = connection.recv()
+            return ticket.recv()
         except (EOFError, OSError):
-            worker.end()
-            self._count_death(task, worker.process.exitcode)
-            self._begin(task)
-            return None
-        self._idle.append(worker)
-        if error is not None:
-            raise error
-        return task[1], result
+            worker.process.join()
+            raise WorkerDiedError(f"with exit code {worker.process.exitcode}") from None
 
-    def _count_death(self, task: tuple[int, Any], exit_code: int | None) -> None:
-        self._deaths[task[0]] += 1
-        if self._deaths[task[0]] >= self._most_deaths:
-            raise IncparseError(
-                f"{self._most_deaths} worker processes ended at {task[1]}, the last with exit code {exit_code}: if "
-                f"they lacked memory, use fewer with --n-process"
-            )
+    def _end(self, worker: _Process) -> None:
+        worker.process.terminate()
+        worker.process.join()
+        worker.connection.close()
+
+
+class Workers(NamedTuple):
+    """How many workers do something side by side, and what they are."""
+
+    number: int = 1
+    make_pool: MakePool = WorkerPool
+
+
+ALONE = Workers()
 
 
 def _work(prepare: Callable[[], Callable[[Any], Any]], connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one ends the others
     Thread(target=_end_with_parent, daemon=True).start()
-    function: Callable[[Any], Any] | None = None
+    answers = Answers(prepare)
     while True:
         try:
             task = connection.recv()
         except (EOFError, OSError):
             return
-        try:
-            function = function or prepare()
-            answer: tuple[Any, Exception | None] = function(task), None
-        except Exception as error:
-            answer = None, error
         with suppress(BrokenPipeError, ConnectionResetError):
-            connection.send(answer)
+            connection.send(answers.answer(task))
 
 
 def _end_with_parent() -> None:

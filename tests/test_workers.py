@@ -10,7 +10,7 @@ import pytest
 
 from spacy_incparse import workers
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workers import run_in_order, run_in_workers
+from spacy_incparse.workers import Answers, TaskPool, WorkerDiedError, run_in_order, run_in_workers
 
 
 def prepare_double():
@@ -96,3 +96,71 @@ def test_a_task_that_kills_every_worker_is_an_error():
 def test_errors_arrive():
     with pytest.raises(IncparseError, match="number 5 is wrong"):
         list(run_in_workers(prepare_failing, [5], 2))
+
+
+class SlowStarts(TaskPool):
+    """A pool in this process whose workers need time to start; some of them die at it."""
+
+    def __init__(self, prepare, n_workers, deaths=()):
+        super().__init__(n_workers, 3)
+        self.prepare, self.deaths, self.log = prepare, list(deaths), []
+
+    def _start(self):
+        worker = Answers(self.prepare)
+        return worker, (worker, None)
+
+    def _send(self, worker, task):
+        return worker, task
+
+    def _wait(self, tickets, timeout):
+        return tickets[:1]
+
+    def _answer(self, worker, ticket):
+        self.log.append(ticket[1])
+        if self.deaths and self.deaths.pop(0):
+            raise WorkerDiedError("by chance")
+        return worker.prepare() if ticket[1] is None else worker.answer(ticket[1])
+
+    def _end(self, worker):
+        self.log.append("end")
+
+
+def prepare_negative():
+    return lambda number: -number
+
+
+def test_workers_get_tasks_when_they_have_started():
+    pool = SlowStarts(prepare_negative, 2)
+    assert sorted(pool.run(iter([1, 2, 3]))) == [(1, -1), (2, -2), (3, -3)]
+    assert pool.log.index(None) < pool.log.index(1)
+    assert list(pool.run(iter([4]))) == [(4, -4)]
+    assert pool.log.count(None) == 2
+    assert list(pool.run(iter([]))) == []
+    pool.close()
+    assert pool.log.count("end") == 2
+
+
+def test_a_single_task_starts_one_worker():
+    pool = SlowStarts(prepare_negative, 5)
+    assert list(pool.run(iter([1]))) == [(1, -1)]
+    assert pool.log == [None, 1]
+
+
+def test_a_worker_that_dies_at_its_start_or_task_is_replaced():
+    pool = SlowStarts(prepare_negative, 1, [True, True, False, True, False, False])
+    assert list(pool.run(iter([1, 2]))) == [(1, -1), (2, -2)]
+    assert pool.log == [None, "end", None, "end", None, 1, "end", None, 1, 2]
+
+
+def test_workers_that_cannot_start_are_an_error():
+    with pytest.raises(IncparseError, match="3 worker processes ended at their start, the last by chance"):
+        list(SlowStarts(prepare_negative, 1, [True] * 3).run(iter([1])))
+
+
+def test_errors_of_a_start_arrive():
+    with pytest.raises(IncparseError, match="cannot start"):
+        list(SlowStarts(prepare_wrong, 1).run(iter([1])))
+
+
+def prepare_wrong():
+    raise IncparseError("cannot start")

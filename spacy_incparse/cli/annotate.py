@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import is_within
+from spacy_incparse.cli.options import RayAddress, is_within
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -35,10 +35,6 @@ IdField = Annotated[
 ]
 Processes = Annotated[
     int | None, typer.Option("--n-process", min=1, metavar="N", help="Number of processes, or of Ray's actors.")
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Use a Ray cluster: its address, or local to start one here."),
 ]
 Code = Annotated[
     Path | None, typer.Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components.")

@@ -48,6 +48,10 @@ WordClusters = Annotated[
         help='Word clusters: en, de or es from pip install "spacy-incparse[clusters]", or your own file.',
     ),
 ]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Use a Ray cluster: its address, or local to start one here."),
+]
 
 
 def open_treebank(

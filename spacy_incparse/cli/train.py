@@ -10,7 +10,7 @@ import typer
 
 from spacy_incparse.cli.neural_train import NAME as NEURAL
 from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_option, refuse, train_from_files
-from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters, open_treebank
+from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spacy_incparse.training.extra_trees import ExtraTrees
     from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
+    from spacy_incparse.workers import Workers
 
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
 
@@ -99,6 +100,7 @@ def train_command(
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     n_process: Processes = 1,
+    ray: RayAddress = None,
     extra: Extra = None,
     extra_weight: ExtraWeight = 1.0,
 ) -> None:
@@ -114,26 +116,30 @@ def train_command(
     """
     from spacy_incparse.cli.recipe import read_recipe
 
-    if resume + force + resume_or_start > 1:
-        raise IncparseError("--resume, --resume-or-start and --force exclude each other")
+    _check_choice(resume, resume_or_start, force)
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     check_encoder_option(config, encoder)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        refuse(n_process=n_process > 1, extra=extra)
+        refuse(n_process=n_process > 1, ray=ray, extra=extra)
         return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
     source = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
     if resume_or_start:
         resume = _can_resume(out_dir, recipe)
         if not resume and (out_dir / BEST).exists():
-            typer.echo(f"The training is finished: the pipeline is in {out_dir / BEST}")
-            return
+            return typer.echo(f"The training is finished: the pipeline is in {out_dir / BEST}")
     _check_folder(out_dir, recipe, may_have_pipeline=resume or force)
+    workers = _workers(recipe, n_process, ray)
     more = _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, n_process=n_process, extra=more)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, workers=workers, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def _check_choice(*options: bool) -> None:
+    if sum(options) > 1:
+        raise IncparseError("--resume, --resume-or-start and --force exclude each other")
 
 
 def _extra_trees(
@@ -165,7 +171,7 @@ def train_pipeline(
     recipe: Recipe,
     *,
     resume: bool = False,
-    n_process: int = 1,
+    workers: Workers | None = None,
     extra: ExtraTrees | None = None,
 ) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
@@ -175,12 +181,13 @@ def train_pipeline(
     """
     from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.training_state import forget
+    from spacy_incparse.workers import ALONE
 
     one_pass = recipe.kind.trains_in_one_pass
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
-    if n_process > 1 and not recipe.kind.learns_in_parts:
-        _say_what_is_parallel(recipe, n_process)
+    workers = workers or ALONE
+    _say_what_is_parallel(recipe, workers)
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     more = f" and {len(extra.trees):,} extra ones" if extra else ""
@@ -197,7 +204,8 @@ def train_pipeline(
         recipe.train(
             trees,
             dev,
-            n_process=n_process,
+            n_process=workers.number,
+            make_pool=workers.make_pool,
             extra=extra,
             state_dir=None if one_pass else out_dir / STATE,
             resume=resume,
@@ -218,12 +226,33 @@ def train_pipeline(
         )
 
 
-def _say_what_is_parallel(recipe: Recipe, n_process: int) -> None:
-    """Tell on standard error that only taggers are trained side by side. Raises IncparseError if not even these are."""
-    name = recipe.kind.name
-    if recipe.kind.needs(recipe.parser_config).tag_request is None:
-        raise IncparseError(f"--n-process {n_process}: a {name} parser is trained in one process")
-    typer.echo(f"A {name} parser learns in one process: --n-process is for the taggers of its training tags", err=True)
+def _workers(recipe: Recipe, n_process: int, ray: str | None) -> Workers:
+    """Return processes, or the actors of a Ray cluster if its address is given.
+
+    Raises IncparseError if there is no cluster, or nothing that several workers could do.
+    """
+    from spacy_incparse.workers import WorkerPool, Workers
+
+    kind = recipe.kind
+    if n_process > 1 and not kind.learns_in_parts and kind.needs(recipe.parser_config).tag_request is None:
+        raise IncparseError(f"--n-process {n_process}: a {kind.name} parser is trained in one process")
+    if ray is None:
+        return Workers(n_process, WorkerPool)
+    if n_process < 2:
+        raise IncparseError(
+            f"--ray {ray} needs --n-process N, 2 or more: into how many parts a pass is divided; each N gives other "
+            f"weights"
+        )
+    from spacy_incparse.ray_workers import ray_pools
+
+    return Workers(n_process, ray_pools(ray, n_process))
+
+
+def _say_what_is_parallel(recipe: Recipe, workers: Workers) -> None:
+    """Tell on standard error if only taggers are trained side by side."""
+    if workers.number > 1 and not recipe.kind.learns_in_parts:
+        what = f"A {recipe.kind.name} parser learns in one process"
+        typer.echo(f"{what}: --n-process is for the taggers of its training tags", err=True)
 
 
 def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:

@@ -18,11 +18,10 @@ from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Shard, ShardRecord
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import optional_module
+from spacy_incparse.ray_workers import connect
 
-LOCAL = "local"  # the address that starts Ray on this machine
 _AHEAD = 2  # shards for each actor that are read before it wants them
 _RETRIES = 5  # of a shard whose actor dies: on a shared cluster, that may be for other reasons than the shard
-_QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
 def with_ray(address: str, n_workers: int | None) -> Engine:
@@ -32,8 +31,7 @@ def with_ray(address: str, n_workers: int | None) -> Engine:
     """
 
     def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
-        ray = optional_module("ray", "ray", "--ray needs Ray")
-        _start(ray, address, n_workers)
+        ray = connect(address, n_workers)
         data = optional_module("ray.data", "ray", "--ray needs Ray Data")
         actors = n_workers or int(ray.cluster_resources().get("CPU", 1))
         try:
@@ -42,19 +40,6 @@ def with_ray(address: str, n_workers: int | None) -> Engine:
             raise _own(error) from error
 
     return run
-
-
-def _start(ray: Any, address: str, n_workers: int | None) -> None:
-    """Connect to a cluster, unless this process already has."""
-    if ray.is_initialized():
-        return
-    try:
-        if address == LOCAL:
-            ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
-        else:
-            ray.init(address, **_QUIET)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
 
 
 def _records(data: Any, job: Job, actors: int) -> Iterator[tuple[int, ShardRecord, bool]]:

@@ -13,7 +13,7 @@ from spacy_incparse.generative.generative_scorer import Probabilities
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import run_in_order
+from spacy_incparse.workers import ALONE, Workers, run_in_order
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ class Jackknife:
         config: GenerativeConfig,
         heads: HeadRules,
         grammar: Grammar,
-        n_process: int = 1,
+        workers: Workers = ALONE,
     ) -> Jackknife:
         """Train a model for each of `n_folds` stretches of the trees, on all other trees.
 
-        Any number of processes gives the same models; those of several can be pickled.
+        Any number of workers gives the same models; those of several can be pickled.
         """
         numbers: dict[tuple[str, ...], int] = {}
         for place, tree in enumerate(trees):
             numbers.setdefault(tree.words, place * n_folds // len(trees))
         folds = Folds(trees, numbers, config, heads, grammar)
         models = []
-        for _, model in run_in_order(folds.worker, range(n_folds), n_process):
+        for _, model in run_in_order(folds.worker, range(n_folds), *workers):
             one = replace(model, grammar=grammar, heads=heads)  # those of another process are copies
-            models.append(FoldModel.of(one, config, is_shared=n_process > 1))
+            models.append(FoldModel.of(one, config, is_shared=workers.number > 1))
         return cls(tuple(models), numbers)

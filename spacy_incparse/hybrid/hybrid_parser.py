@@ -20,6 +20,7 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_parser import PerceptronModel, PerceptronParser
 from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import ALONE, Workers
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,16 @@ class HybridModel(PerceptronModel):
 
     @classmethod
     def train(
-        cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig, n_process: int = 1
+        cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig, workers: Workers = ALONE
     ) -> HybridModel:
         """Add generative models of normalized trees, whose labels must be in the model's grammar.
 
-        n_process: processes that train those of jackknifing. With several, the model can be pickled.
+        workers: those that train the models of jackknifing. With several, the model can be pickled.
         """
         settings = GenerativeConfig(conjunctions=config.conjunctions)
         heads, grammar = model.heads, model.grammar
         n_folds = min(config.generative_folds, len(trees))
-        jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar, n_process) if n_folds > 1 else None
+        jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar, workers) if n_folds > 1 else None
         generative = GenerativeModel.train(trees, settings, heads, grammar)
         parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
         return cls(**parts, generative=generative, generative_config=settings, jackknife=jackknife)

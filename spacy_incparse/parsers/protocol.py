@@ -20,6 +20,7 @@ from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import Workers
 
 if TYPE_CHECKING:
     from spacy_incparse.lexicon.clusters import Clusters
@@ -197,7 +198,7 @@ class FineTuner(Learner, Protocol):
 
 
 class Mixer(Protocol):
-    """A learner whose passes can be learned in parts by copies of it, in other processes: they exchange files.
+    """A learner whose passes can be learned in parts by copies of it, in other workers: they exchange files.
 
     For each pass, the learner's own mixer calls `start_pass`, a copy `start_part` and `finish_part` for each part, and
     the first one `finish_pass`, which mixes what the parts have learned.
@@ -208,7 +209,7 @@ class Mixer(Protocol):
         """The learner, or the copy of it."""
 
     def copier(self) -> Callable[[], Mixer]:
-        """Return a function that makes the mixer of a copy in another process; it can be pickled."""
+        """Return a function that makes the mixer of a copy in another worker; it can be pickled."""
 
     def start_pass(self) -> None:
         """Write what the parts of the next pass start from."""
@@ -216,11 +217,14 @@ class Mixer(Protocol):
     def start_part(self) -> None:
         """Set a copy to the start of the pass."""
 
-    def finish_part(self, number: int) -> None:
-        """Write what a copy has learned."""
+    def finish_part(self) -> Any:
+        """Write what a copy has learned; return what `finish_pass` needs to know.
 
-    def finish_pass(self, n_parts: int) -> None:
-        """Mix what the parts have learned."""
+        A part may be learned twice, if its first worker seemed to be dead: each of them writes files of its own.
+        """
+
+    def finish_pass(self, parts: Sequence[Any]) -> None:
+        """Mix what the parts have learned, from what `finish_part` has returned for each of them."""
 
     def write_parser(self) -> Any:
         """Write the learner's parser so far; return what `read_parser` needs to know."""
@@ -258,7 +262,7 @@ class ParserKind(ABC):
     """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False
     learns_in_parts: ClassVar[bool] = False
-    """Whether parts of a pass can be learned in several processes: see `mixer`."""
+    """Whether parts of a pass can be learned in several workers: see `mixer`."""
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
         """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
@@ -300,13 +304,13 @@ class ParserKind(ABC):
         config: Any,
         heads: HeadRules,
         clusters: Clusters | None,
-        n_process: int,
+        workers: Workers,
     ) -> Learner:
-        """Return the learner that `learner` returns, for a `mixer`; it may be prepared in several processes."""
+        """Return the learner that `learner` returns, for a `mixer`; several workers may prepare it."""
         return self.learner(trees, tags, config, heads, clusters)
 
     def mixer(self, learner: Any, folder: Path) -> Mixer:
-        """Return what lets a learner of this kind learn in several processes, which exchange files in a folder.
+        """Return what lets a learner of this kind learn in several workers, which exchange files in a folder.
 
         Raises IncparseError if it cannot.
         """

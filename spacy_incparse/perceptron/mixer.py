@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 from spacy_incparse.learning.mixing import mix_parts, read_start, write_part, write_start
 from spacy_incparse.learning.weights import AveragedWeights, Weights
@@ -29,7 +30,9 @@ class PerceptronMixer:
         return partial(_copy, learner.model, learner.config, *sizes, self._folder)
 
     def start_pass(self) -> None:
-        """Write what the parts of the next pass start from."""
+        """Write what the parts of the next pass start from, and remove what those of the last one have left."""
+        for path in self._folder.glob("part-*"):
+            path.unlink(missing_ok=True)
         for path, weights in self._tables("start"):
             write_start(weights, path)
 
@@ -38,15 +41,17 @@ class PerceptronMixer:
         for path, weights in self._tables("start"):
             read_start(weights, path)
 
-    def finish_part(self, number: int) -> None:
-        """Write what a copy has learned."""
-        for path, weights in self._tables(f"part-{number}"):
+    def finish_part(self) -> str:
+        """Write what a copy has learned into files whose name no other copy will use, and return that name."""
+        name = f"part-{uuid4().hex}"
+        for path, weights in self._tables(name):
             write_part(weights, path)
+        return name
 
-    def finish_pass(self, n_parts: int) -> None:
-        """Mix what the parts have learned."""
+    def finish_pass(self, parts: Sequence[str]) -> None:
+        """Mix what the parts have learned, by the names of their files."""
         for k, weights in enumerate(self.learner.tables):
-            mix_parts(weights, [self._path(f"part-{part}", k) for part in range(n_parts)])
+            mix_parts(weights, [self._path(name, k) for name in parts])
         self.learner.forget_parser()
 
     def write_parser(self) -> int:

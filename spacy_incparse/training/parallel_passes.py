@@ -1,19 +1,20 @@
-"""Passes in several processes, by iterative parameter mixing: see `learning/mixing.py`.
+"""Passes in several workers, by iterative parameter mixing: see `learning/mixing.py`.
 
-Processes last for the whole training. What they get and return is small, but for the trees at the start: weights go
-through files. A process that is killed is replaced, and does its part of the pass again from the same start.
+Workers are processes, or actors on the machines of a cluster, and last for the whole training. What they get and return
+is small, but for the trees at the start: weights go through files. A worker that is killed is replaced, and its part of
+the pass is done again from the same start.
 """
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer
@@ -22,9 +23,9 @@ from spacy_incparse.training.passes import PassCounts, Progress, TagSchedule, le
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.temperature import MAX_SENTENCES, ScoredAnalyses, best_temperature, scored_analyses
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import WorkerPool
 
-_PIECES = 4  # of the held-out trees for each process, since some take longer than others
+_COUNT_BYTES = 8
+_PIECES = 4  # of the held-out trees for each worker, since some take longer than others
 
 
 class HeldOut(NamedTuple):
@@ -35,11 +36,46 @@ class HeldOut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Material:
-    """What each process gets when it starts.
+class Counts:
+    """The numbers of examples that the parts have learned from, in a file for each part, since they are for progress.
 
-    copier: makes its copy of the learner. tags: of the training trees. interval: see `uses_gold_tags`. done: the file
-    with the number of examples that each part has learned from. selection: the sentences of each pass; by default all.
+    Machines that share a file system see each other's files when these have been closed.
+    """
+
+    folder: Path
+    n_parts: int
+
+    def reset(self) -> None:
+        """Set all numbers to 0."""
+        for part in range(self.n_parts):
+            self._path(part).write_bytes(bytes(_COUNT_BYTES))
+
+    def write(self, part: int, number: int) -> None:
+        """Set the number of a part."""
+        with self._path(part).open("r+b") as file:  # never empty, as it would be if it was written anew
+            file.write(number.to_bytes(_COUNT_BYTES, "little"))
+
+    def total(self) -> int:
+        """Return the sum of the numbers."""
+        return sum(int.from_bytes(self._path(part).read_bytes(), "little") for part in range(self.n_parts))
+
+    def check(self) -> None:
+        """Raise IncparseError if this machine does not see the files."""
+        if not self._path(0).exists():
+            raise IncparseError(
+                f"{socket.gethostname()} does not see {self.folder}: train into a folder that all machines see"
+            )
+
+    def _path(self, part: int) -> Path:
+        return self.folder / f"done-{part}"
+
+
+@dataclass(frozen=True)
+class Material:
+    """What each worker gets when it starts.
+
+    copier: makes its copy of the learner. tags: of the training trees. interval: see `uses_gold_tags`. done: where the
+    workers write how many examples each part has learned from. selection: the sentences of each pass; by default all.
     """
 
     copier: Callable[[], Mixer]
@@ -49,19 +85,22 @@ class Material:
     seed: int
     held_out: HeldOut
     n_parts: int
-    done: Path
+    done: Counts
     selection: PassSelection | None = None
 
 
 class PartWorker:
-    """A process that does parts of passes and of evaluations."""
+    """A worker that does parts of passes and of evaluations.
+
+    Raises IncparseError if it runs on a machine that does not see the folder through which weights go.
+    """
 
     def __init__(self, material: Material):
+        material.done.check()
         self.material, self.mixer = material, material.copier()
         self.schedule = TagSchedule(
             material.trees, material.tags, self.mixer.learner, material.interval, material.selection
         )
-        self.done = _counters(material.done, material.n_parts)
         self._parser: tuple[int, ConstituencyParser] | None = None
 
     def __call__(self, task: Callable[[PartWorker], Any]) -> Any:
@@ -85,20 +124,19 @@ class LearnPart:
     def __str__(self) -> str:
         return f"pass {self.number}"
 
-    def __call__(self, worker: PartWorker) -> PassCounts:
-        """Learn, write the weights, and return the numbers of updates."""
+    def __call__(self, worker: PartWorker) -> tuple[PassCounts, Any]:
+        """Learn, write the weights, and return the numbers of updates, and what `Mixer.finish_part` returns."""
         material = worker.material
 
         def count(_: str, n_done: int, __: int) -> None:
-            worker.done[self.part] = n_done
+            material.done.write(self.part, n_done)
 
         worker.mixer.start_part()
         examples, n_parts = worker.schedule.examples(self.number), material.n_parts
         counts = learn_pass(
             examples, worker.mixer.learner, material.seed, self.number, count, part=self.part, n_parts=n_parts
         )
-        worker.mixer.finish_part(self.part)
-        return counts
+        return counts, worker.mixer.finish_part()
 
 
 @dataclass(frozen=True)
@@ -126,34 +164,35 @@ class ParsePiece:
 
 
 class ParallelPasses:
-    """The passes of a learner and their evaluations, in several processes; `close` ends them."""
+    """The passes of a learner and their evaluations, in several workers; `close` ends them."""
 
     def __init__(self, mixer: Mixer, folder: Path, task: TrainingTask, tags: Sequence[Tags], held_out: HeldOut):
         self._mixer, self._held_out = mixer, held_out
-        self._n_parts, self._n_trees = min(task.n_process, len(task.selection)), len(task.selection)
-        interval, done = task.needs.gold_tag_interval, folder / "done"
-        self._done = _counters(done, self._n_parts)
+        self._n_parts, self._n_trees = min(task.workers.number, len(task.selection)), len(task.selection)
+        interval, self._done = task.needs.gold_tag_interval, Counts(folder, self._n_parts)
+        self._done.reset()
         material = Material(
-            mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, done, task.selection
+            mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, self._done, task.selection
         )
-        self._pool: WorkerPool[Any, Any] = WorkerPool(partial(PartWorker, material), self._n_parts)
+        self._pool = task.workers.make_pool(partial(PartWorker, material), self._n_parts)
         self._number, self._written = 0, None  # of the pass whose parser is written
 
     def learn(self, number: int, progress: Progress | None) -> int:
         """Learn a pass, mix what its parts have learned, and return the number of updates."""
-        n_parts, total = self._n_parts, self._n_trees * self._mixer.learner.n_models
+        total = self._n_trees * self._mixer.learner.n_models
 
         def report() -> None:
-            if progress and self._done.any():
-                progress(f"pass {number}", int(self._done.sum()), total)
+            n_done = self._done.total() if progress else 0
+            if progress and n_done:
+                progress(f"pass {number}", n_done, total)
 
-        self._done[:] = 0
+        self._done.reset()
         self._mixer.start_pass()
-        tasks = (LearnPart(number, part) for part in range(n_parts))
-        n_updates = sum(counts.n_updates for _, counts in self._pool.run(tasks, on_wait=report))
-        self._mixer.finish_pass(n_parts)
+        tasks = (LearnPart(number, part) for part in range(self._n_parts))
+        found = {task.part: result for task, result in self._pool.run(tasks, on_wait=report)}
+        self._mixer.finish_pass([written for _, (_, written) in sorted(found.items())])
         self._number, self._written = number, self._mixer.write_parser()
-        return n_updates
+        return sum(counts.n_updates for counts, _ in found.values())
 
     def scores(self) -> dict[str, Any]:
         """Return the scores of the parser after the last pass on the held-out trees."""
@@ -169,18 +208,13 @@ class ParallelPasses:
         return best_temperature(scores, [right for piece in found for right in piece.is_right])
 
     def close(self) -> None:
-        """End the processes."""
+        """End the workers."""
         self._pool.close()
 
     def _parsed(self, n: int, *, analyses: bool) -> Iterator[Any]:
-        """Yield what the processes return for pieces of the first held-out trees, in order."""
+        """Yield what the workers return for pieces of the first held-out trees, in order."""
         size = -(-n // (_PIECES * self._n_parts))
         pieces = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         tasks = [ParsePiece(self._number, piece, self._written, analyses) for piece in pieces]
         found = {task.piece.start: result for task, result in self._pool.run(iter(tasks))}
         return (found[piece.start] for piece in pieces)
-
-
-def _counters(path: Path, n_parts: int) -> np.ndarray:
-    """Return the numbers of examples that the parts have learned from, which all processes share."""
-    return np.memmap(path, np.int64, "r+" if path.exists() else "w+", shape=(n_parts,))

@@ -1,4 +1,4 @@
-"""The tagger of a training run and those of jackknifing, trained side by side in several processes."""
+"""The tagger of a training run and those of jackknifing, trained side by side in several workers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spacy_incparse.parsers.protocol import TagRequest
 from spacy_incparse.tagging.jackknife import N_EPOCHS, TagFolds
 from spacy_incparse.tagging.tagger import Tagger, Tagging
 from spacy_incparse.training.passes import Progress
-from spacy_incparse.workers import run_in_order
+from spacy_incparse.workers import Workers, run_in_order
 
 _ALL = -1  # in place of a fold: the tagger of all sentences, which takes longest and therefore comes first
 
 
 @dataclass(frozen=True)
 class _Taggers:
-    """The tasks of the processes: a tagger of all sentences, and the tags of each fold by a tagger of the others."""
+    """The tasks of the workers: a tagger of all sentences, and the tags of each fold by a tagger of the others."""
 
     folds: TagFolds
     settings: Mapping[str, Any]
@@ -37,7 +37,7 @@ def train_side_by_side(
     request: TagRequest,
     n_folds: int,
     settings: Mapping[str, Any],
-    n_process: int,
+    workers: Workers,
     report: Progress,
 ) -> tuple[Tagger, list[Tagging]]:
     """Return a tagger of all sentences, and their tags by taggers of the other folds; the same as in one process.
@@ -46,7 +46,7 @@ def train_side_by_side(
     """
     folds = TagFolds(sentences, tags, n_folds, request.n_tags, request.margin, for_folds(settings))
     found: list[Any] = []
-    for _, result in run_in_order(_Taggers(folds, settings).worker, range(_ALL, n_folds), n_process):
+    for _, result in run_in_order(_Taggers(folds, settings).worker, range(_ALL, n_folds), *workers):
         found.append(result)
         report("training taggers", len(found), n_folds + 1)
     tagger, *rows = found

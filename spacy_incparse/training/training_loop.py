@@ -24,6 +24,7 @@ from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_state import TrainingState, exchange_folder, fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.workers import MakePool, WorkerPool, Workers
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def train_parser(
     seed: int = 0,
     base: TrainedModel | None = None,
     n_process: int = 1,
+    make_pool: MakePool = WorkerPool,
     extra: ExtraTrees | None = None,
     state_dir: Path | None = None,
     resume: bool = False,
@@ -74,7 +76,7 @@ def train_parser(
 
     kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
     n_process: so many processes learn parts of each pass, if the kind can (`ParserKind.learns_in_parts`), and train the
-    models of jackknifing. Each number gives other weights; the order in which processes finish has no effect.
+    models of jackknifing. Each number gives other weights; neither their order nor who makes them has an effect.
     extra: more trees, of which each pass sees a part.
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
     `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
@@ -85,9 +87,8 @@ def train_parser(
     if not train:
         raise IncparseError("there is no tree to train on")
     kind = kind or kind_of_config(config)
-    task = TrainingTask(
-        kind, train, config, heads, n_folds, tagger_settings or {}, seed, base, n_process, extra or NO_EXTRA
-    )
+    others = seed, base, Workers(n_process, make_pool), extra or NO_EXTRA
+    task = TrainingTask(kind, train, config, heads, n_folds, tagger_settings or {}, *others)
     if task.is_mixed:
         kind.check_parts(config)
     state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None
@@ -113,7 +114,7 @@ def train_parser(
 def _mixer(
     task: TrainingTask, preparation: Preparation, state_dir: Path | None, stack: ExitStack
 ) -> tuple[Mixer, Path] | None:
-    """Return what lets the learner learn in several processes, and the folder of their files; None for one process."""
+    """Return what lets several workers learn, and the folder of their files; None for one."""
     if not task.is_mixed:
         return None
     folder = stack.enter_context(exchange_folder(state_dir))
@@ -139,7 +140,7 @@ def _prepared(
 
 
 class Passes:
-    """The passes of a training run and the best F so far; `close` ends the processes, if there are several."""
+    """The passes of a training run and the best F so far; `close` ends the workers, if there are several."""
 
     def __init__(
         self,
@@ -180,7 +181,7 @@ class Passes:
         return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
 
     def close(self) -> None:
-        """End the processes."""
+        """End the workers."""
         self._passes.close()
 
 

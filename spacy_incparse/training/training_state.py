@@ -23,7 +23,7 @@ from spacy_incparse.trees.tree import Tree
 BEGUN = "begun.bin"  # marks that a run has started
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
-PARTS = "parts"  # a folder that the processes of a run exchange weights in
+PARTS = "parts"  # a folder that the workers of a run exchange weights in
 
 
 def forget(folder: Path) -> None:
@@ -38,15 +38,16 @@ def forget(folder: Path) -> None:
 
 @contextmanager
 def exchange_folder(folder: Path | None) -> Iterator[Path]:
-    """Give a folder for files that the processes of a run exchange: in that of its state, or a temporary one.
+    """Give a folder for files that the workers of a run exchange: in that of its state, or a temporary one.
 
-    It is emptied first, in case that a run was killed, and removed at the end.
+    Its path is absolute, for workers that run elsewhere. It is emptied first, in case that a run was killed, and
+    removed at the end.
     """
     if folder is None:
         with TemporaryDirectory(prefix="incparse-") as name:
             yield Path(name)
         return
-    path = folder / PARTS
+    path = folder.absolute() / PARTS
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
     try:

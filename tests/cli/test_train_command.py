@@ -3,6 +3,7 @@ import json
 import pkgutil
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.catalogue import recipes
-from spacy_incparse.training import parallel_passes
 from tests.pickled_pool import PickledPool
 
 
@@ -320,8 +320,7 @@ def test_nothing_of_the_progress_is_in_piped_output(run, train_file, dev_file, t
 
 
 def test_several_processes(run, write, tmp_path, monkeypatch):
-    for module in (workers, parallel_passes):
-        monkeypatch.setattr(module, "WorkerPool", PickledPool)
+    monkeypatch.setattr(workers, "WorkerPool", PickledPool)
     trees = write("small.mrg", 4 * SMALL)
     arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 2]
     result = run(*arguments, "--n-process", 2)
@@ -341,6 +340,23 @@ def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_pa
     result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--n-process", 2)
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--ray local needs --n-process N, 2 or more: into how many parts a pass is divided"),
+        (("--n-process", 2), '--ray needs Ray, which is not installed: pip install "spacy-incparse[ray]"'),
+        (("--n-process", 2, "--config", "generative"), "--n-process 2: a generative parser is trained in one process"),
+        (("--config", "neural"), "--ray cannot be used with --config neural"),
+    ],
+)
+def test_ray_without_what_it_needs(run, train_file, dev_file, tmp_path, monkeypatch, options, message):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = run("train", train_file, dev_file, tmp_path / "out", "--ray", "local", *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {message}")
     assert not (tmp_path / "out").exists()
 
 

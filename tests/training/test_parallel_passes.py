@@ -2,23 +2,23 @@
 
 import multiprocessing
 import pickle
+import socket
 from pathlib import Path
 
 import pytest
 
-from spacy_incparse import workers
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.hybrid.hybrid_parser import HybridModel
 from spacy_incparse.parsers.catalogue import find_kind, kind_of_config
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.training import parallel_passes
-from spacy_incparse.training.parallel_passes import HeldOut, LearnPart, Material, ParsePiece, PartWorker
+from spacy_incparse.training.parallel_passes import Counts, HeldOut, LearnPart, Material, ParsePiece, PartWorker
 from spacy_incparse.training.passes import learn_pass
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.temperature import fit_temperature
 from spacy_incparse.training.training_loop import score_parser, train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.workers import Workers
 from tests.pickled_pool import PickledPool
 
 TREES = read_treebank(Path(__file__).parents[2] / "assets" / "sample-train.mrg")
@@ -43,7 +43,10 @@ def run(state_dir=None, **more):
 
 
 def task_of(config=CONFIG, **settings):
-    return TrainingTask(kind_of_config(config), TRAIN, config, HEADS, 2, {"n_epochs": 1}, 3, n_process=2, **settings)
+    workers = Workers(2, PickledPool)
+    return TrainingTask(
+        kind_of_config(config), TRAIN, config, HEADS, 2, {"n_epochs": 1}, 3, workers=workers, **settings
+    )
 
 
 def in_this_process(folder, order):
@@ -53,14 +56,14 @@ def in_this_process(folder, order):
     mixer = task.kind.mixer(task.learner(tags), folder)
     material = Material(
         mixer.copier(), TRAIN, tags, task.needs.gold_tag_interval, task.seed, HeldOut(DEV, [tree.tags for tree in DEV]),
-        2, folder / "done",
+        2, Counts(folder, 2),
     )  # fmt: skip
+    material.done.reset()
     worker = PartWorker(material)
     for number in (1, 2):
         mixer.start_pass()
-        for part in order:
-            worker(LearnPart(number, part))
-        mixer.finish_pass(2)
+        written = {part: worker(LearnPart(number, part))[1] for part in order}
+        mixer.finish_pass([written[part] for part in (0, 1)])
     return mixer, worker
 
 
@@ -71,7 +74,7 @@ def test_the_order_of_the_parts_has_no_effect(tmp_path):
         mixer, worker = in_this_process(tmp_path / name, order)
         states.append(mixer.learner.state_to_bytes())
     assert states[0] == states[1]
-    assert worker.done.tolist() == [35, 35]
+    assert worker.material.done.total() == 70
     held_out = worker.material.held_out
     parser, written = mixer.learner.parser(), mixer.write_parser()
     assert mixer.read_parser(written).to_bytes() == parser.to_bytes()
@@ -101,7 +104,7 @@ def test_parts_have_all_examples_once():
     assert sorted(parts.seen) == sorted(whole.seen) == [(number, k) for number in (0, 1) for k in range(10)]
 
 
-def test_killed_and_interrupted_is_as_at_once(tmp_path, monkeypatch):
+def test_killed_and_interrupted_is_as_at_once(tmp_path):
     killed, folder, noted = [], tmp_path / "state", []
 
     def disturb(what, done, total):
@@ -116,13 +119,18 @@ def test_killed_and_interrupted_is_as_at_once(tmp_path, monkeypatch):
         run(folder, progress=disturb, on_pass=lambda report, *_: noted.append(report.number))
     assert (noted, len(killed), multiprocessing.active_children()) == ([1], 1, [])
     assert {path.name for path in folder.iterdir()} == {"begun.bin", "learner.bin", "preparation.bin"}
-    monkeypatch.setattr(parallel_passes, "WorkerPool", PickledPool)
-    reports, models = run(folder, resume=True)
+    reports, models = run(folder, resume=True, make_pool=PickledPool)
     assert [report[0] for report in reports] == [2]
     mixer, _ = in_this_process(tmp_path, (0, 1))
     assert models == [mixer.learner.parser().to_bytes()]
     with pytest.raises(IncparseError, match="other trees or settings"):
         run(folder, resume=True, n_process=3)
+
+
+def test_a_machine_that_does_not_see_the_folder_is_named(tmp_path):
+    counts = Counts(tmp_path / "elsewhere", 2)
+    with pytest.raises(IncparseError, match=f"{socket.gethostname()} does not see .*elsewhere: train into a folder"):
+        counts.check()
 
 
 def test_another_number_of_processes_is_another_training():
@@ -137,8 +145,7 @@ def test_a_cache_belongs_to_one_process():
         run(config=cached)
 
 
-def test_taggers_and_generative_models_are_the_same_from_processes(monkeypatch, tmp_path):
-    monkeypatch.setattr(workers, "WorkerPool", PickledPool)
+def test_taggers_and_generative_models_are_the_same_from_processes(tmp_path):
     config = ParserConfig(features="paper", table_bits=10, train_generative_weight=5.0, generative_folds=2)
     reports = []
     prepared = task_of(config).prepare(lambda *report: reports.append(report))

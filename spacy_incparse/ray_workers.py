@@ -1,0 +1,83 @@
+"""Ray: connecting to a cluster, and a pool whose workers are actors on its machines."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.extras import optional_module
+from spacy_incparse.workers import MOST_DEATHS, Answers, MakePool, TaskPool, WorkerDiedError
+
+LOCAL = "local"  # the address that starts Ray on this machine
+_CREATION = "creation task"  # in the message about an actor that could not be made
+_QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+def connect(address: str, n_workers: int | None) -> Any:
+    """Connect to a cluster, unless this process already has, and return Ray.
+
+    address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
+    machine. Raises IncparseError if Ray is not installed, or there is no cluster.
+    """
+    ray = optional_module("ray", "ray", "--ray needs Ray")
+    if ray.is_initialized():
+        return ray
+    try:
+        if address == LOCAL:
+            ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
+        else:
+            ray.init(address, **_QUIET)
+    except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
+        raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
+    return ray
+
+
+def ray_pools(address: str, n_workers: int) -> MakePool:
+    """Connect to a cluster as `connect` does, and return what makes pools of actors on it."""
+    return partial(RayPool, connect(address, n_workers))
+
+
+class RayPool(TaskPool[Any, Any]):
+    """A pool whose workers are actors, with a processor each, on as many machines as possible.
+
+    Actors are started when there are tasks for them. Where the cluster lacks processors, tasks wait for those that it
+    has, and for those that it may get.
+    """
+
+    def __init__(self, ray: Any, prepare: Callable[[], Any], n_workers: int, most_deaths: int = MOST_DEATHS):
+        super().__init__(n_workers, most_deaths)
+        self._ray, self._prepare = ray, ray.put(prepare)
+        self._actors = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(Answers)
+
+    def _start(self) -> tuple[Any, Any]:
+        actor = self._actors.remote(self._prepare)
+        return actor, actor.prepare.remote()
+
+    def _send(self, worker: Any, task: Any) -> Any:
+        return worker.answer.remote(task)
+
+    def _wait(self, tickets: list[Any], timeout: float | None) -> Iterable[Any]:
+        return self._ray.wait(tickets, timeout=timeout)[0]
+
+    def _answer(self, worker: Any, ticket: Any) -> tuple[Any, Exception | None]:
+        try:
+            return self._ray.get(ticket)
+        except self._ray.exceptions.RayError as error:
+            # `Answers` returns the errors of its own tasks, so that this one comes from an import.
+            if isinstance(error, self._ray.exceptions.RayTaskError) or _CREATION in str(error):
+                what = f"an actor cannot begin: {_in_short(error)}"
+                return None, IncparseError(f"{what}: all machines need the same version of spacy-incparse")
+            raise WorkerDiedError(f'with the message "{_in_short(error)}"') from None
+
+    def _end(self, worker: Any) -> None:
+        self._ray.kill(worker)
+
+
+def _in_short(error: Exception) -> str:
+    """Return the last line of what Ray tells about the death of an actor, without the possible causes."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    last = next((line for line in reversed(lines) if line), type(error).__name__)
+    return last.partition(" Some common causes")[0]
