@@ -263,7 +263,7 @@ def test_damaged_counts_are_refused():
         replace(model, words=replace(model.words, outcomes=model.words.outcomes[:-1])),
     ):
         content = srsly.msgpack_loads(parser.to_bytes()) | {"model": damaged.to_dict()}
-        with pytest.raises(ModelError, match="the model is damaged"):
+        with pytest.raises(ModelError, match="(model is|counts are) damaged"):
             GenerativeParser.from_bytes(srsly.msgpack_dumps(content))
 
 
