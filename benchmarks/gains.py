@@ -38,23 +38,25 @@ def main(argv: Sequence[str] | None = None) -> None:
             "{}: the seeds {} against {}: both rows must have the same seeds".format(arguments.trees, *seeds)
         )
     before, after = ([score_trees(gold, read_trees([path])) for path in row.values()] for row in paths)
+    first, second = (row.removeprefix(f"acc-{arguments.bank}-") for row in arguments.rows)
+    rows = {f"gain-{arguments.bank}-{first}-to-{second}": gain_cells(before, after)}
+    publish(TABLE, rows, common.results_file(arguments), seed=",".join(map(str, paths[0])), argv=argv)
+
+
+def gain_cells(before: Sequence[Scores], after: Sequence[Scores]) -> list[str]:
+    """Return the cells of a row for scores on the same trees, one of each side for each seed."""
     found = compare(_joined(before), _joined(after), n=N_SAMPLES)
     gains = [100 * (b.all.f - a.all.f) for a, b in zip(before, after, strict=True)]
-    cells = [
+    return [
         percent(mean(scores.all.f for scores in before)),
         percent(mean(scores.all.f for scores in after)),
         f"{mean(gains):+.2f}",
         spread(gains, "{:+.2f}"),
         spread([100 * found.low, 100 * found.high], "{:+.2f}"),
         f"{found.p_value:.4f}",
-        str(len(gold)),
+        str(len(after[0].per_sentence)),
         str(N_SAMPLES),
     ]
-    first, second = (row.removeprefix(f"acc-{arguments.bank}-") for row in arguments.rows)
-    publish(
-        TABLE, {f"gain-{arguments.bank}-{first}-to-{second}": cells}, common.results_file(arguments),
-        seed=",".join(map(str, paths[0])), argv=argv,
-    )  # fmt: skip
 
 
 def _kept(folder: Path, row: str) -> dict[int, Path]:

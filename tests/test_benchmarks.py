@@ -134,6 +134,14 @@ def test_gains_compare_the_trees_that_accuracy_keeps(run, tmp_path):
     assert 0 < float(row["p"]) <= 1
 
 
+def test_gain_of_one_pipeline_over_another(run, model):
+    row = run("model_gain", "sample", "--before", model, "--after", "en")["gain-sample-model-best-to-en"]
+    assert row["sentences"] == "50"
+    assert float(row["gain"]) == pytest.approx(float(row["F after"]) - float(row["F before"]), abs=0.011)
+    repaired = run("model_gain", "sample", "--before", "en", "--after", "en", "--rules", "sample=english")
+    assert float(repaired["gain-sample-repaired-en-to-en"]["gain"]) == 0
+
+
 def test_gains_of_rows_without_trees(run, tmp_path):
     with pytest.raises(IncparseError, match="has no trees of acc-sample-gold-rich"):
         run("gains", "sample", "acc-sample-gold-rich", "acc-sample-gold-paper", "--trees", tmp_path)

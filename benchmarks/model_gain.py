@@ -1,0 +1,52 @@
+"""Compare two trained pipelines on the dev parts of treebanks, with a paired bootstrap over sentences.
+
+    python benchmarks/model_gain.py wsj gum --before control-en --after en --rules gum=english
+
+Both pipelines get the words and sentences of the trees, and set their own tags. With `--rules BANK=RULES`, the gold
+trees of a treebank are repaired first. The row is named `gain-BANK-BEFORE-to-AFTER`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import common
+from gains import TABLE, gain_cells
+from results import publish
+from saved_pipeline import open_pipeline, sentence_docs, short_name
+
+from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.scores import Scores
+from spacy_incparse.repair.repairing import repair_trees
+from spacy_incparse.repair.rule_files import find_rules
+from spacy_incparse.trees.tree import Tree
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write a row for each treebank."""
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("banks", nargs="+", metavar="BANK")
+    parser.add_argument("--before", required=True, help="name or folder of a pipeline")
+    parser.add_argument("--after", required=True, help="name or folder of another one")
+    parser.add_argument("--rules", action="append", default=[], metavar="BANK=RULES", help="repair gold trees")
+    arguments = parser.parse_args(argv)
+    rules = dict(given.split("=", 1) for given in arguments.rules)
+    names = [short_name(model) for model in (arguments.before, arguments.after)]
+    for bank in arguments.banks:
+        gold = common.read_part(arguments, bank, "dev")
+        if bank in rules:
+            gold = list(repair_trees(gold, find_rules(rules[bank]))[0])
+        before, after = ([_scores(model, gold)] for model in (arguments.before, arguments.after))
+        name = "-".join(["gain", bank, *(["repaired"] if bank in rules else []), names[0], "to", names[1]])
+        publish(TABLE, {name: gain_cells(before, after)}, common.results_file(arguments), argv=argv)
+
+
+def _scores(model: str, gold: Sequence[Tree]) -> Scores:
+    """Return the scores of a pipeline's trees."""
+    nlp = open_pipeline(model)
+    return score_trees(gold, [anchored_trees(doc)[0].tree for doc in nlp.pipe(sentence_docs(nlp, gold))])
+
+
+if __name__ == "__main__":
+    main()
