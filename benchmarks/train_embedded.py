@@ -58,7 +58,7 @@ class Plan:
     choose: str = "score"
 
 
-# The searches are faster than the recipes' own. `accurate` loses 0.4 F if weights are rounded to multiples of 16.
+# `accurate` loses 0.4 F if weights are rounded to multiples of 16.
 PLANS = {
     "rich": Plan(23, 5, 7, 0.33, 16, {"gamma": 1e5, "outcome_filter_min_share": 0.01}),
     "accurate": Plan(23, 10, 9, 0.15, 8, {"gamma": 4e6, "outcome_filter_min_share": 0.01}, "recombined"),
@@ -102,7 +102,7 @@ META: dict[str, Any] = {
 
 
 def main() -> None:
-    """Train, fit the temperature of the faster search, and write the pipeline."""
+    """Train, fit the temperature, and write the pipeline."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("sources", type=Path, help="folder of embedded_sources.py")
     arguments.add_argument(
