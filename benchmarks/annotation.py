@@ -50,7 +50,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--only-ray", action="store_true", help="kills: only the processes of Ray")
-    parser.add_argument("--only-two", action="store_true", help="speed: not with one process, for much text")
     parser.add_argument("--only-driver", action="store_true", help="kills: only the first process")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, help="file to write the rows to")
@@ -89,8 +88,6 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
     kinds = {"1-process": ["--n-process", "1"], "2-processes": ["--n-process", "2"]}
     if arguments.ray:
         kinds["ray-2-workers"] = ["--ray", "local", "--n-process", "2"]
-    if arguments.only_two:
-        del kinds["1-process"]
     seconds: dict[str, float] = {}
     hashes = set()
     for kind, more in kinds.items():
@@ -99,9 +96,9 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
         seconds[kind] = time.perf_counter() - start
         n_words = json.loads((folder / kind / "totals.json").read_text())["words"]
         hashes.add(hash_of(folder / kind))
-        gain = "-" if arguments.only_two else f"{seconds['1-process'] / seconds[kind]:.2f}"
-        cells = [f"{n_words:,}", f"{seconds[kind]:.1f}", f"{n_words / seconds[kind]:,.0f}", gain]
-        publish(SPEED, {f"annotate-{kind}{'-long' if arguments.only_two else ''}": cells}, arguments.results)
+        gain = seconds["1-process"] / seconds[kind]
+        cells = [f"{n_words:,}", f"{seconds[kind]:.1f}", f"{n_words / seconds[kind]:,.0f}", f"{gain:.2f}"]
+        publish(SPEED, {f"annotate-{kind}": cells}, arguments.results)
     print("same bytes" if len(hashes) == 1 else "DIFFERENT BYTES")
 
 

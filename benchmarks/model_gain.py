@@ -14,6 +14,7 @@ import common
 from gains import TABLE, gain_cells
 from results import publish
 from saved_pipeline import open_pipeline, sentence_docs, short_name
+from spacy.language import Language
 
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.evaluation.evalb import score_trees
@@ -32,19 +33,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rules", action="append", default=[], metavar="BANK=RULES", help="repair gold trees")
     arguments = parser.parse_args(argv)
     rules = dict(given.split("=", 1) for given in arguments.rules)
-    names = [short_name(model) for model in (arguments.before, arguments.after)]
+    models = arguments.before, arguments.after
+    pipelines = [open_pipeline(model) for model in models]
     for bank in arguments.banks:
         gold = common.read_part(arguments, bank, "dev")
         if bank in rules:
             gold = list(repair_trees(gold, find_rules(rules[bank]))[0])
-        before, after = ([_scores(model, gold)] for model in (arguments.before, arguments.after))
-        name = "-".join(["gain", bank, *(["repaired"] if bank in rules else []), names[0], "to", names[1]])
+        before, after = ([_scores(nlp, gold)] for nlp in pipelines)
+        first, second = map(short_name, models)
+        name = f"gain-{bank}{'-repaired' if bank in rules else ''}-{first}-to-{second}"
         publish(TABLE, {name: gain_cells(before, after)}, common.results_file(arguments), argv=argv)
 
 
-def _scores(model: str, gold: Sequence[Tree]) -> Scores:
+def _scores(nlp: Language, gold: Sequence[Tree]) -> Scores:
     """Return the scores of a pipeline's trees."""
-    nlp = open_pipeline(model)
     return score_trees(gold, [anchored_trees(doc)[0].tree for doc in nlp.pipe(sentence_docs(nlp, gold))])
 
 
