@@ -26,7 +26,7 @@ from spacy_incparse.transforms.markovize import Markovization
 
 TABLE_BITS = 20
 L2 = 0.1  # of conditional random fields
-C = 0.1  # of the factored dual
+C = 1.0  # of the factored dual
 TOLERANCE = 0.02  # of its duality gap
 MAX_PASSES = 20
 

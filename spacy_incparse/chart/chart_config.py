@@ -41,6 +41,8 @@ class ChartConfig(Settings):
         0: plain gradient ascent with steps of equal size.
     step_halved_after: for "crf", the number of passes after which steps have half the size; 0: they keep their size.
     l2: for "crf", the strength of the prior that keeps weights small.
+    softmax_margin: for "crf", what each wrong or missing phrase adds to a tree's score in training, so that worse trees
+        count for more (softmax-margin, Gimpel & Smith 2010); 0: the log likelihood alone.
     batch_size: for "crf", the number of sentences after which the weights change.
     table_bits: the table of hashed weights has 2**bits entries.
     branching: "right" splits off the first child of a phrase, "left" the last one, "head" those around the head.
@@ -92,6 +94,7 @@ class ChartConfig(Settings):
     damping: float = 1.0
     step_halved_after: float = 0.0
     l2: float = 0.0
+    softmax_margin: float = 0.0
     batch_size: int = 1
     table_bits: int = 22
     branching: str = "right"
@@ -197,7 +200,6 @@ _WHOLE = {
 }  # fmt: skip
 _RANGES = {
     "step": (0, 1e3), "margin_step": (0, 1e3), "score_scale": (0.01, 1e3), "slack_cost": (0, 1e6),
-    "gap_tolerance": (0, 1),
-    "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6), "tag_margin": (0, MOST),
-    "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
+    "gap_tolerance": (0, 1), "damping": (0, 1e6), "step_halved_after": (0, MOST), "l2": (0, 1e6),
+    "softmax_margin": (0, 1e3), "tag_margin": (0, MOST), "threshold": (0, 1), "choose_temperature": (0.01, 1e6),
 }  # fmt: skip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained o
     from spacy_incparse.lexicon.clusters import Clusters
 
 
-_CHART: dict[str, Any] = {"max_epochs": 3}
+_CHART: dict[str, Any] = {"training": {"softmax_margin": 1.0}, "max_epochs": 3}
 # Finkel et al. (2008), section 5, for sentences of up to 15 words: words alone, ancestors in all labels, active states
 # with their first child, the relaxed grammar, gradient descent whose steps are halved after five passes, the exact
 # prefilter, and the most probable tree.
@@ -33,7 +33,7 @@ _CRF: dict[str, Any] = {
 # are categories alone: those of the paper's grammar are too many for small treebanks (docs/paper_to_code.md).
 _MAX_MARGIN: dict[str, Any] = {
     "training": {
-        "features": "taskar-lexical+aux", "learner": "dual", "slack_cost": 0.4, "loss": "binarized",
+        "features": "taskar-lexical+aux", "learner": "dual", "slack_cost": 1.0, "loss": "binarized",
         "branching": "head", "n_tags": 0, "max_length": 15, "pruner": "boolean",
     },
     "search": {"decoding": "viterbi"},

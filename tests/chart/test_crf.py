@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import srsly
 
+from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.forests.recurrences import viterbi
+from spacy_incparse.chart.learning.bracket_loss import BracketLoss
 from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
 from spacy_incparse.chart.learning.crf_objective import CrfObjective
+from spacy_incparse.chart.learning.edge_learners import make_edge_learner
 from spacy_incparse.chart.learning.linear_model import LinearChartModel
 from spacy_incparse.errors import ModelError
 from tests.reference.integer_arrays import first_version
@@ -37,6 +40,23 @@ def test_gradient_against_finite_differences(features, examples, loss):
         step[k] = 1e-5
         slope = (objective(weights + step)[0] - objective(weights - step)[0]) / 2e-5
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
+
+
+def test_the_setting_softmax_margin_adds_the_loss_of_phrases(features, examples, sample_trees):
+    config = ChartConfig(softmax_margin=2.0, table_bits=features.table_bits)
+    lexicon = features.lexicon
+    chosen = make_edge_learner(
+        config, features.grammar, lambda trees: lexicon, sample_trees, [tree.arrays for tree in sample_trees]
+    )
+    loss = BracketLoss.unbinarized(features.grammar)
+    learner = CrfLearner(features, len(examples), loss=lambda example: 2 * loss(example))
+    for example in examples:
+        chosen.learn(example)
+        learner.learn(example)
+    assert chosen.model().to_bytes() == learner.model().to_bytes()
+    plain = CrfLearner(features, len(examples))
+    plain.learn(examples[0])
+    assert plain.model().to_bytes() != learner.model().to_bytes()
 
 
 def test_a_plain_step_follows_the_gradient(features, examples):

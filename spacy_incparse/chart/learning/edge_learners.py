@@ -14,6 +14,7 @@ from spacy_incparse.chart.grammar.grammar import Grammar
 from spacy_incparse.chart.grammar.pcfg import Pcfg
 from spacy_incparse.chart.learning.bracket_loss import BracketLoss
 from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
+from spacy_incparse.chart.learning.crf_objective import EdgeLoss
 from spacy_incparse.chart.learning.dual_learner import DualLearner, DualSettings
 from spacy_incparse.chart.learning.edge_models import PcfgEdges
 from spacy_incparse.chart.learning.margin_learner import MarginLearner, MarginSettings
@@ -124,10 +125,15 @@ def make_edge_learner(
     features = EdgeFeatures(grammar, config.templates, lexicon, table_bits=config.table_bits)
     if config.learner == "crf":
         settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
-        return LearnedEdges(CrfLearner(features, len(arrays), settings), 1.0)
+        return LearnedEdges(CrfLearner(features, len(arrays), settings, _softmax_margin(config, grammar)), 1.0)
     loss = BracketLoss.unbinarized if config.loss == "phrases" else BracketLoss.binarized
     margin = MarginSettings(config.margin_step, config.score_scale)
     return LearnedEdges(MarginLearner(features, len(arrays), margin, loss(grammar)), None)
+
+
+def _softmax_margin(config: ChartConfig, grammar: Grammar) -> EdgeLoss | None:
+    each = config.softmax_margin
+    return BracketLoss.unbinarized(grammar, wrong=each, missing=each) if each else None
 
 
 def _dual(config: ChartConfig, pcfg: Pcfg, predictors: JackknifedPredictors | None) -> DualLearner:
