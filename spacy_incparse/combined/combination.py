@@ -8,10 +8,10 @@ from math import exp, log
 
 from spacy_incparse.combined.members import Opinion
 from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.nbest import Phrase
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.recombination import Recombination
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 

@@ -16,11 +16,10 @@ from spacy_incparse.documents.doc_analyses import Analyses, analyses_of
 from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.arrays import Phrase
 
 if TYPE_CHECKING:
     from spacy_incparse.parsers.posterior import Posterior
-
-Phrase = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
