@@ -146,10 +146,10 @@ NAMES = {
     "search.tree_scores.TreeScore": "parsers.tree_scores.TreeScore",
     "training.learner.Learning": "perceptron.learner.WeightLearner",
     "pipeline.parses.Confidence": "documents.confidences.Confidence",
-    "pipeline.parses.Phrase": "documents.confidences.Phrase",
+    "pipeline.parses.Phrase": "trees.arrays.Phrase",
     "pipeline.parses.forget_confidences": "documents.confidences.forget_confidences",
     "pipeline.parses.node_confidence": "documents.confidences.node_confidence",
-    "pipeline.phrase_spans.Phrase": "documents.rebuilt_trees.Phrase",
+    "pipeline.phrase_spans.Phrase": "documents.rebuilt_trees.MirroredPhrase",
     "pipeline.phrase_spans.ROOT_LABEL": "trees.labels.ROOT",
     "pipeline.phrase_spans.UNKNOWN_TAG": "trees.labels.UNKNOWN_TAG",
 }

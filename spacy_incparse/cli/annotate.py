@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_incparse.cli.options import RayAddress, is_within
+from spacy_incparse.cli.options import Model, RayAddress, is_within
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from spacy_incparse.corpora.records import Counts
 
 
-Model = Annotated[
-    str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
-]
 OutputFormat = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="parquet, jsonl, brackets or docbin.")
 ]

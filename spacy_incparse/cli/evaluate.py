@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse.cli.options import (
+    GoldTags,
     NoTags,
     OutputFile,
     SkipBad,
@@ -39,9 +40,7 @@ def evaluate_command(
     treebank: Annotated[
         str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees.")
     ],
-    gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
-    ] = False,
+    gold_tags: GoldTags = False,
     raw: Annotated[
         bool, typer.Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences.")
     ] = False,

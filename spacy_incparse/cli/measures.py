@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, write_lines
+from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, read_numbers, write_lines
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
-from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
-from spacy_incparse.settings import MOST
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -73,7 +71,7 @@ def measures_command(
       spacy-incparse measures stimuli.txt > measures.tsv
       spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
-    beams = _read_beams(beam)
+    beams = [] if beam is None else read_numbers("--beam", beam, example="500,2000")
     if str(stimuli) != STDIN:
         keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
@@ -177,20 +175,6 @@ def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
             name = f"in_{name}"
         names.append(name)
     return names
-
-
-def _read_beams(text: str | None) -> list[int]:
-    if text is None:
-        return []
-    beams = text.split(",")
-    if not all(map(_is_beam, beams)):
-        raise IncparseError(f"--beam {text!r}: pass numbers from 1 to {MOST} separated by commas, such as 500,2000")
-    return list(dict.fromkeys(map(int, beams)))
-
-
-def _is_beam(text: str) -> bool:
-    digits = text.strip()
-    return digits.isdecimal() and len(digits) <= len(str(MOST)) and 1 <= int(digits) <= MOST
 
 
 def _open(model: str) -> tuple[Language, GenerativeParser]:

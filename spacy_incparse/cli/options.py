@@ -16,6 +16,7 @@ import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import removed_when_full, write_file
+from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
 from spacy_incparse.treebanks.normalize import Step
 from spacy_incparse.treebanks.penn_reader import SkipLog, read_treebank
@@ -32,6 +33,15 @@ SkipBad = Annotated[
 ]
 NoTags = Annotated[
     bool, typer.Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X.")
+]
+Model = Annotated[
+    str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
+]
+GoldTags = Annotated[
+    bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
+]
+EvalbFile = Annotated[
+    Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
 ]
 OutputFile = Annotated[
     Path | None,
@@ -52,6 +62,18 @@ RayAddress = Annotated[
     str | None,
     typer.Option("--ray", metavar="ADDRESS", help="Use a Ray cluster: its address, or local to start one here."),
 ]
+
+
+def read_numbers(option: str, text: str, example: str) -> list[int]:
+    """Return the different numbers in the text of an option, such as 500,2000. Raises IncparseError for other texts."""
+    numbers = [part.strip() for part in text.split(",")]
+    if not all(map(_is_number, numbers)):
+        raise IncparseError(f"{option} {text!r}: pass numbers from 1 to {MOST} separated by commas, such as {example}")
+    return list(dict.fromkeys(map(int, numbers)))
+
+
+def _is_number(digits: str) -> bool:
+    return digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MOST)) and 1 <= int(digits) <= MOST
 
 
 def open_treebank(

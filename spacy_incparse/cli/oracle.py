@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spacy_incparse.cli.options import (
+    EvalbFile,
+    GoldTags,
     NoTags,
     OutputFile,
     SkipBad,
     keep_inputs,
     open_pipeline,
     open_treebank,
+    read_numbers,
     write_json,
 )
 from spacy_incparse.cli.progress import progress_bar
@@ -26,7 +28,6 @@ from spacy_incparse.evaluation.params import COLLINS, EvalbParams, read_params
 from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.list_files import read_lists
-from spacy_incparse.settings import MOST
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -54,12 +55,8 @@ def oracle_command(
     n: Annotated[
         str, typer.Option("--n", "-n", metavar="N,N,...", help="The numbers of trees to choose from.")
     ] = SIZES,
-    gold_tags: Annotated[
-        bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
-    ] = False,
-    prm: Annotated[
-        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
-    ] = None,
+    gold_tags: GoldTags = False,
+    prm: EvalbFile = None,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     output: OutputFile = None,
@@ -77,7 +74,7 @@ def oracle_command(
       spacy-incparse oracle out/model-best dev.mrg --n 1,10,100 --output oracle.json
       spacy-incparse oracle lists.jsonl.gz dev.mrg
     """
-    sizes = read_sizes(n)
+    sizes = sorted(read_numbers("--n", n, example=SIZES))
     keep_inputs(output, treebank, prm, source if os.path.isfile(source) else None)
     params = COLLINS if prm is None else read_params(prm)
     settings: dict[str, Any] = {"source": source, "treebank": treebank, "gold_tags": gold_tags}
@@ -141,14 +138,6 @@ def model_lists(
             if sentence is not None:
                 parses = analyser.nbest_parses(sentence, N_ANALYSES)
                 yield CandidateList(tuple(parses), analyser.decoder.temperature or 1.0, tree)
-
-
-def read_sizes(text: str) -> list[int]:
-    """Return the numbers in a text such as 1,2,5. Raises IncparseError for anything else."""
-    sizes = [size.strip() for size in text.split(",")]
-    if not all(size.isascii() and size.isdecimal() and len(size) <= len(str(MOST)) and int(size) for size in sizes):
-        raise IncparseError(f"--n {text!r}: pass numbers from 1 separated by commas, such as {SIZES}")
-    return sorted(set(map(int, sizes)))
 
 
 def _of_file(

@@ -13,7 +13,7 @@ from typing import IO, Annotated, Any, cast
 
 import typer
 
-from spacy_incparse.cli.options import decoded, given, open_pipeline
+from spacy_incparse.cli.options import Model, decoded, given, open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.treebank_files import GZIP_MAGIC
@@ -34,9 +34,7 @@ class Format(str, Enum):
 
 def parse_command(
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The text, in quotes.")] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
-    ] = "en",
+    model: Model = "en",
     source: Annotated[
         str | None,
         typer.Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),

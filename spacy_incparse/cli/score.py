@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.options import NoTags, OutputFile, keep_inputs, write_json
+from spacy_incparse.cli.options import EvalbFile, NoTags, OutputFile, keep_inputs, write_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.params import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
@@ -22,9 +21,7 @@ def score_command(
     parsed2: Annotated[
         str | None, typer.Argument(metavar="[PARSED2]", help="Another parser's trees, for comparison.")
     ] = None,
-    prm: Annotated[
-        Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
-    ] = None,
+    prm: EvalbFile = None,
     as_evalb: Annotated[
         bool, typer.Option("--as-evalb", help="Print exactly what the EVALB program prints, including its errors.")
     ] = False,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import NoTags, SkipBad, check_output, keep_inputs, open_pipeline, write_lines
+from spacy_incparse.cli.options import Model, NoTags, SkipBad, check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError
@@ -52,9 +52,7 @@ class Format(str, Enum):
 
 def score_trees_command(
     trees: Annotated[list[str], typer.Argument(metavar="TREES", help="Bracket files, folders or globs.")],
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
-    ] = "en",
+    model: Model = "en",
     tags: Annotated[
         TagSource, typer.Option("--tags", help="Score with the tags of the parser's tagger, or of the trees.")
     ] = TagSource.own,

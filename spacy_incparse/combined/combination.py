@@ -7,11 +7,11 @@ from functools import cached_property
 from math import exp, log
 
 from spacy_incparse.combined.members import Opinion
-from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.nbest import Phrase
+from spacy_incparse.parsers.constraints import Constraint, required_spans
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.parsers.recombination import Recombination
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 
@@ -25,7 +25,7 @@ class Combination:
     def __init__(self, opinions: Sequence[Opinion], threshold: float, constraints: Sequence[Constraint] = ()):
         self.opinions, self.threshold = opinions, threshold
         self.unmet = opinions[0].parses[0].unmet
-        self._required = [c[:2] for c in constraints if c.is_required and c not in self.unmet]
+        self._required = required_spans(constraints, self.unmet)
 
     @property
     def source(self) -> str:

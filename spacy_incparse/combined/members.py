@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.nbest import Phrase, phrases_of
+from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.parsers.requested_tags import requested_tags
+from spacy_incparse.trees.arrays import Phrase
 
 PERCEPTRONS = 60.0  # a temperature of scores; with half or twice as much, the combination is as good
 N_EXAMPLES = 10  # trees of a parser that knows the probabilities of all, for n-best lists

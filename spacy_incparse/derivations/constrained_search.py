@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from spacy_incparse.derivations.bracket_constraints import BracketConstraints
 from spacy_incparse.derivations.moves import Moves
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.constraints import Constraint, is_about_root, may_be_met
 
 Results = TypeVar("Results")
 ANY = 0  # for the symbol of a label
@@ -24,7 +24,6 @@ class ConstrainedSearch:
 
     moves: Moves
     symbols: Mapping[str, int]
-    root_label: str
 
     def run(
         self,
@@ -38,7 +37,7 @@ class ConstrainedSearch:
         all of those that it kept may have reached a dead end. Returns what was found, and the constraints that were
         left out.
         """
-        kept = [constraint for constraint in constraints if self._is_possible(constraint, n_words)]
+        kept = [constraint for constraint in constraints if may_be_met(constraint, self.symbols, n_words)]
         limits = self._limits(kept, n_words)
         found = search(limits, False)
         if found is None and limits is not None:
@@ -61,25 +60,13 @@ class ConstrainedSearch:
                 kept.append(constraint)
         return kept
 
-    def _is_possible(self, constraint: Constraint, n_words: int) -> bool:
-        """Return whether some tree may satisfy a constraint."""
-        if constraint.label == self.root_label:
-            return self._is_about_root(constraint, n_words) == constraint.is_required
-        return not constraint.is_required or constraint.label is None or constraint.label in self.symbols
-
-    def _is_about_root(self, constraint: Constraint, n_words: int) -> bool:
-        """Return whether a constraint depends only on the root."""
-        label = constraint.label
-        is_named = label == self.root_label or (label is None and constraint.is_required)
-        return is_named and constraint[:2] == (0, n_words)
-
     def _limits(self, constraints: Sequence[Constraint], n_words: int) -> BracketConstraints | None:
         """Return possible constraints in the form that the search needs; None if nothing is limited."""
         required: list[tuple[int, int, int]] = []
         forbidden: list[tuple[int, int, int]] = []
         for constraint in constraints:
             start, end, label, is_required = constraint
-            if not self._is_about_root(constraint, n_words) and (label is None or label in self.symbols):
+            if not is_about_root(constraint, n_words) and (label is None or label in self.symbols):
                 bracket = start, end, ANY if label is None else self.symbols[label]
                 (required if is_required else forbidden).append(bracket)
         return BracketConstraints(self.moves, n_words, required, forbidden) if required or forbidden else None

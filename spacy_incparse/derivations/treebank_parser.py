@@ -57,7 +57,7 @@ class TreebankParser(ChoosingParser):
 
     @cached_property
     def _constrained(self) -> ConstrainedSearch:
-        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar), ROOT)
+        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)

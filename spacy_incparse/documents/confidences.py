@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc
@@ -16,11 +15,9 @@ from spacy_incparse.documents.doc_analyses import Analyses, analyses_of
 from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.documents.tree_storage import AnchoredTree
 from spacy_incparse.errors import IncparseError
-
-if TYPE_CHECKING:
-    from spacy_incparse.parsers.posterior import Posterior
-
-Phrase = tuple[str, int, int]
+from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsers.posterior import Posterior
+from spacy_incparse.trees.arrays import Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +85,6 @@ def _exact(trees: Sequence[AnchoredTree], posterior: Posterior) -> list[Confiden
 
 def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:
     """Return the confidences by the share of each analysis among all."""
-    # Imported here to load compiled modules only when needed.
-    from spacy_incparse.parsers.nbest import phrase_probabilities, probabilities
-
     shares = probabilities([anchored.score or 0.0 for anchored in trees], temperature)
     phrases = phrase_probabilities([anchored.tree for anchored in trees], shares)
     return [Confidence(share, phrases) for share in shares]

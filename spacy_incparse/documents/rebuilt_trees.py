@@ -23,8 +23,8 @@ MARK = "incparse"  # the id of a span is this mark, a colon and the number of ph
 Stored = tuple[int, int, str]  # start and end character of a sentence, and the string that stores its tree
 
 
-class Phrase(NamedTuple):
-    """A span of a group, by its original characters, because its tokens may have changed."""
+class MirroredPhrase(NamedTuple):
+    """A phrase in a group of spans, by its original characters, because its tokens may have changed."""
 
     label: str
     start_char: int
@@ -43,7 +43,7 @@ def has_ids(group: SpanGroup) -> bool:
 def rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored]:
     """Return the trees of the sentences whose phrases are all in the group, in pre-order and properly nested."""
     try:
-        phrases = [Phrase(span.label_, span.start_char, span.end_char, span.id_) for span in group]
+        phrases = [MirroredPhrase(span.label_, span.start_char, span.end_char, span.id_) for span in group]
     except (IndexError, KeyError):
         return []
     trees, first = [], 0
@@ -61,7 +61,7 @@ def rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored
     return trees
 
 
-def _tree(sentence: Sentence, phrases: list[Phrase]) -> Tree | None:
+def _tree(sentence: Sentence, phrases: list[MirroredPhrase]) -> Tree | None:
     """Return the tree of these phrases, with the Doc's tags; None if they do not form a tree over the words."""
     words = {start: i for i, start in enumerate(sentence.char_starts)}
     behind = {end: i + 1 for i, end in enumerate(sentence.char_ends)}

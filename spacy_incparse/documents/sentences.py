@@ -11,6 +11,8 @@ from spacy.attrs import IDX, IS_SPACE, LENGTH, ORTH, SENT_START, TAG
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from spacy_incparse.parsers.constraints import Constraint
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -23,7 +25,7 @@ class Sentence:
     tags: list[str]  # tag_ of each word on the Doc, often ""
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
-    constraints: tuple = ()  # on the phrases of its tree, see constraints.py
+    constraints: tuple[Constraint, ...] = ()  # on the phrases of its tree
 
 
 def has_sentence_bounds(doc: Doc) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from spacy.tokens import Doc, Span
 
 from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.parsers.constraints import Constraint
 
 
 def constrained(
@@ -18,8 +19,6 @@ def constrained(
     A span's label is the label of the phrase; an empty label stands for any. Whitespace tokens at a span's edges are
     ignored. Spans are aligned with words by characters, because tokens may have been merged in the meantime.
     """
-    from spacy_incparse.parsers.constraints import Constraint  # to load compiled modules only when needed
-
     starts = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_starts)}
     ends = {char: (k, i) for k, s in enumerate(sentences) for i, char in enumerate(s.char_ends)}
     found: list[list[Constraint]] = [[] for _ in sentences]
@@ -40,7 +39,7 @@ def constrained(
     return with_constraints, outside
 
 
-def shown(constraints: Iterable[tuple], words: Sequence[str]) -> str:
+def shown(constraints: Iterable[Constraint], words: Sequence[str]) -> str:
     """Return a description of constraints for a message: the label and words of each."""
     return ", ".join(
         f"{'' if is_required else 'no '}{label or 'phrase'} over {' '.join(words[start:end])!r}"

@@ -19,6 +19,7 @@ from spacy_incparse.documents.mirror_group import MirrorGroup
 from spacy_incparse.documents.rebuilt_trees import MARK, Stored, has_ids, rebuilt
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.documents.user_data import keys, write_tree
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.codec import decode
 
 _looked_at: WeakKeyDictionary[Doc, tuple[Any, ...]] = WeakKeyDictionary()
@@ -94,8 +95,8 @@ def _is_whole(doc: Doc, trees: list[Stored]) -> bool:
     return len(trees) == len(split_sentences(doc))
 
 
-def _phrases(value: str) -> list[tuple[str, int, int]]:
-    """Return (label, start, end) in words of the phrases below the root, or of the root if there are none."""
+def _phrases(value: str) -> list[Phrase]:
+    """Return the phrases below the root, or of the root if there are none."""
     tree = decode(value)
     nodes = zip(tree.labels, tree.starts, tree.ends, tree.sizes, strict=True)
     phrases = [(label, start, end) for label, start, end, size in nodes if size > 1]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
-from spacy_incparse.parsers.constraints import Constraints, checked_constraints
+from spacy_incparse.parsers.constraints import Constraints, checked_constraints, required_spans
 from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.parse import Parse, Tags
@@ -56,7 +56,7 @@ class ChoosingParser(BaseParser):
         """
         trees = [parse.tree for parse in parses]
         wanted = checked_constraints(constraints, len(trees[0].words))
-        required = [one[:2] for one in wanted if one.is_required and one not in parses[0].unmet]
+        required = required_spans(wanted, parses[0].unmet)
         phrases = phrases_of(parses, temperature)
         tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
         for parse in parses:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.trees.labels import ROOT
 
 
 class Constraint(NamedTuple):
@@ -31,6 +32,25 @@ def checked_constraints(constraints: Constraints, n_words: int) -> list[Constrai
     if isinstance(constraints, str) or not isinstance(constraints, Iterable):
         raise ConfigError(f"the constraints are {constraints!r}: they must be a list of Constraint")
     return list(dict.fromkeys(_checked(constraint, n_words) for constraint in constraints))
+
+
+def may_be_met(constraint: Constraint, labels: Container[str], n_words: int) -> bool:
+    """Return whether some tree with phrases of these labels may meet a constraint."""
+    if constraint.label == ROOT:
+        return (constraint[:2] == (0, n_words)) == constraint.is_required
+    return not constraint.is_required or constraint.label is None or constraint.label in labels
+
+
+def is_about_root(constraint: Constraint, n_words: int) -> bool:
+    """Return whether a constraint depends only on the root, so that it limits no search."""
+    if constraint.label is None:
+        return constraint.is_required and constraint[:2] == (0, n_words)
+    return constraint.label == ROOT
+
+
+def required_spans(constraints: Iterable[Constraint], unmet: Collection[Constraint]) -> list[tuple[int, int]]:
+    """Return the spans of the required phrases that a tree has: those of all constraints but the `unmet` ones."""
+    return [(one.start, one.end) for one in constraints if one.is_required and one not in unmet]
 
 
 def _checked(constraint: Any, n_words: int) -> Constraint:

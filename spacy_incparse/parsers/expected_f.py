@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import exp
 
 from spacy_incparse.parsers.parse import Parse
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 
@@ -42,5 +43,5 @@ def expected_f_values(trees: Sequence[Tree], weights: Sequence[float]) -> list[f
 
 def _phrase_numbers(trees: Iterable[Tree]) -> list[set[int]]:
     """Return the set of each tree's phrases, numbered in the order in which they first appear."""
-    numbers: dict[tuple[str, int, int], int] = {}
+    numbers: dict[Phrase, int] = {}
     return [{numbers.setdefault(phrase, len(numbers)) for phrase in tree.spans()} for tree in trees]

@@ -13,12 +13,11 @@ from spacy_incparse.parsers.constraints import Constraints
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.protocol import ConstituencyParser
 from spacy_incparse.parsers.pushed_words import check_n_analyses
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
 N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
-
-Phrase = tuple[str, int, int]  # label, first word, one past the last
 
 
 class NBestSearch:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp
 
-Phrase = tuple[str, int, int]  # label, first word, one past the last
+from spacy_incparse.trees.arrays import Phrase
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spacy_incparse.parsers.crossing_spans import Span, best_spans
-from spacy_incparse.parsers.nbest import Phrase
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree

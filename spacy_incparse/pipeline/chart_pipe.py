@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, set_dropout_rate
 
@@ -282,10 +282,8 @@ class IncParserChart(TreePipe):
         """
         from spacy_incparse.pipeline.chart_training import gold_batch
 
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
         examples = list(examples)
-        validate_examples(examples, "IncParserChart.update")
+        losses = super().update(examples, losses=losses)
         if not any(len(example.predicted) for example in examples):
             return losses
         if not self._is_initialized:

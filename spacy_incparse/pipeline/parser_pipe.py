@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.configured_parser import ConfiguredParser
@@ -189,10 +189,8 @@ class IncParser(TreePipe):
         trained in one pass has learned everything in `initialize`, so its loss is 0. Raises IncparseError if there are
         no weights, or the parser's kind cannot be fine-tuned.
         """
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
         examples = list(examples)
-        validate_examples(examples, "IncParser.update")
+        losses = super().update(examples, losses=losses)
         losses[self.name] += (self._run or self._fine_tuning_run()).update(examples, use_given_tags=self.tags == "doc")
         return losses
 

@@ -33,7 +33,7 @@ class TrainedPipe(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Only report a loss of 0: all training happens in `initialize`."""
+        """Check the examples and return `losses`, with 0 for this component: all training happens in `initialize`."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(list(examples), f"{type(self).__name__}.update")

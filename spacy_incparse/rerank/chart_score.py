@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import log
 
 from spacy_incparse.chart.chart_parser import ChartParser
-from spacy_incparse.parsers.posterior import Phrase
 from spacy_incparse.rerank.second_score import SecondScore
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 TEMPERATURE = 1.0  # of the chart: that of training, since the weights of the columns scale them anyway

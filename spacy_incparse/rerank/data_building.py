@@ -13,6 +13,7 @@ from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_selection import starts_of
 from spacy_incparse.rerank.reranking_data import RerankingData
 from spacy_incparse.rerank.second_scores import name_of
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 
@@ -88,7 +89,7 @@ def _bracket_counts(gold: Tree, trees: Sequence[Tree]) -> tuple[np.ndarray, np.n
 
 def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:
     """Return the number of phrases (label, start, end) that each two trees share, (n, n) int32."""
-    ids: dict[tuple[str, int, int], int] = {}
+    ids: dict[Phrase, int] = {}
     rows = [[ids.setdefault(phrase, len(ids)) for phrase in tree.spans()] for tree in trees]
     has_phrase = np.zeros((len(trees), len(ids)), np.int32)
     for row, phrases in enumerate(rows):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+Phrase = tuple[str, int, int]
+"""The label of a phrase, its first word, and one after the last."""
+
 
 @dataclass(frozen=True)
 class TreeArrays:

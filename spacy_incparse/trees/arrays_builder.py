@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays import Phrase, TreeArrays
 from spacy_incparse.trees.tree_node import TreeNode
-
-Phrase = tuple[str, int, int]
-"""The label of a phrase, its first word, and one after the last."""
 
 
 class ArraysBuilder:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spacy_incparse.trees.arrays_builder import ArraysBuilder, Phrase, arrays_of_phrases
+from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.trees.arrays_builder import ArraysBuilder, arrays_of_phrases
 from spacy_incparse.trees.tree import Tree
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.arrays_builder import Phrase, arrays_of_phrases
+from spacy_incparse.trees.arrays import Phrase, TreeArrays
+from spacy_incparse.trees.arrays_builder import arrays_of_phrases
 from spacy_incparse.trees.tree_node import TreeNode
 
 

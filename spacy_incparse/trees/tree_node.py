@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from spacy_incparse.trees import walks
-from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays import Phrase, TreeArrays
 from spacy_incparse.trees.label_warnings import warn_of_unknown_labels
 from spacy_incparse.trees.labels import bare_label, function_tags
 from spacy_incparse.trees.method_advice import LEAVES, missing_attribute, missing_child
@@ -215,7 +215,7 @@ class TreeNode:
         """Return the nodes from `a` up to the lowest common node and down to `b`; `a` and `b` are as in `lca`."""
         return tuple(map(self._at, walks.path(self._arrays, self._index_of(a), self._index_of(b))))
 
-    def spans(self) -> list[tuple[str, int, int]]:
+    def spans(self) -> list[Phrase]:
         """Return (label, start, end) of all phrases in pre-order; POS nodes are not phrases."""
         arrays, nodes = self._arrays, slice(self._index, self._index + self.size)
         fields = zip(arrays.labels[nodes], arrays.starts[nodes], arrays.ends[nodes], arrays.sizes[nodes], strict=True)

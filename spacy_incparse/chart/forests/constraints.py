@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from spacy_incparse.chart.grammar.grammar import Grammar
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsers.constraints import Constraint, is_about_root, may_be_met
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
@@ -19,20 +19,17 @@ def possible(constraints: Iterable[Constraint], grammar: Grammar, n_words: int) 
     n_required: Counter[tuple[int, int]] = Counter()
     found = []
     for constraint in constraints:
-        span, label, is_required = constraint[:2], constraint.label, constraint.is_required
-        if label == ROOT:
-            is_possible = (span == (0, n_words)) == is_required
-        else:
-            is_possible = not is_required or label is None or label in known
-            n_required[span] += is_required
-        if is_possible and n_required[span] <= MAX_REQUIRED:
+        span = constraint[:2]
+        if constraint.label != ROOT:
+            n_required[span] += constraint.is_required
+        if may_be_met(constraint, known, n_words) and n_required[span] <= MAX_REQUIRED:
             found.append(constraint)
     return found
 
 
 def limiting(constraints: Sequence[Constraint], n_words: int) -> list[Constraint]:
     """Return the constraints that are not only about the root, which is in every tree."""
-    return [constraint for constraint in constraints if not _is_about_root(constraint, n_words)]
+    return [constraint for constraint in constraints if not is_about_root(constraint, n_words)]
 
 
 def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ...]:
@@ -46,9 +43,3 @@ def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ..
         return at_root or (span in unlabelled if label is None else (label, *span) in labelled)
 
     return tuple(constraint for constraint in constraints if is_there(constraint) != constraint.is_required)
-
-
-def _is_about_root(constraint: Constraint, n_words: int) -> bool:
-    if constraint.label is None:
-        return constraint.is_required and constraint[:2] == (0, n_words)
-    return constraint.label == ROOT

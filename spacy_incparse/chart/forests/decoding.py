@@ -12,6 +12,7 @@ import numpy as np
 
 from spacy_incparse.chart.forests.edge_labels import EdgeLabels
 from spacy_incparse.chart.forests.forest import Forest
+from spacy_incparse.trees.arrays import Phrase
 
 TAG_GAIN = 1e-3  # of a tag that is right, where a bracket's is 1
 TINY = 1e-300  # the lowest probability whose logarithm is used
@@ -35,8 +36,8 @@ def expected_f_scores(
 
 def phrase_probabilities(
     forest: Forest, marginals: np.ndarray, labels: EdgeLabels, names: Sequence[str], least: float = 1e-6
-) -> dict[tuple[str, int, int], float]:
-    """Return the probability of each phrase (label, start, end) that has at least some probability.
+) -> dict[Phrase, float]:
+    """Return the probability of each phrase that has at least some probability.
 
     names: the labels of the grammar. A label that a tree may have twice over the same words counts once, at most.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_incparse.chart.forests.span_numbers import span_bounds, span_number
 from spacy_incparse.chart.spans.chain_labels import Chain
-from spacy_incparse.parsers.posterior import Phrase
+from spacy_incparse.trees.arrays import Phrase
 
 LEAST_SHARE = 1e-6  # phrases that are less probable are left out
 
