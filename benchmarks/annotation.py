@@ -165,7 +165,7 @@ def _workers(driver: int, mark: str) -> Iterator[int]:
         except (OSError, ValueError):
             continue
         is_child = parent == driver and b"spawn_main" in words
-        if is_child or b"MapWorker" in words:
+        if is_child or b"ray::Answers" in words:
             yield int(folder.name)
 
 

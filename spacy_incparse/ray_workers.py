@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,21 @@ def connect(address: str, n_workers: int | None) -> Any:
     except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
         raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
     return ray
+
+
+@contextmanager
+def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
+    """Connect as `connect` does, and disconnect at the end; Ray that was started here is then ended.
+
+    Python would do so when it ends, but Ray then waits for messages that are not printed here.
+    """
+    ray = optional_module("ray", "ray", "--ray needs Ray")
+    was_connected = ray.is_initialized()
+    try:
+        yield connect(address, n_workers)
+    finally:
+        if not was_connected:
+            ray.shutdown()
 
 
 def ray_pools(address: str, n_workers: int) -> MakePool:

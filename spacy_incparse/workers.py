@@ -71,7 +71,11 @@ def run_in_workers(
             function = function or prepare()
             yield task, function(task)
         return
-    pool = WorkerPool(prepare, n_process, most_deaths)
+    yield from run_in_pool(WorkerPool(prepare, n_process, most_deaths), tasks)
+
+
+def run_in_pool(pool: Pool, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
+    """Yield each task with its result, in the order in which they finish; then, or after an error, end the workers."""
     try:
         yield from pool.run(iter(tasks))
     finally:

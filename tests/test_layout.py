@@ -149,6 +149,7 @@ def test_no_function_calls_itself(path):
         ("spacy_incparse.perceptron.perceptron_parser", "spacy thinc typer"),
         ("spacy_incparse.training.training_loop", "spacy thinc typer"),
         ("spacy_incparse.cli", "spacy pyarrow ray pandas"),
+        ("spacy_incparse.corpora.ray_engine", "spacy pyarrow ray pandas"),
         ("spacy_incparse.workers", "spacy numpy typer srsly"),
     ],
 )

@@ -9,17 +9,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-import srsly
-
-from spacy_incparse.corpora.annotator import Annotator
 from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
-from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
+from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.reader_settings import Fields
 from spacy_incparse.corpora.readers import find_reader, read_files
-from spacy_incparse.corpora.records import Counts, Document, Shard, ShardRecord, Unreadable, split
-from spacy_incparse.corpora.writers import Parsed, find_writer
+from spacy_incparse.corpora.records import Counts, Shard, ShardRecord, split
+from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
-from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.workers import run_in_workers
 
@@ -65,49 +61,6 @@ class Job:
         return split(items, self.shard_chars)
 
 
-class ShardWorker:
-    """Annotates the shards of a job and writes their files; in a worker process, loads the pipeline once."""
-
-    def __init__(self, job: Job):
-        self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
-        self._annotator = Annotator(job.model, job.code)
-
-    def __call__(self, shard: Shard) -> ShardRecord:
-        """Write the files of a shard, and then its record."""
-        counts, failed = Counts(), list[dict[str, Any]]()
-        with self._annotator.zone():
-            files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
-        if failed:
-            files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
-        return self._folder.write_shard(shard.number, counts, files)
-
-    def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
-        """Yield the parsed documents of a shard, count them, and put the others aside."""
-        numbered = dict(enumerate(shard.items, start=shard.first))
-        documents = (item for item in numbered.values() if isinstance(item, Document))
-        outcomes = self._annotator.annotate(documents)
-        for number, item in numbered.items():
-            if isinstance(item, Unreadable):
-                reason: object = item.reason
-            else:
-                document, reason = next(outcomes)
-                assert document is item
-                if not isinstance(reason, str):
-                    _count(reason, counts)
-                    yield Parsed(number, item, reason)
-                    continue
-            counts.failed += 1
-            failed.append({"document": number, "id": item.id, "file": item.file, "reason": reason})
-
-
-def _count(doc: Any, counts: Counts) -> None:
-    trees = anchored_trees(doc)
-    counts.documents += 1
-    counts.sentences += len(trees)
-    counts.words += sum(len(found.tree.words) for found in trees)
-    counts.flat += sum(found.source == "flat" for found in trees)
-
-
 class Progress(Protocol):
     """What is told about each shard."""
 
@@ -117,21 +70,37 @@ class Progress(Protocol):
 
 # Yields each shard of a job that is not finished with its record, and each other one with the record that it has.
 Engine = Callable[[Job], Iterator[tuple[int, ShardRecord, bool]]]
+# Annotates a shard. Each worker gets one from a function that it calls once.
+AnnotateShard = Callable[[Shard], ShardRecord]
+# Has workers annotate shards, and yields each shard with its record.
+RunWorkers = Callable[[Callable[[], AnnotateShard], Iterator[Shard]], Iterator[tuple[Shard, ShardRecord]]]
 
 
 def in_processes(n_process: int) -> Engine:
     """Return an engine that annotates shards on this machine."""
+    return engine_of(partial(run_in_workers, n_process=n_process))
+
+
+def engine_of(run_workers: RunWorkers) -> Engine:
+    """Return an engine whose workers get the shards that are not finished."""
 
     def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
         found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
         pending = unfinished(job, lambda shard, record: found.append((shard.n_bytes, record, False)))
-        for shard, record in run_in_workers(partial(ShardWorker, job), pending, n_process):
+        for shard, record in run_workers(partial(_shard_worker, job), pending):
             yield from found
             found.clear()
             yield shard.n_bytes, record, True
         yield from found
 
     return run
+
+
+def _shard_worker(job: Job) -> AnnotateShard:
+    """Return what annotates shards, in a worker: the process that reads them need not import spaCy."""
+    from spacy_incparse.corpora.shard_worker import ShardWorker
+
+    return ShardWorker(job)
 
 
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:

@@ -49,24 +49,6 @@ class Shard:
     def __str__(self) -> str:
         return f"shard {self.number} ({self.items[0].id} to {self.items[-1].id})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the shard as a dict that msgpack can store."""
-        items = [asdict(item) for item in self.items]
-        return {"number": self.number, "first": self.first, "items": items, "n_bytes": self.n_bytes}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Shard:
-        """Return the shard in a dict from `to_dict`."""
-        return cls(data["number"], data["first"], tuple(map(_item, data["items"])), data["n_bytes"])
-
-
-def _item(data: Mapping[str, Any]) -> Item:
-    """Return a document, or what should have been one."""
-    if "reason" in data:
-        return Unreadable(**data)
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    return Document(**values)
-
 
 def shard_name(number: int) -> str:
     """Return the name of a shard's files."""

@@ -1,20 +1,22 @@
-"""Writers: each turns the parsed documents of a shard into files. A new one is an entry in `WRITERS`."""
+"""Writers: each turns the parsed documents of a shard into files. A new one is an entry in `WRITERS`.
+
+What handles Docs is imported where it is used: a process that only looks up a format need not import spaCy.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import srsly
-from spacy.tokens import Doc, DocBin
 
-from spacy_incparse.corpora.parquet_writer import ParquetTables
 from spacy_incparse.corpora.records import Document
-from spacy_incparse.documents.sentence_rows import sentence_rows
-from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import parquet_module
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 
 class Parsed(NamedTuple):
@@ -39,6 +41,8 @@ class Writer:
 
 def parquet_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a table of documents and one of sentences."""
+    from spacy_incparse.corpora.parquet_writer import ParquetTables
+
     tables = ParquetTables()
     for number, document, doc in parsed:
         tables.add(number, document, doc)
@@ -59,6 +63,8 @@ def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
 
 def docbin_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a DocBin with user data: the trees, and "id", "file" and "meta" of the document."""
+    from spacy.tokens import DocBin
+
     docs = DocBin(store_user_data=True)
     for _, document, doc in parsed:
         doc.user_data |= {"id": document.id, "file": document.file, "meta": document.meta}
@@ -86,6 +92,8 @@ def find_writer(name: str) -> Writer:
 
 
 def _json_line(item: Parsed) -> bytes:
+    from spacy_incparse.documents.sentence_rows import sentence_rows
+
     number, document, doc = item
     content = {
         "document": number,
@@ -99,5 +107,7 @@ def _json_line(item: Parsed) -> bytes:
 
 
 def _bracket_lines(item: Parsed) -> list[str]:
+    from spacy_incparse.documents.tree_storage import anchored_trees
+
     shown = " ".join(item.document.id.split())  # on one line
     return [f"# document {item.number} {shown}", *(str(found.tree) for found in anchored_trees(item.doc))]

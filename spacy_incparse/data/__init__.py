@@ -17,12 +17,12 @@ def find_pipeline(name: str | Path) -> Path:
 
     A path takes precedence over a name. Raises ModelError if no pipeline is found.
     """
-    from spacy.util import get_package_path, is_package
-
     embedded = Path(__file__).parent / name
     for folder in (Path(name), embedded):
         if (folder / "config.cfg").is_file():
             return folder
+    from spacy.util import get_package_path, is_package  # after the others, which need no spaCy
+
     if is_package(str(name)):
         return _inside_package(get_package_path(str(name)))
     known = ", ".join(embedded_names()) or "none"

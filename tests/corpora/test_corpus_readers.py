@@ -5,12 +5,11 @@ import gzip
 import lzma
 
 import pytest
-import srsly
 
 from spacy_incparse.corpora.input_files import input_files
 from spacy_incparse.corpora.reader_settings import Fields
 from spacy_incparse.corpora.readers import READERS, SUFFIXES, read_files
-from spacy_incparse.corpora.records import Document, Shard, Unreadable, split
+from spacy_incparse.corpora.records import Document, Unreadable, split
 from spacy_incparse.errors import IncparseError
 
 CONLLU = """# newdoc id = letter
@@ -124,9 +123,3 @@ def test_shards_end_with_the_document_that_fills_them():
         (0, 0, 2, 20), (1, 2, 2, 20), (2, 4, 1, 10),
     ]  # fmt: skip
     assert str(shards[1]) == "shard 1 (2 to 3)"
-
-
-def test_shards_as_dicts():
-    document = Document("a", "f.conllu", "Go on", ("Go", "on"), (True, False), (True, False), '{"year": 1901}')
-    (shard,) = split([(document, 5), (Unreadable("b", "f.conllu", "no text"), 9)], 1000)
-    assert Shard.from_dict(srsly.msgpack_loads(srsly.msgpack_dumps(shard.to_dict()))) == shard

@@ -26,8 +26,8 @@ def whole(arguments, tmp_path, contents):
     return contents(tmp_path / "whole")
 
 
-def with_ray(arguments, out, **environment):
-    command = [sys.executable, "-m", "spacy_incparse", *arguments, str(out), "--ray", "local", "--n-process", "2"]
+def with_ray(arguments, out, *, run=("-m", "spacy_incparse"), **environment):
+    command = [sys.executable, *run, *arguments, str(out), "--ray", "local", "--n-process", "2"]
     return subprocess.run(
         command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300, check=False
     )
@@ -48,5 +48,49 @@ def test_unfinished_shards_are_done_and_errors_arrive(arguments, whole, tmp_path
     done = with_ray(arguments, out)
     assert done.returncode == 0, done.stderr
     assert contents(out) == whole
-    absent = with_ray([word if word != str(CODE) else f"{CODE}x" for word in arguments], tmp_path / "absent")
-    assert (absent.returncode, absent.stderr) == (1, f"Error: {CODE}x: no such file\n")
+    (tmp_path / "wrong.py").write_text("absent")
+    wrong = with_ray([*arguments, "--code", str(tmp_path / "wrong.py")], tmp_path / "wrong")
+    assert (wrong.returncode, wrong.stderr) == (
+        1,
+        f"Error: {tmp_path}/wrong.py: the code cannot be run: name 'absent' is not defined\n",
+    )
+
+
+DRIVER = """
+import sys
+from spacy_incparse.cli import app
+app(standalone_mode=False)
+import ray
+print(ray.is_initialized(), sorted({"spacy", "ray.data", "pandas"} & set(sys.modules)))
+"""
+
+
+def test_this_process_starts_only_what_it_needs_and_ends_it(arguments, whole, tmp_path, contents):
+    done = with_ray(arguments, tmp_path / "out", run=("-c", DRIVER))
+    assert done.stdout.splitlines()[-1] == "False []", done.stderr
+    assert contents(tmp_path / "out") == whole
+
+
+KILLER = """
+import os, signal
+from pathlib import Path
+from spacy.language import Language
+
+@Language.component("stub_parser", assigns=["doc._.trees"])
+def kill(doc):
+    Path(os.environ["STUB_KILL"], str(os.getpid())).touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_shard_that_kills_all_actors_is_an_error(arguments, tmp_path):
+    (tmp_path / "killer.py").write_text(KILLER)
+    (tmp_path / "killed").mkdir()
+    (tmp_path / "texts.jsonl").write_text('{"id": "only", "text": "It rained."}')
+    killer = str(tmp_path / "killer.py")
+    done = with_ray([*arguments, "--code", killer], tmp_path / "out", STUB_KILL=str(tmp_path / "killed"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "Error: 6 worker processes ended at shard 0 (only to only), the last with the message"
+    )
+    assert len(list((tmp_path / "killed").iterdir())) == 6

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from spacy_incparse.cli import app
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.ray_workers import ray_pools
+from spacy_incparse.ray_workers import cluster, ray_pools
 from tests.disturbed_workers import Elsewhere, Killed, prepare_absent, prepare_always_killed
 from tests.pickled_pool import PickledPool
 from tests.training.test_parallel_passes import TRAIN, run
@@ -50,6 +50,12 @@ def test_the_command(make_pool, tmp_path):
         assert CliRunner().invoke(app, [*map(str, arguments), *options]).exit_code == 0
         files[name] = (tmp_path / name / "model-best" / "incparse" / "model").read_bytes()
     assert files["local"] == files["cluster"]
+
+
+def test_a_connection_that_was_there_stays(make_pool):
+    with cluster("local", 2) as used:
+        assert used is ray
+    assert ray.is_initialized()
 
 
 def test_a_worker_is_killed_in_the_middle_of_a_pass(make_pool, tmp_path):

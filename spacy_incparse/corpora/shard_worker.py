@@ -1,0 +1,58 @@
+"""What workers do: annotate the shards of a job. It imports spaCy, which the process that reads them does not need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import srsly
+
+from spacy_incparse.corpora.annotation import Job
+from spacy_incparse.corpora.annotator import Annotator
+from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
+from spacy_incparse.corpora.records import Counts, Document, Shard, ShardRecord, Unreadable
+from spacy_incparse.corpora.writers import Parsed, find_writer
+from spacy_incparse.documents.tree_storage import anchored_trees
+
+
+class ShardWorker:
+    """Annotates the shards of a job and writes their files; in a worker process, loads the pipeline once."""
+
+    def __init__(self, job: Job):
+        self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
+        self._annotator = Annotator(job.model, job.code)
+
+    def __call__(self, shard: Shard) -> ShardRecord:
+        """Write the files of a shard, and then its record."""
+        counts, failed = Counts(), list[dict[str, Any]]()
+        with self._annotator.zone():
+            files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
+        if failed:
+            files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
+        return self._folder.write_shard(shard.number, counts, files)
+
+    def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
+        """Yield the parsed documents of a shard, count them, and put the others aside."""
+        numbered = dict(enumerate(shard.items, start=shard.first))
+        documents = (item for item in numbered.values() if isinstance(item, Document))
+        outcomes = self._annotator.annotate(documents)
+        for number, item in numbered.items():
+            if isinstance(item, Unreadable):
+                reason: object = item.reason
+            else:
+                document, reason = next(outcomes)
+                assert document is item
+                if not isinstance(reason, str):
+                    _count(reason, counts)
+                    yield Parsed(number, item, reason)
+                    continue
+            counts.failed += 1
+            failed.append({"document": number, "id": item.id, "file": item.file, "reason": reason})
+
+
+def _count(doc: Any, counts: Counts) -> None:
+    trees = anchored_trees(doc)
+    counts.documents += 1
+    counts.sentences += len(trees)
+    counts.words += sum(len(found.tree.words) for found in trees)
+    counts.flat += sum(found.source == "flat" for found in trees)
