@@ -15,10 +15,9 @@ from collections.abc import Sequence
 import common
 from gains import N_SAMPLES
 from results import Table, percent, publish
-from saved_pipeline import open_pipeline, sentence_docs, short_name
+from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_name
 from spacy.language import Language
 
-from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.significance import compare
 from spacy_incparse.trees.tree import Tree
@@ -72,7 +71,7 @@ def _parsed(nlp: Language, dev: Sequence[Tree]) -> tuple[dict[str, list[Tree]], 
         with nlp.select_pipes(disable=[other for other in PARSERS if other != name]):
             docs = sentence_docs(nlp, dev)
             started = time.process_time()
-            found[name] = [anchored_trees(doc)[0].tree for doc in nlp.pipe(docs)]
+            found[name] = parsed_trees(nlp, docs)
             seconds = time.process_time() - started
     return found, sum(len(tree.words) for tree in dev) / seconds
 

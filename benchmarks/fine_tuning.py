@@ -11,8 +11,10 @@ import common
 from results import Table, percent, publish
 
 from spacy_incparse.cli.recipe import read_recipe
+from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.preparation import TrainedModel
-from spacy_incparse.training.training_loop import score_parser, train_parser
+from spacy_incparse.training.training_loop import PassReport, score_parser
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table("Fine-tuning", ("F before", "F after", "F of the old bank before", "after", "trees", "best pass"))
@@ -42,13 +44,12 @@ def fine_tune(
     recipe = read_recipe("rich", base=name, max_epochs=n_epochs)
     assert recipe.base is not None
     best: list[tuple[TrainedModel, int]] = []
-    train_parser(
-        trees, dev, kind=recipe.kind, config=recipe.parser_config, heads=recipe.heads, base=recipe.base,
-        max_epochs=recipe.max_epochs,
-        on_pass=lambda report, tagger, parser: (
-            best.append((TrainedModel(tagger, parser), report.number)) if report.is_best else None
-        ),
-    )  # fmt: skip
+
+    def keep_best(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+        if report.is_best:
+            best.append((TrainedModel(tagger, parser), report.number))
+
+    recipe.train(trees, dev, on_pass=keep_best)
     return recipe.base, *best[-1]
 
 

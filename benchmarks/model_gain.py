@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import common
 from gains import TABLE, gain_cells
 from results import publish
-from saved_pipeline import open_pipeline, sentence_docs, short_name
+from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_name
 from spacy.language import Language
 
-from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.repair.repairing import repair_trees
@@ -47,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _scores(nlp: Language, gold: Sequence[Tree]) -> Scores:
     """Return the scores of a pipeline's trees."""
-    return score_trees(gold, [anchored_trees(doc)[0].tree for doc in nlp.pipe(sentence_docs(nlp, gold))])
+    return score_trees(gold, parsed_trees(nlp, sentence_docs(nlp, gold)))
 
 
 if __name__ == "__main__":

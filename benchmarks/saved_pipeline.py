@@ -44,6 +44,11 @@ def word_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
     return [Doc(nlp.vocab, words=list(tree.words)) for tree in trees]
 
 
+def parsed_trees(nlp: Language, docs: Sequence[Doc]) -> list[Tree]:
+    """Return the trees that a pipeline finds for one-sentence Docs."""
+    return [anchored.tree for doc in nlp.pipe(docs) for anchored in anchored_trees(doc)]
+
+
 def score_docs(gold: Sequence[Tree], docs: Sequence[Doc]) -> dict[str, Any]:
     """Return the scores of parsed one-sentence Docs: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
     found = [anchored for doc in docs for anchored in anchored_trees(doc)]
