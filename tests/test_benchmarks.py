@@ -182,6 +182,19 @@ def test_neural_accuracy(run, model, tmp_path):
     assert found["gain"] == pytest.approx(found["F"] - better, abs=0.02)
 
 
+@pytest.mark.slow
+def test_benepar_comparison_of_this_package_alone(run, load, tmp_path, monkeypatch):
+    module = load("benepar_comparison")
+    side = replace(module.OURS, requirement="pytest", packages=("srsly",))  # torch need not be installed
+    monkeypatch.setitem(module.SYSTEMS, "incparse", module.System(side, "incparse"))
+    options = ["--encoder", "none", "--systems", "incparse", "--epochs", 1, "--limit", 20, "--runs", 1]
+    row = run("benepar_comparison", "sample", *options, "--output", tmp_path / "out")["versus-sample-incparse"]
+    assert (row["passes"], row["sentences"]) == ("1", "20")
+    assert float(row["F"]) >= 0
+    assert float(row["installed MB"]) > 0
+    assert row["versions"].startswith("srsly ")
+
+
 def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"
