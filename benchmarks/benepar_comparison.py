@@ -10,7 +10,7 @@ this environment, and `benepar_worker.py` in that of `--benepar-python`, where t
     incparse-single     the same parser; matrices are multiplied in single precision, as by benepar
     benepar             benepar with the learning rates of this package's config: 2e-4 for the encoder, ten times as
                         much for the layers above, growing at first and then falling to 0
-    benepar-own-rates   with those of benepar's training program: 5e-5 for all layers, growing over 160 steps
+    benepar-own-rates   5e-5 for all layers, growing over 160 steps, as in benepar's training program
 
 Training figures stay in the output folder: after an interruption, the same command trains only what is missing. Scores
 are those of `neural_accuracy.py`. All seconds are CPU seconds. Parsers parse in turns, and the medians are given.

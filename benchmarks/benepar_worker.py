@@ -5,9 +5,10 @@
 FOLDER has train.mrg and dev.mrg, one tree a line, and gets the trained parser and its trees. SETTINGS is JSON. The last
 line of the output is JSON: CPU seconds and bytes.
 
-benepar's package has the model and its loss, but no training program. This one does what its README describes: batches
-of 32 sentences, Adam, learning rates that grow over 160 steps, and, for a pre-trained encoder, no further layers of
-attention between encoder and head. The sizes of the head are those of the released models; tags are predicted, as here.
+benepar's package has the model and its loss, but no training program. This one follows its README in batches of 32
+sentences and in no further layers of attention between encoder and head. Adam's settings, the warm-up of 160 steps and
+the sizes of the head are meant to be those of benepar's training program, but were not compared with its source. Tags
+are predicted, as by this package's parser.
 """
 
 from __future__ import annotations

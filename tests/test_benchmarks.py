@@ -195,6 +195,46 @@ def test_benepar_comparison_of_this_package_alone(run, load, tmp_path, monkeypat
     assert row["versions"].startswith("srsly ")
 
 
+FAKE_WORKER = """
+import json, shutil, sys
+from pathlib import Path
+do, folder, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+if do == "train":
+    with (folder / "trained.txt").open("a") as file:
+        print(settings["name"], file=file)
+    print(json.dumps({"seconds": 2.0, "peak": 5e6}))
+else:
+    shutil.copy(folder / "dev.mrg", folder / settings["trees"])
+    print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 0.5, "peak": 7e6}))
+"""
+
+
+def test_benepar_comparison(run, load, monkeypatch, tmp_path):
+    """Both sides are trained once, parse, and are scored; a second run trains nothing."""
+    module = load("benepar_comparison")
+    worker = tmp_path / "worker.py"
+    worker.write_text(FAKE_WORKER, encoding="utf8")
+    side = module.Side(worker, "srsly", ("srsly",))
+    monkeypatch.setattr(module, "BENEPAR", side)
+    systems = {name: replace(system, side=side) for name, system in module.SYSTEMS.items()}
+    monkeypatch.setattr(module, "SYSTEMS", systems)
+    options = ["--encoder", "none", "--benepar-python", sys.executable, "--output", tmp_path / "out", "--limit", 20]
+    for _ in range(2):
+        rows = run("benepar_comparison", "sample", *options, "--runs", 1)
+    assert set(rows) == {f"versus-sample-{name}" for name in systems}
+    row = rows["versus-sample-benepar"]
+    assert (row["F"], row["sentences"], row["training peak MB"], row["parsing peak MB"]) == ("100.00", "20", "5", "7")
+    trained = (tmp_path / "out" / "trained.txt").read_text(encoding="utf8").split()
+    assert trained == ["incparse", "benepar", "benepar-own-rates"]
+
+
+def test_installed_size_leaves_out_what_is_shared(load):
+    module = load("installed_size")
+    assert {"spacy", "numpy", "srsly"} <= set(module.needed("spacy"))
+    assert module.installed_bytes("srsly") == 0
+    assert module.installed_bytes("srsly", without="wasabi") > 0
+
+
 def test_model_accuracy(run, model):
     rows = run("model_accuracy", "sample", "--model", model)
     assert rows["model-sample-model-best"]["sentences"] == "50"
