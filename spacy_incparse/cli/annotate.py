@@ -11,7 +11,8 @@ from spacy_incparse.cli.options import Model, RayAddress, is_within
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
-    from spacy_incparse.corpora.annotation import Engine, Job
+    from spacy_incparse.corpora.annotation import Engine
+    from spacy_incparse.corpora.job import Job
     from spacy_incparse.corpora.records import Counts
 
 
@@ -96,8 +97,8 @@ def _job(
     shard_chars: int,
 ) -> Job:
     """Return what to do. Raises IncparseError for arguments that cannot be right."""
-    from spacy_incparse.corpora.annotation import Job
     from spacy_incparse.corpora.input_files import input_files
+    from spacy_incparse.corpora.job import Job
     from spacy_incparse.corpora.reader_settings import Fields
     from spacy_incparse.corpora.readers import SUFFIXES, find_reader
     from spacy_incparse.corpora.writers import find_writer

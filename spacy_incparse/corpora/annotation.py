@@ -3,62 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
+from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import OutputFolder
-from spacy_incparse.corpora.reader_settings import Fields
-from spacy_incparse.corpora.readers import find_reader, read_files
-from spacy_incparse.corpora.records import Counts, Shard, ShardRecord, split
+from spacy_incparse.corpora.records import Counts, Shard, ShardRecord
 from spacy_incparse.corpora.writers import find_writer
-from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.workers import run_in_workers
-
-FORMAT = "spacy-incparse annotation 1"
-SHARD_CHARS = 1_000_000  # about 180,000 words of English: half a minute's work, and a few megabytes of memory
-
-
-@dataclass(frozen=True)
-class Job:
-    """What an output folder is made from; can be pickled, and names everything that its bytes depend on."""
-
-    files: tuple[Path, ...]
-    output: Path
-    model: str = "en"
-    reader: str = "auto"
-    writer: str = "parquet"
-    fields: Fields = Fields()  # noqa: RUF009  immutable
-    code: Path | None = None
-    shard_chars: int = SHARD_CHARS
-
-    def manifest(self) -> dict[str, Any]:
-        """Return hashes of input and model, settings and versions. Raises ModelError if there is no such pipeline."""
-        packages = ["spacy-incparse", "spacy", *(["pyarrow"] if self.writer == "parquet" else [])]
-        return {
-            "format": FORMAT,
-            "input": [
-                {"file": path.as_posix(), "bytes": path.stat().st_size, "sha256": file_hash(path)}
-                for path in self.files
-            ],
-            "input_format": self.reader,
-            "text_field": self.fields.text,
-            "id_field": self.fields.id,
-            "model": {"name": self.model, "sha256": folder_hash(find_pipeline(self.model))},
-            "code": None if self.code is None else {"file": self.code.name, "sha256": file_hash(self.code)},
-            "output_format": self.writer,
-            "shard_chars": self.shard_chars,
-            "versions": {name: version(name) for name in packages},
-        }
-
-    def shards(self) -> Iterator[Shard]:
-        """Yield the shards of the corpus; they depend on nothing but the input and the settings."""
-        items = read_files(list(self.files), find_reader(self.reader), self.fields)
-        return split(items, self.shard_chars)
 
 
 class Progress(Protocol):

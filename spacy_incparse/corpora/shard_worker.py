@@ -7,8 +7,8 @@ from typing import Any
 
 import srsly
 
-from spacy_incparse.corpora.annotation import Job
 from spacy_incparse.corpora.annotator import Annotator
+from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
 from spacy_incparse.corpora.records import Counts, Document, Shard, ShardRecord, Unreadable
 from spacy_incparse.corpora.writers import Parsed, find_writer
