@@ -101,7 +101,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
     without_temperature = None
     sentence = _sentence(doc, found)
     for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
-        for tags, best in _own_parses(component, component.with_constraints(doc, sentence), found):
+        for tags, best in _own_parses(component, doc, sentence, found):
             if _is_same(best, found, component):
                 if component.decoder.temperature is not None:
                     return component, tags, best
@@ -112,19 +112,23 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
     raise IncparseError(
         f"no pipeline in this process produces the tree of {start!r}: load the one that parsed it, pass another one "
         f"(doc._.parses(k, nlp=...)), or set the component's nbest, which stores analyses on the Doc; if the parse was "
-        f"constrained (required_key, forbidden_key), the Doc must still have the same spans"
+        f"constrained (required_key, forbidden_key), the Doc must still have the same spans, and for a neural parser "
+        f"the word vectors of other components (doc.tensor, doc._.trf_data)"
     )
 
 
-def _own_parses(component: LiveParser, sentence: Sentence, found: AnchoredTree) -> Iterator[tuple[Tags, Parse]]:
+def _own_parses(
+    component: LiveParser, doc: Doc, sentence: Sentence, found: AnchoredTree
+) -> Iterator[tuple[Tags, Parse]]:
     """Yield a component's parses with the tags that it uses now, and with the tree's, which may have been given."""
     try:
         parser = component.decoder.parser
+        sentence = component.with_constraints(doc, sentence)
         own = component.tags_for(sentence)
         yield own, parser.parse(sentence.words, own, sentence.constraints)
         if own != list(found.tree.tags):
             yield found.tree.tags, parser.parse(sentence.words, found.tree.tags, sentence.constraints)
-    except IncparseError:  # weights missing or unreadable
+    except IncparseError:  # weights or word vectors missing or unreadable
         return
 
 

@@ -196,20 +196,27 @@ class IncParserChart(TreePipe):
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with their constraints and the vectors of their words.
 
-        All Docs go through the layer of word vectors together.
+        All Docs go through the layer of word vectors together. Raises IncparseError if a Doc has lost those that
+        another component computed.
         """
+        from spacy_incparse.pipeline.listened_vectors import check_listened
         from spacy_incparse.pipeline.span_scorer import CutDocs, cut_vectors
 
         by_doc = super().sentences_by_doc(docs)
         if not any(by_doc):
             return by_doc
         self.decoder  # noqa: B018  # raises its error if there are no weights
+        check_listened(self.model.get_ref("tok2vec"), docs, self.name)
         given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
         vectors = iter(cut_vectors(self.model, given))
         return [[VectorSentence.of(sentence, next(vectors)) for sentence in group] for group in by_doc]
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
-        """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc."""
+        """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc.
+
+        Raises IncparseError if the Doc has lost the vectors that another component computed.
+        """
+        from spacy_incparse.pipeline.listened_vectors import check_listened
         from spacy_incparse.pipeline.span_scorer import word_vectors
 
         sentence = super().with_constraints(doc, sentence)
@@ -218,6 +225,7 @@ class IncParserChart(TreePipe):
             return sentence
         if doc not in self._vectors:
             self._vectors.clear()
+            check_listened(self.model.get_ref("tok2vec"), [doc], self.name)
             self._vectors[doc] = word_vectors(self.model, [doc])[0]
         return VectorSentence.of(sentence, self._vectors[doc][list(tokens)])
 

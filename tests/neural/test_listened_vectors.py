@@ -1,0 +1,94 @@
+"""A component on a listener says so where the vectors of another one are missing: zeros would have a tree, too."""
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from thinc.api import Model
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.listened_vectors import check_listened
+from tests.neural.conftest import MODEL, TOK2VEC, examples
+
+LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
+TEXT = "The cat slept on the sofa."
+MISSING = r"incparse_chart: the Doc 'The cat slept on the sofa \.' has no word vectors \(doc\.tensor\)"
+
+
+@pytest.fixture
+def shared():
+    """A pipeline with random weights whose parser reads the layer of another component."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER}})
+    found = examples(nlp, limit=5)
+    nlp.initialize(lambda: found)
+    return nlp
+
+
+@pytest.fixture
+def trf_data():
+    """The attribute of Docs that spacy-transformers and spacy-curated-transformers install."""
+    is_new = not Doc.has_extension("trf_data")
+    if is_new:
+        Doc.set_extension("trf_data", default=None)
+    yield
+    if is_new:
+        Doc.remove_extension("trf_data")
+
+
+def cleaned(doc):
+    """Do as spaCy's `doc_cleaner`."""
+    doc.tensor = np.zeros(0, "float32")
+    return doc
+
+
+def test_analyses_of_a_cleaned_doc_are_refused(shared):
+    doc = shared(TEXT)
+    assert len(doc._.parses(2, nlp=shared)[0]) == 2
+    other = cleaned(shared(TEXT))
+    with pytest.raises(IncparseError, match=MISSING):
+        other._.parses(2, nlp=shared)
+    with pytest.raises(IncparseError, match=r"no pipeline in this process .* \(doc\.tensor, doc\._\.trf_data\)"):
+        other._.parses(2)
+    with pytest.raises(IncparseError, match=MISSING):
+        shared.get_pipe("incparse_chart").score(other, other._.trees[0])
+
+
+def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):
+    (doc,) = DocBin(store_user_data=True, docs=[shared(TEXT)]).get_docs(shared.vocab)
+    assert len(doc._.trees) == 1
+    with pytest.raises(IncparseError, match=MISSING):
+        doc._.parses(2, nlp=shared)
+
+
+def test_a_pipeline_without_the_layer_is_refused(shared):
+    with shared.select_pipes(disable="tok2vec"), pytest.raises(IncparseError, match=MISSING):
+        shared(TEXT)
+    assert [len(doc._.trees) for doc in shared.pipe(["", " ", TEXT])] == [0, 0, 1]
+
+
+def test_a_layer_of_its_own_needs_no_vectors_on_docs(shared):
+    shared.replace_listeners("tok2vec", "incparse_chart", ["model.tok2vec"])
+    doc = shared(TEXT)
+    assert cleaned(doc)._.parses(3, nlp=shared) == shared(TEXT)._.parses(3, nlp=shared)
+
+
+def test_docs_of_other_pipelines_find_theirs(shared, nlp):
+    doc = cleaned(nlp(TEXT))
+    assert shared.get_pipe("incparse_chart").vocab is not doc.vocab
+    doc = Doc(shared.vocab).from_bytes(doc.to_bytes())  # now, the pipeline that cannot be asked is the first one
+    assert str(doc._.parses(2)[0][0].tree) == str(doc._.trees[0])
+
+
+@pytest.mark.parametrize(("name", "attrs"), [("transformer-listener", {}), ("any", {"_TRANSFORMER_LISTENER": True})])
+@pytest.mark.usefixtures("trf_data")
+def test_listeners_of_transformers_are_known(name, attrs):
+    """Those of spacy-transformers and of spacy-curated-transformers, within other layers."""
+    layer = Model("pooled", lambda *_: None, layers=[Model(name, lambda *_: None, attrs=attrs)])
+    doc = Doc(spacy.blank("en").vocab, words=TEXT.split())
+    with pytest.raises(IncparseError, match=r"trees: the Doc 'The .* has no word vectors \(doc\._\.trf_data\)"):
+        check_listened(layer, [doc], "trees")
+    doc._.trf_data = "vectors"
+    check_listened(layer, [doc, Doc(doc.vocab)], "trees")
