@@ -80,8 +80,7 @@ class ChartLoss:
         """Return the log loss of tags and its derivatives."""
         gold = np.array([self._tags.get(tag, -1) for tree in trees for tag in tree.tags], np.int64)
         words = np.flatnonzero(gold >= 0)
-        logs = scores - scores.max(axis=1, keepdims=True, initial=0)
-        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
         gradient = np.exp(logs)
         gradient[words, gold[words]] -= 1
         gradient[gold < 0] = 0
