@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import log
 
 import numpy as np
 
@@ -19,9 +17,8 @@ from spacy_incparse.chart.forests.recurrences import marginals, viterbi
 from spacy_incparse.chart.grammar.grammar import Grammar, count_rules
 from spacy_incparse.chart.grammar.pcfg import Pcfg
 from spacy_incparse.chart.grammar.relaxed_rules import relaxed
-from spacy_incparse.chart.pruning.boolean_pruner import count_tags, open_tag_shares
+from spacy_incparse.chart.pruning.boolean_pruner import BooleanPruner
 from spacy_incparse.lexicon.words import Lexicon
-from spacy_incparse.parsers.parse import Tags
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT
@@ -32,26 +29,6 @@ KEPT_EDGES = 200_000_000  # of charts in memory, with 12 bytes each; those of ot
 THRESHOLD = 0.4  # of the expected F
 
 Scorer = Callable[[ChartSentence, Forest], np.ndarray]
-
-
-class TagDictionary:
-    """The tags that words were seen with, the most frequent one first; those of words seen once for rare words."""
-
-    def __init__(self, trees: Sequence[Tree]):
-        self._counts = count_tags(trees)
-        self._open = open_tag_shares(self._counts)
-
-    def tags(self, words: Sequence[str]) -> Tags:
-        """Return all tags of each word with their distances: differences of log probability."""
-        return [self._of(word) for word in words]
-
-    def _of(self, word: str) -> list[tuple[str, float]]:
-        counts: Counter[str] = Counter(self._counts.get(word, ()))
-        if counts.total() < 2:
-            for tag, share in self._open.items():
-                counts[tag] += share  # type: ignore[assignment]
-        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        return [(tag, log(ranked[0][1] / count)) for tag, count in ranked]
 
 
 class Examples(Sequence[ChartExample]):
@@ -81,7 +58,10 @@ class Examples(Sequence[ChartExample]):
 class Lab:
     """Trees to train on, their grammar and their forests.
 
-    kind: GOLD or WORDS. is_relaxed: whether rules may be used under parents with which they were not seen.
+    kind: GOLD or WORDS. With words only, the exact prefilter leaves each word the tags that it was seen with, and rare
+    words also those of words seen once. Features see no frequencies of tags: in training, these would include the
+    sentence's own tags, and the most frequent one would be right more often than in new sentences.
+    is_relaxed: whether rules may be used under parents with which they were not seen.
     """
 
     def __init__(
@@ -100,16 +80,16 @@ class Lab:
         self.builder = ChartBuilder(self.grammar)
         self.lexicon = Lexicon.from_sentences([tree.words for tree in trees], known_min_count=2)
         self.pcfg = Pcfg.estimate(self.markovized, self.grammar, self.lexicon)
-        self._dictionary = TagDictionary(trees)
+        self._prefilter = BooleanPruner.train(trees, self.grammar)
         self._labels = EdgeLabels(self.grammar)
 
     def sentence(self, tree: Tree) -> ChartSentence:
         """Return what a parser is given of a tree."""
-        return ChartSentence(tree.words, tree.tags if self.kind == GOLD else self._dictionary.tags(tree.words))
+        return ChartSentence(tree.words, tree.tags if self.kind == GOLD else [None] * len(tree.words))
 
     def chart(self, sentence: ChartSentence) -> Chart:
         """Return the whole chart of a sentence: nothing is pruned but what is in no tree."""
-        return self.builder.build(sentence.tags)
+        return self.builder.build(sentence.tags, (), self._prefilter.masks(sentence.tags, sentence.words))
 
     @cached_property
     def examples(self) -> Examples:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from chart_lab import Lab
 
 from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.features.constituent_classifier import ConstituentClassifier, TaggedSpans
-from spacy_incparse.chart.learning.span_predictions import Predictions, phrase_spans
-from spacy_incparse.parsers.parse import Tags, best_tag
+from spacy_incparse.chart.learning.span_predictions import Predictions, flat_classifier, phrase_spans
 
 
 class Predictor:
@@ -15,14 +13,12 @@ class Predictor:
 
     def __init__(self, lab: Lab):
         self._lab = lab
-        self._flat = ConstituentClassifier.train(
-            [TaggedSpans(tree.words, _best(lab.sentence(tree).tags), phrase_spans(tree)) for tree in lab.trees]
-        )
+        self._flat = flat_classifier(lab.trees)
 
     def of(self, sentence: ChartSentence) -> Predictions:
-        """Return the spans that each classifier takes for phrases."""
+        """Return the spans that each takes for phrases; the flat classifier sees the tags of the grammar's tree."""
         found = self._lab.tree(sentence, lambda _, forest: self._lab.pcfg.scores(forest, sentence.words))
-        return {"generative": phrase_spans(found), "flat": self._flat.phrases(sentence.words, _best(sentence.tags))}
+        return {"generative": phrase_spans(found), "flat": self._flat.phrases(sentence.words, found.tags)}
 
 
 def jackknifed(lab: Lab) -> list[Predictions]:
@@ -34,7 +30,3 @@ def jackknifed(lab: Lab) -> list[Predictions]:
         for number in range(half, len(lab.trees), 2):
             found[number] = predictor.of(other.sentence(lab.trees[number]))
     return found
-
-
-def _best(tags: Tags) -> list[str]:
-    return [best_tag(tag) for tag in tags]

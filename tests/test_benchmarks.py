@@ -11,13 +11,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 import spacy
 from typer.testing import CliRunner
 
+from spacy_incparse.chart.pruning.boolean_pruner import count_tags
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
@@ -490,9 +493,12 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert rows["chart-sample-taskar-head-15-gold-lexical+aux"]["paper's F"] == "89.12"
     assert all(50 < float(row["F"]) <= 100 for row in rows.values())
     words = chart_papers(
-        "--protocols", "product", "--kinds", "words", "--folds", 2, "--sides", "generative", "--only", "systems"
-    )
-    assert {f"chart-sample-product-15-words-generative{end}" for end in ("", "-folds")} <= set(words)
+        "--protocols", "product,taskar-head", "--kinds", "words", "--folds", 2, "--sides", "generative,lexical+aux",
+        "--only", "systems",
+    )  # fmt: skip
+    names = ("product-15-words-generative", "taskar-head-15-words-lexical+aux")
+    assert {f"chart-sample-{name}{end}" for name in names for end in ("", "-folds")} <= set(words)
+    assert float(words[f"chart-sample-{names[1]}"]["F"]) > 50
     folds = chart_papers(
         "--protocols", "finkel", "--kinds", "gold", "--folds", 2, "--sides", "generative,generative-all",
         "--only", "systems",
@@ -506,6 +512,24 @@ def test_chart_papers(chart_papers, load, tmp_path):
     with patch.object(load("chart_papers"), "Lab", side_effect=AssertionError):
         again = chart_papers(*options, "--sides", "generative", "--only", "systems")
     assert again.items() <= (rows | words | again).items()
+
+
+def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
+    from spacy_incparse.treebanks.penn_reader import read_treebank
+
+    lab, trees = load("chart_lab"), read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
+    tree, *others = sorted(trees, key=lambda tree: len(tree.words))[:60]
+    grammar, heads = load("chart_sides").X_BAR, HeadRules.from_name("en")
+    with_it, without_it = (lab.Lab(part, grammar, heads, lab.WORDS) for part in ([tree, *others], others))
+    assert with_it.sentence(tree) == without_it.sentence(tree)
+    assert lab.Lab(others, grammar, heads, lab.GOLD).sentence(tree).tags == tree.tags
+
+    # Its words have tags that training saw them with, whatever the scores.
+    seen, scores = count_tags(others), np.random.default_rng(0)
+    parsed, _ = without_it.parse(others, lambda _, forest: scores.normal(size=forest.n_edges))
+    chosen = [(word, tag) for found in parsed for word, tag in zip(found.words, found.tags, strict=True)]
+    assert all(tag in seen[word] for word, tag in chosen if seen[word].total() > 1)
+    assert any(tag not in seen[word] for word, tag in chosen if seen[word].total() == 1)
 
 
 def test_charts_for_which_there_is_no_room(chart_papers, load, monkeypatch, tmp_path):
