@@ -58,11 +58,15 @@ def _shard_worker(job: Job) -> AnnotateShard:
 
 
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:
-    """Yield the shards that are not finished; call `on_finished` with the others and their records."""
+    """Yield the shards that are not finished; call `on_finished` with the others and their records.
+
+    From the first one on, the folder does not say any longer that the corpus is complete.
+    """
     folder = OutputFolder(job.output)
     for shard in job.shards():
         record = folder.finished(shard.number)
         if record is None:
+            folder.remove_totals()
             yield shard
         else:
             on_finished(shard, record)

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
+from spacy_incparse.corpora.annotation import unfinished
+from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Counts
 from spacy_incparse.treebanks.penn_reader import read_trees
@@ -125,14 +127,43 @@ def test_files_of_killed_workers_are_removed(tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == ["manifest.json", "shards", "totals.json"]
 
 
-def test_a_lost_file_is_made_again(run, texts, tmp_path, contents):
-    run(texts, tmp_path / "out", "--format", "jsonl")
-    before = contents(tmp_path / "out")
-    (tmp_path / "out" / "documents" / "part-000002.jsonl").unlink()
-    (tmp_path / "out" / "shards" / "part-000004.json").write_text("{")
-    (tmp_path / "out" / "shards" / ".part-000004.json.77.tmp").touch()
-    run(texts, tmp_path / "out", "--format", "jsonl")
-    assert contents(tmp_path / "out") == before
+def test_what_is_lost_or_damaged_is_made_again(run, texts, tmp_path, contents):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    before = contents(out)
+    documents = out / "documents"
+    (documents / "part-000002.jsonl").unlink()
+    os.truncate(documents / "part-000003.jsonl", 100)
+    altered = documents / "part-000005.jsonl"
+    altered.write_bytes(altered.read_bytes().replace(b"slept", b"swept"))  # of the same size
+    (out / "shards" / "part-000004.json").write_text("{")
+    (out / "shards" / ".part-000004.json.77.tmp").touch()
+    times = modified(out)
+    run(texts, out, "--format", "jsonl")
+    assert contents(out) == before
+    assert {name for name, time in modified(out).items() if time != times.get(name)} == {
+        "totals.json",
+        *(f"documents/part-00000{i}.jsonl" for i in (2, 3, 4, 5)),
+        *(f"shards/part-00000{i}.json" for i in (2, 3, 4, 5)),
+        *(name for name in before if name.startswith("failed/") and name[-7] in "2345"),
+    }
+
+
+def modified(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_a_corpus_with_a_lost_shard_is_not_complete(run, stub, texts, tmp_path):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    job = Job((texts,), out, model=str(stub), writer="jsonl", shard_chars=300)
+    assert list(unfinished(job, lambda *_: None)) == []
+    assert (out / "totals.json").exists()
+    (out / "documents" / "part-000004.jsonl").unlink()
+    assert next(unfinished(job, lambda *_: None)).number == 4
+    assert not (out / "totals.json").exists()  # before anybody annotates the shard
 
 
 def test_another_input_is_not_mixed_with_it(run, texts, tmp_path, contents):
