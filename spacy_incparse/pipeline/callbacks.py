@@ -1,15 +1,43 @@
-"""Callbacks that `spacy train` runs before it saves a pipeline."""
+"""Callbacks that `spacy train` runs in training, and before it saves a pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import islice
+from typing import Any
 
 from spacy.language import Language
 from spacy.util import resolve_dot_names
 
 from spacy_incparse.documents.live_parsers import components_of
 from spacy_incparse.training.temperature import MAX_SENTENCES
+
+FREED_EVERY = 50  # updates: what comes back is what they needed most, and it takes some hundredths of a second
+
+
+def create_free_memory() -> Callable[[Language, Mapping[str, Any]], None]:
+    """Return `free_memory`, for `[training.before_update]` with `@callbacks = "spacy_incparse.free_memory.v1"`."""
+    return free_memory
+
+
+def free_memory(nlp: Language, update: Mapping[str, Any]) -> None:
+    """Give memory that is no longer used back to the system, at every 50th update.
+
+    PyTorch on the CPU asks for blocks of ever-changing sizes. The C library of Linux keeps what is freed among them, so
+    that a long training needs several times its memory.
+    """
+    release = _release()
+    if release is not None and update["step"] % FREED_EVERY == 0:
+        release(0)
+
+
+@cache
+def _release() -> Callable[[int], int] | None:
+    """Return `malloc_trim` of glibc; None for other C libraries."""
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 def create_calibrate() -> Callable[[Language], Language]:
