@@ -54,7 +54,6 @@ class ComponentCombination(CombiningParser):
     """
 
     kind = "component_combination"
-    score_tolerance = 1e-2  # a member's scores may be sums in single precision
 
     def __init__(
         self,
@@ -64,6 +63,8 @@ class ComponentCombination(CombiningParser):
         temperature: float | None = None,
     ):
         self._parsers, self._weights = tuple(parsers), dict(weights)
+        # Expected gains differ less than the scores of the member that they depend on.
+        self.score_tolerance = max(getattr(parser, "score_tolerance", 0.0) for parser in self._parsers)
         self.config, self.temperature = search or CombinerSearch(), temperature
         size = self.config.list_size
         named = zip(self._weights.items(), self._parsers, strict=True)

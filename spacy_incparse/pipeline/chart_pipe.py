@@ -178,7 +178,7 @@ class IncParserChart(TreePipe):
     def decoder(self) -> ChartDecoder:
         """The parser with the model. Raises IncparseError if it is not trained."""
         from spacy_incparse.chart.spans.span_parser import SpanParser
-        from spacy_incparse.pipeline.span_scorer import ModelScorer
+        from spacy_incparse.pipeline.span_scorer import ModelScorer, score_tolerance
 
         if not isinstance(self._decoder, ChartDecoder):
             if not self._is_initialized:
@@ -189,7 +189,8 @@ class IncParserChart(TreePipe):
             scorer = ModelScorer(self.model)
             chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
             heads = HeadRules.from_dict(self.cfg["heads"])
-            parser = SpanParser(scorer, chains, self.cfg["tags"], heads, temperature=self.cfg["temperature"])
+            fitted = {"temperature": self.cfg["temperature"], "score_tolerance": score_tolerance(self.model)}
+            parser = SpanParser(scorer, chains, self.cfg["tags"], heads, **fitted)
             self._decoder = ChartDecoder(parser, scorer, self._search, self.nbest, self.max_length)
         return self._decoder
 

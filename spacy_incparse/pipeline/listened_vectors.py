@@ -30,6 +30,11 @@ def check_listened(layer: Model, docs: Iterable[Doc], name: str) -> None:
                 )
 
 
+def reads_transformer(layer: Model) -> bool:
+    """Return whether a layer is a listener to the transformer of another component."""
+    return layer.name == "transformer-listener" or "_TRANSFORMER_LISTENER" in layer.attrs
+
+
 def _has_transformer_data(doc: Doc) -> bool:
     return Doc.has_extension("trf_data") and doc._.trf_data is not None
 
@@ -38,7 +43,7 @@ def _has_transformer_data(doc: Doc) -> bool:
 # known by names, since these packages may not be installed.
 _LISTENERS: dict[str, Callable[[Model], bool]] = {
     "doc.tensor": lambda node: node.name == "tok2vec-listener",
-    "doc._.trf_data": lambda node: node.name == "transformer-listener" or "_TRANSFORMER_LISTENER" in node.attrs,
+    "doc._.trf_data": reads_transformer,
 }
 _HAS_VECTORS: dict[str, Callable[[Doc], bool]] = {
     "doc.tensor": lambda doc: doc.tensor.size > 0,

@@ -11,6 +11,7 @@ from spacy.ml.models.tok2vec import MultiHashEmbed
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_incparse.pipeline.listened_vectors import reads_transformer
 from spacy_incparse.pipeline.span_head import (
     Rows,
     SpanScores,
@@ -22,6 +23,7 @@ from spacy_incparse.pipeline.span_head import (
 )
 from spacy_incparse.settings import MOST, check_number
 
+HALF_PRECISION = 1.0  # by how much the scores of trees differ if vectors are in bfloat16: several times what was seen
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
 FORM_ROWS = {"SHAPE": 500, "PREFIX": 500, "SUFFIX": 2000}  # spaCy's: Xxxxx, the first character, the last three
 
@@ -66,6 +68,17 @@ def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
     vectors = word_vectors(model, given.docs)
     return [rows[_index(cut)] for rows, cuts in zip(vectors, given.sentences, strict=True) for cut in cuts]
+
+
+def score_tolerance(model: Model) -> float:
+    """Return by how much the scores of one tree may differ between two runs of a model, in batches of different sizes.
+
+    Transformers may compute in half precision, whether they are layers of the model or of another component.
+    """
+    from spacy_incparse.chart.spans.span_parser import SINGLE_PRECISION
+
+    layers = model.get_ref("tok2vec").walk()
+    return HALF_PRECISION if any(layer.shims or reads_transformer(layer) for layer in layers) else SINGLE_PRECISION
 
 
 class ModelScorer:

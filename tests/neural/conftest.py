@@ -6,6 +6,7 @@ from spacy.training.batchers import minibatch_by_words
 from spacy.util import fix_random_seed
 
 from spacy_incparse.pipeline.readers import TreebankReader
+from tests.neural.tiny_encoder import write_encoder
 from tests.small_pipeline import ASSETS
 
 TOK2VEC = {
@@ -67,3 +68,9 @@ def nlp(pipeline_bytes):
 @pytest.fixture
 def component(nlp):
     return nlp.get_pipe("incparse_chart")
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory):
+    """The folder of a small transformer with random weights, which is read with PyTorch."""
+    return write_encoder(tmp_path_factory.mktemp("encoder"))

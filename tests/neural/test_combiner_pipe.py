@@ -64,6 +64,12 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
     assert all(found[phrase] > 0.45 for phrase in tree.spans()[1:])
 
 
+def test_scores_are_as_exact_as_those_of_the_members(combined):
+    tolerance = combined.get_pipe("incparse_chart").decoder.parser.score_tolerance
+    assert tolerance > 0
+    assert combined.get_pipe("incparse_combiner").decoder.model_parser.score_tolerance == tolerance
+
+
 def _listed(parser, words, tags):
     from spacy_incparse.combined.members import PERCEPTRONS
     from spacy_incparse.parsers.nbest import phrases_of

@@ -1,9 +1,5 @@
 """Encoders read from a folder: without PyTorch what their files say, with it a pipeline that is really trained."""
 
-import importlib.util
-import json
-
-import numpy as np
 import pytest
 import spacy
 from spacy.util import load_config
@@ -17,90 +13,17 @@ from spacy_incparse.pipeline.encoder_folder import (
     read_safetensors,
 )
 from tests.neural.conftest import examples
-
-WIDTH, N_LAYERS, MAX_PIECES = 16, 2, 64
-HAS_TRANSFORMERS = importlib.util.find_spec("spacy_curated_transformers") is not None
-needs_transformers = pytest.mark.skipif(
-    not HAS_TRANSFORMERS, reason='needs pip install "spacy-incparse[transformers]" (PyTorch)'
-)
-CONFIG = {
-    "model_type": "bert",
-    "hidden_size": WIDTH,
-    "intermediate_size": 32,
-    "num_attention_heads": 2,
-    "num_hidden_layers": N_LAYERS,
-    "max_position_embeddings": MAX_PIECES,
-    "type_vocab_size": 2,
-    "layer_norm_eps": 1e-12,
-    "hidden_act": "gelu",
-    "attention_probs_dropout_prob": 0.1,
-    "hidden_dropout_prob": 0.1,
-    "pad_token_id": 0,
-}
+from tests.neural.tiny_encoder import HAS_TRANSFORMERS, needs_transformers, pieces, random_weights, transformer_pipeline
 
 
-def pieces():
-    words = {token.lower_ for example in examples(spacy.blank("en"), limit=60) for token in example.reference}
-    return ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(words)]
-
-
-def write_safetensors(path, arrays):
-    header, offset = {}, 0
-    for name, array in arrays.items():
-        header[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [offset, offset + array.nbytes]}
-        offset += array.nbytes
-    data = json.dumps({"__metadata__": {"format": "pt"}} | header).encode()
-    path.write_bytes(len(data).to_bytes(8, "little") + data + b"".join(array.tobytes() for array in arrays.values()))
-
-
-def random_weights(n_pieces):
-    """The arrays of a small BERT, by the names under which such models are published."""
-    generator = np.random.default_rng(0)
-
-    def linear(name, n_out, n_in):
-        yield f"{name}.weight", (n_out, n_in)
-        yield f"{name}.bias", (n_out,)
-
-    def norm(name):
-        yield f"{name}.weight", (WIDTH,)
-        yield f"{name}.bias", (WIDTH,)
-
-    shapes = {
-        "embeddings.word_embeddings.weight": (n_pieces, WIDTH),
-        "embeddings.position_embeddings.weight": (MAX_PIECES, WIDTH),
-        "embeddings.token_type_embeddings.weight": (2, WIDTH),
-        **dict(norm("embeddings.LayerNorm")),
-    }
-    for number in range(N_LAYERS):
-        layer = f"encoder.layer.{number}"
-        for part in ("query", "key", "value"):
-            shapes |= dict(linear(f"{layer}.attention.self.{part}", WIDTH, WIDTH))
-        shapes |= dict(linear(f"{layer}.attention.output.dense", WIDTH, WIDTH))
-        shapes |= dict(norm(f"{layer}.attention.output.LayerNorm"))
-        shapes |= dict(linear(f"{layer}.intermediate.dense", 32, WIDTH))
-        shapes |= dict(linear(f"{layer}.output.dense", WIDTH, 32))
-        shapes |= dict(norm(f"{layer}.output.LayerNorm"))
-    return {name: (generator.normal(size=shape) * 0.1).astype("float32") for name, shape in shapes.items()}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("encoder")
-    found = pieces()
-    (folder / "config.json").write_text(json.dumps(CONFIG | {"vocab_size": len(found)}))
-    (folder / "vocab.txt").write_text("\n".join(found) + "\n", encoding="utf8")
-    write_safetensors(folder / "model.safetensors", random_weights(len(found)))
-    return folder
-
-
-def test_sizes_are_read_from_the_folder(folder):
-    sizes = encoder_sizes(folder)
+def test_sizes_are_read_from_the_folder(encoder_folder):
+    sizes = encoder_sizes(encoder_folder)
     assert (sizes["hidden_width"], sizes["num_hidden_layers"], sizes["model_max_length"]) == (16, 2, 64)
 
 
-def test_arrays_are_read_as_they_were_written(folder):
+def test_arrays_are_read_as_they_were_written(encoder_folder):
     expected = random_weights(len(pieces()))
-    found = read_safetensors(folder / "model.safetensors")
+    found = read_safetensors(encoder_folder / "model.safetensors")
     assert found.keys() == expected.keys()
     assert all((found[name] == expected[name]).all() for name in expected)
 
@@ -125,9 +48,9 @@ def test_what_is_no_encoder_is_reported(tmp_path):
 
 
 @pytest.mark.skipif(HAS_TRANSFORMERS, reason="the extra is installed")
-def test_without_the_extra_an_encoder_is_refused(folder):
+def test_without_the_extra_an_encoder_is_refused(encoder_folder):
     with pytest.raises(ConfigError, match=r"spacy-incparse\[transformers\]"):
-        neural_config(encoder=str(folder))
+        neural_config(encoder=str(encoder_folder))
 
 
 def test_no_encoder_needs_nothing():
@@ -138,14 +61,8 @@ def test_no_encoder_needs_nothing():
 
 @needs_transformers
 @pytest.mark.slow
-def test_a_transformer_and_trees_learn_together(folder, tmp_path):
-    from spacy.training.initialize import init_nlp
-
-    config = neural_config(encoder=str(folder))
-    config["paths"] |= {"train": "assets/sample-train.mrg", "dev": "assets/sample-dev.mrg"}
-    config["corpora"]["train"]["limit"] = config["corpora"]["dev"]["limit"] = 20
-    config["training"]["optimizer"]["learn_rate"] = 0.002
-    nlp = init_nlp(config)
+def test_a_transformer_and_trees_learn_together(encoder_folder, tmp_path):
+    nlp = transformer_pipeline(encoder_folder)
     found = examples(nlp, limit=20)
     optimizer = nlp.resume_training()
     optimizer.learn_rate = 0.002

@@ -30,6 +30,7 @@ from spacy_incparse.trees.tree import Tree
 
 BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are small
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
+SINGLE_PRECISION = 1e-2  # by how much scores differ if they are sums in single precision, which depend on the batch
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
 
 
@@ -68,10 +69,10 @@ class SpanParser(BaseParser):
     """A parser whose sentences come with `ScoredTags`.
 
     chains: the labels, each all phrases over the same words. tag_names: the tags that the model assigns.
+    score_tolerance: by how much the scores of one tree may differ between two runs.
     """
 
     kind = "span_scores"
-    score_tolerance = 1e-2  # sums in single precision depend on the batch that a sentence was in
 
     def __init__(
         self,
@@ -81,10 +82,11 @@ class SpanParser(BaseParser):
         heads: HeadRules,
         search: SpanSearch | None = None,
         temperature: float | None = None,
+        score_tolerance: float = SINGLE_PRECISION,
     ):
         self.scorer, self.chains, self.tags = scorer, tuple(chains), tuple(tag_names)
         self.config, self.temperature = search or SpanSearch(), temperature
-        self._heads = heads
+        self._heads, self.score_tolerance = heads, score_tolerance
         self._chain_ids = {chain: number for number, chain in enumerate(self.chains)}
         self._chains_of = chains_with(self.chains)
 
@@ -116,7 +118,8 @@ class SpanParser(BaseParser):
     def with_search(self, **settings: object) -> ConstituencyParser:
         """Return a parser with the same scores and other search settings."""
         search = self.config.with_search(**settings)
-        found = SpanParser(self.scorer, self.chains, self.tags, self.heads, search, self.temperature)
+        known = (self.scorer, self.chains, self.tags, self.heads)
+        found = SpanParser(*known, search, self.temperature, self.score_tolerance)
         return cast(ConstituencyParser, found)
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
