@@ -183,6 +183,22 @@ def test_neural_accuracy(run, model, tmp_path):
 
 
 @pytest.mark.slow
+def test_accuracy_of_a_parser_on_a_pre_trained_layer(run, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The owl had watched them.\n\nIt rained for an hour.\n" * 20, encoding="utf8")
+    for epochs in (1, 2):
+        row = run("pretraining", text, "--epochs", epochs, "--output", tmp_path / "layer")["pretraining-cnn"]
+        assert (row["sentences"], row["words"], row["passes"]) == ("40", "240", str(epochs))
+        assert 0 < float(row["loss a word"]) < 5
+    options = ["--epochs", 1, "--limit", 20, "--output", tmp_path / "out"]
+    weights = tmp_path / "layer" / "model-last.bin"
+    rows = run("neural_accuracy", "sample", *options, "--init-tok2vec", weights)
+    assert rows["neural-sample-none-pretrained"]["passes"] == "1"
+    config = spacy.load(tmp_path / "out" / "model-best").config
+    assert config["paths"]["init_tok2vec"] == str(weights)
+
+
+@pytest.mark.slow
 def test_benepar_comparison_of_this_package_alone(run, load, tmp_path, monkeypatch):
     module = load("benepar_comparison")
     side = replace(module.OURS, requirement="pytest", packages=("srsly",))  # torch need not be installed
