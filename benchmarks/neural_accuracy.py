@@ -2,9 +2,11 @@
 
 The parser is trained as by `spacy-incparse train --config neural --encoder FOLDER`, but the number of passes is fixed
 in advance and the parser of the last pass is scored, with the threshold of the config and without a fitted temperature,
-so the dev part decides nothing. The words of the dev parts of the treebank and of those that `--on` names go through
-the pipeline with gold tokens and sentence boundaries. Scores are EVALB's with COLLINS.prm on all sentences; the gold
-tags are put into the finished trees so that every sentence counts. Training time is CPU time of one thread.
+so the dev part decides nothing. With `--encoder none`, the layer of word vectors is spaCy's convolutional one, and
+`--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
+the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
+EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
+Training time is CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -56,7 +58,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
     """Train and save the pipeline; return the CPU seconds."""
-    config = neural_config(encoder=arguments.encoder, max_epochs=arguments.epochs, seed=arguments.seed)
+    config = neural_config(
+        encoder=arguments.encoder,
+        max_epochs=arguments.epochs,
+        seed=arguments.seed,
+        init_tok2vec=arguments.init_tok2vec,
+    )
     config["training"]["before_to_disk"] = None
     started = time.process_time()
     train_neural(trees, trees[:N_WATCHED], arguments.output, config, description=arguments.bank, keep_last=True)
@@ -64,7 +71,9 @@ def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
 
 
 def _row_name(arguments: argparse.Namespace, bank: str) -> str:
-    encoder = Path(arguments.encoder).name if arguments.name is None else arguments.name
+    encoder = arguments.name
+    if encoder is None:
+        encoder = Path(arguments.encoder).name + "-pretrained" * (arguments.init_tok2vec is not None)
     return f"neural-{arguments.bank}-{encoder}" + f"-on-{bank}" * (bank != arguments.bank)
 
 
@@ -72,6 +81,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = common.argument_parser(__doc__)
     parser.add_argument("bank", help="name of the treebank: wsj, gum, craft, or sample")
     parser.add_argument("--encoder", default="none", metavar="FOLDER", help="a pre-trained transformer; default: none")
+    parser.add_argument("--init-tok2vec", type=Path, metavar="FILE", help="weights of the convolutional layer")
     parser.add_argument("--name", help="the encoder's name for the row; default: that of the folder")
     parser.add_argument("--epochs", type=int, default=6, help="passes; default: 6")
     parser.add_argument("--seed", type=int, default=0)

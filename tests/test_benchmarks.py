@@ -167,6 +167,19 @@ def test_accuracy_with_clusters_saves_the_pipeline(run, request, tmp_path):
     assert spacy.load(tmp_path / "small")("The rain stopped.")._.trees
 
 
+FAKE_PARSER = """
+import json, sys
+from pathlib import Path
+settings = json.loads(sys.argv[3])
+single = settings.get("single", False)
+assert (Path(sys.argv[2]) / "dev.mrg").exists()
+with (Path(settings["name"]) / "runs.txt").open("a") as file:
+    print(single, file=file)
+print("a line of a library")
+print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 1.0 + single, "peak": 9e6 if single else 7e6}))
+"""
+
+
 @pytest.mark.slow
 def test_neural_accuracy(run, model, tmp_path):
     rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
@@ -183,6 +196,45 @@ def test_neural_accuracy(run, model, tmp_path):
     assert found["F"] > 0
     better = max(found["F of the neural"], found["F of the linear"])
     assert found["gain"] == pytest.approx(found["F"] - better, abs=0.02)
+    row = run("span_speed", "sample", "--model", neural, "--limit", 30, "--name", "x", "--runs", 2)["spans-sample-x"]
+    low, high = map(float, row["words/s range"].split(" - "))
+    assert 0 < low <= float(row["words/s"]) <= high
+    assert (row["hidden width"], row["width of vectors"], row["runs"]) == ("256", "128", "2")
+    options = ["--parser", tmp_path / "out", "--limit", 30, "--name", "x", "--runs", 1]
+    memory = run("neural_footprint", "sample", *options)["footprint-sample-x"]
+    assert (memory["words"], memory["sentences"]) == (row["words"], "30")
+    assert 50 < float(memory["peak MB"]) < 1000
+    assert float(memory["load s"]) > 0 < float(memory["parsing words/s"])
+
+
+def test_footprint_of_a_neural_parser_in_single_precision(run, load, monkeypatch, tmp_path):
+    """Both ways take turns in processes of their own, and the worker is told which way it is."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(FAKE_PARSER, encoding="utf8")
+    monkeypatch.setattr(load("neural_footprint"), "WORKER", worker)
+    options = ["--parser", tmp_path, "--name", "x", "--single", "--runs", 2, "--limit", 10]
+    rows = run("neural_footprint", "sample", *options)
+    n_words = int(rows["footprint-sample-x"]["words"])
+    assert rows["footprint-sample-x"]["parsing words/s"] == str(n_words)
+    assert rows["footprint-sample-x-single"]["parsing words/s"] == f"{n_words / 2:.0f}"
+    assert [row["peak MB"] for row in rows.values()] == ["7", "9"]
+    assert (tmp_path / "runs.txt").read_text(encoding="utf8").split() == ["False", "True"] * 2
+
+
+@pytest.mark.slow
+def test_accuracy_of_a_parser_on_a_pre_trained_layer(run, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The owl had watched them.\n\nIt rained for an hour.\n" * 20, encoding="utf8")
+    for epochs in (1, 2):
+        row = run("pretraining", text, "--epochs", epochs, "--output", tmp_path / "layer")["pretraining-cnn"]
+        assert (row["sentences"], row["words"], row["passes"]) == ("40", "240", str(epochs))
+        assert 0 < float(row["loss a word"]) < 5
+    options = ["--epochs", 1, "--limit", 20, "--output", tmp_path / "out"]
+    weights = tmp_path / "layer" / "model-last.bin"
+    rows = run("neural_accuracy", "sample", *options, "--init-tok2vec", weights)
+    assert rows["neural-sample-none-pretrained"]["passes"] == "1"
+    config = spacy.load(tmp_path / "out" / "model-best").config
+    assert config["paths"]["init_tok2vec"] == str(weights)
 
 
 @pytest.mark.slow

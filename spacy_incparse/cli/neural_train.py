@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -99,11 +99,12 @@ def neural_config(
     heads: Path | None = None,
     max_epochs: int | None = None,
     seed: int | None = None,
+    init_tok2vec: Path | None = None,
 ) -> Config:
     """Return the config of a training run, without the paths of trees.
 
-    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. Raises ConfigError or
-    ModelError for wrong settings.
+    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
+    of that layer, from `spacy pretrain`. Raises ConfigError or ModelError for wrong settings.
     """
     from spacy.util import load_config
 
@@ -120,6 +121,11 @@ def neural_config(
         config["training"]["max_epochs"] = max_epochs
     if seed is not None:
         config["system"]["seed"] = seed
+    if init_tok2vec is not None:
+        if is_pretrained:
+            raise ConfigError("--init-tok2vec has weights of the convolutional layer: it does not go with --encoder")
+        _check_weights(config, init_tok2vec)
+        config["paths"]["init_tok2vec"] = str(init_tok2vec)
     return config
 
 
@@ -131,10 +137,11 @@ def refuse(**given: Any) -> None:
             raise IncparseError(f"{option} cannot be used with --config neural, which trains from the beginning")
 
 
-def check_encoder_option(config: str, encoder: str | None) -> None:
-    """Raise IncparseError if an encoder is given to a parser that has none."""
-    if encoder is not None and config != NAME:
-        raise IncparseError(f"--encoder is for --config neural; a parser of the kind {config!r} has no encoder")
+def check_encoder_options(config: str, encoder: str | None, init_tok2vec: Path | None = None) -> None:
+    """Raise IncparseError if an encoder or the weights of one are given to a parser that has none."""
+    for option, value in (("--encoder", encoder), ("--init-tok2vec", init_tok2vec)):
+        if value is not None and config != NAME:
+            raise IncparseError(f"{option} is for --config neural; a parser of the kind {config!r} has no encoder")
 
 
 def _set_encoder(config: Config, folder: str) -> None:
@@ -147,6 +154,19 @@ def _set_encoder(config: Config, folder: str) -> None:
     window = min(model["with_spans"]["window"], sizes["model_max_length"])
     model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
     config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+
+
+def _check_weights(config: Config, path: Path) -> None:
+    """Raise ModelError if a file does not have weights of the config's layer of word vectors."""
+    from spacy.util import registry
+
+    layer = registry.resolve({"layer": config["components"]["incparse_chart"]["model"]["tok2vec"]})["layer"]
+    try:
+        layer.from_bytes(path.read_bytes())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{path}: these are no weights of the parser's layer: make them with `spacy pretrain` from its config"
+        ) from error
 
 
 def _set_steps(config: Config, n_words: int, n_trees: int) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse.cli.neural_train import NAME as NEURAL
-from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_option, refuse, train_from_files
+from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_options, refuse, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.errors import IncparseError
@@ -44,12 +44,22 @@ Lang = Annotated[
     str | None,
     typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
 ]
+Heads = Annotated[
+    Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
+]
 Encoder = Annotated[
     str | None,
     typer.Option(
         "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
     ),
 ]
+InitTok2vec = Annotated[
+    Path | None,
+    typer.Option(
+        "--init-tok2vec", metavar="FILE", exists=True, dir_okay=False,
+        help="Weights of the CNN from `spacy pretrain`, for --config neural.",
+    ),
+]  # fmt: skip
 Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", help="GPU for --config neural; -1: the CPU.")]
 FromModel = Annotated[
     str | None,
@@ -83,15 +93,14 @@ def train_command(
     ],
     config: Config = "rich",
     lang: Lang = None,
-    heads: Annotated[
-        Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
-    ] = None,
+    heads: Heads = None,
     clusters: WordClusters = None,
     max_epochs: Annotated[
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes. Default: the config's, or 10.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Same seed, same model. Default: 0.")] = None,
     encoder: Encoder = None,
+    init_tok2vec: InitTok2vec = None,
     gpu: Gpu = -1,
     from_model: FromModel = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
@@ -119,11 +128,12 @@ def train_command(
     _check_choice(resume, resume_or_start, force)
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
-    check_encoder_option(config, encoder)
+    check_encoder_options(config, encoder, init_tok2vec)
     if config == NEURAL:
         refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
         refuse(n_process=n_process > 1, ray=ray, extra=extra)
-        return train_from_files(files, out_dir, force=force, gpu=gpu, encoder=encoder, **settings)
+        settings |= {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
+        return train_from_files(files, out_dir, force=force, **settings)
     source = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
     if resume_or_start:

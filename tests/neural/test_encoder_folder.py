@@ -77,6 +77,12 @@ def test_a_transformer_and_trees_learn_together(encoder_folder, tmp_path):
 
 
 @needs_transformers
+def test_weights_of_the_convolutional_layer_do_not_go_with_an_encoder(folder, tmp_path):
+    with pytest.raises(ConfigError, match="does not go with --encoder"):
+        neural_config(encoder=str(folder), init_tok2vec=tmp_path / "model-last.bin")
+
+
+@needs_transformers
 def test_the_config_for_a_transformer_is_filled():
     from tests.neural.test_neural_configs import is_filled
 
@@ -84,9 +90,9 @@ def test_the_config_for_a_transformer_is_filled():
 
 
 def test_options_that_do_not_fit(tmp_path):
-    from spacy_incparse.cli.neural_train import check_encoder_option, refuse
+    from spacy_incparse.cli.neural_train import check_encoder_options, refuse
 
     with pytest.raises(IncparseError, match="--encoder is for --config neural"):
-        check_encoder_option("rich", "folder")
+        check_encoder_options("rich", "folder")
     with pytest.raises(IncparseError, match="--resume cannot be used with --config neural"):
         refuse(resume=True)

@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import spacy
+import srsly
+from spacy.cli import app as spacy_app
+from spacy.training.initialize import init_nlp
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.errors import ModelError
 from spacy_incparse.pipeline.chart_pipe import DEFAULT_CONFIG
 from tests.small_pipeline import ASSETS
 
@@ -52,3 +58,66 @@ def test_train_makes_a_pipeline(tmp_path):
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code == 1
     assert "replace it with --force" in again.output
+
+
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory):
+    """Weights that `spacy pretrain` wrote, with the command that the documentation shows."""
+    folder = tmp_path_factory.mktemp("pretrained")
+    srsly.write_jsonl(folder / "raw.jsonl", [{"text": "The owl had watched them for an hour."}] * 20)
+    words = ["pretrain", CONFIGS / "neural.cfg", folder, "--paths.raw_text", folder / "raw.jsonl"]
+    result = CliRunner().invoke(spacy_app, [*map(str, words), "--pretraining.max_epochs", "1"])
+    assert result.exit_code == 0, result.output
+    return folder / "model-last.bin"
+
+
+def words_of(config):
+    """The vectors that an initialized parser's layer gives to words."""
+    config["paths"] |= {"train": str(ASSETS / "sample-dev.mrg"), "dev": str(ASSETS / "sample-dev.mrg")}
+    nlp = init_nlp(config)
+    layer = nlp.get_pipe("incparse_chart").model.get_ref("tok2vec")
+    return layer.predict([nlp.make_doc("The owl had watched them.")])[0], layer
+
+
+def test_a_layer_starts_with_pre_trained_weights(pretrained):
+    given, layer = words_of(neural_config(init_tok2vec=pretrained))
+    plain, _ = words_of(neural_config())
+    assert np.abs(given - plain).max() > 0.01
+    found = layer.copy().from_bytes(pretrained.read_bytes())
+    assert found.to_bytes() == layer.to_bytes()
+
+
+@pytest.mark.slow
+def test_spacy_train_takes_pre_trained_weights(pretrained, tmp_path):
+    """At a learning rate of 0, the saved layer is the pre-trained one."""
+    sample = str(ASSETS / "sample-dev.mrg")
+    words = ["train", CONFIGS / "neural.cfg", "--output", tmp_path, "--paths.train", sample, "--paths.dev", sample]
+    words += ["--paths.init_tok2vec", pretrained, "--training.max_epochs", 1]
+    words += ["--training.optimizer.learn_rate", 0.0, "--training.optimizer.use_averages", "false"]
+    result = CliRunner().invoke(spacy_app, list(map(str, words)))
+    assert result.exit_code == 0, result.output
+    nlp = spacy.load(tmp_path / "model-last")
+    layer = nlp.get_pipe("incparse_chart").model.get_ref("tok2vec")
+    expected = layer.copy().from_bytes(pretrained.read_bytes())
+    docs = [nlp.make_doc("The owl had watched them.")]
+    assert np.abs(layer.predict(docs)[0] - expected.predict(docs)[0]).max() < 1e-4
+
+
+@pytest.mark.slow
+def test_train_takes_pre_trained_weights(pretrained, tmp_path):
+    sample = str(ASSETS / "sample-dev.mrg")
+    words = ["train", sample, sample, str(tmp_path), "--config", "neural", "--max-epochs", "1"]
+    result = CliRunner().invoke(app, [*words, "--init-tok2vec", str(pretrained)])
+    assert result.exit_code == 0, result.output
+    assert spacy.load(tmp_path / "model-best").config["paths"]["init_tok2vec"] == str(pretrained)
+
+
+def test_weights_that_do_not_fit_are_reported(pretrained, tmp_path):
+    damaged = tmp_path / "damaged.bin"
+    for content in (b"", b"weights", srsly.msgpack_dumps([1]), pretrained.read_bytes()[:1000]):
+        damaged.write_bytes(content)
+        with pytest.raises(ModelError, match=r"damaged\.bin: these are no weights of the parser's layer"):
+            neural_config(init_tok2vec=damaged)
+    words = ["train", "x.mrg", "y.mrg", str(tmp_path / "out"), "--init-tok2vec", str(pretrained)]
+    result = CliRunner().invoke(app, words)
+    assert "--init-tok2vec is for --config neural" in result.output
