@@ -502,11 +502,14 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert float(words[f"chart-sample-{names[1]}"]["F"]) > 50
     folds = chart_papers(
         "--protocols", "finkel", "--kinds", "gold", "--folds", 2, "--sides", "generative,generative-all",
-        "--only", "systems",
+        "--all-sentences", "--only", "systems",
     )  # fmt: skip
     alone, with_longer = (folds[f"chart-sample-finkel-15-gold-generative{end}-folds"] for end in ("", "-all"))
     assert alone["sentences"] == with_longer["sentences"]
     assert int(alone["trained on"]) < int(with_longer["trained on"])
+    short, every = (folds[f"chart-sample-finkel-15-gold-generative{end}"] for end in ("", "-tested-all"))
+    assert short["trained on"] == every["trained on"]
+    assert int(short["sentences"]) < int(every["sentences"])
     assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
 
     # What is finished is not made again.
