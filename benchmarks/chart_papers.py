@@ -5,7 +5,8 @@
 
 Each system is trained on the train part's sentences up to a length, and parses the dev part's up to that length, with
 gold tags or with words only; with `--folds`, it also parses the train part, each fold by a system trained on the
-others. Settings are fixed in advance. Nothing is pruned, as in the papers.
+others, and with `--all-sentences` the dev part's sentences of any length, as Finkel et al. do with what they trained on
+up to 40 words. Settings are fixed in advance. Nothing is pruned, as in the papers.
 
 OUTPUT/systems.txt has precision, recall and F next to the papers', OUTPUT/convergence.txt, by_pass.svg and by_time.svg
 the F of stochastic gradient, L-BFGS, MIRA and the factored dual by pass and by training time. Finished measurements are
@@ -57,6 +58,7 @@ PAPER: dict[tuple[str, int, str], tuple[float | None, float | None, float]] = {
 
 
 LENGTHS = {"15": 15, "40": 40}  # the papers'
+ALL, FOLDS = "tested-all", "folds"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -71,19 +73,21 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """A system under one protocol; on the dev part, or on the train part in folds."""
+    """A system under one protocol.
+
+    parses: "" for the dev part's sentences up to a length, ALL for those of any length, FOLDS for the train part's.
+    """
 
     protocol: str
     max_words: int
     kind: str
     side: Side
-    in_folds: bool
+    parses: str
 
     @property
     def name(self) -> str:
         """The name of its row, without the treebank."""
-        words = [self.protocol, str(self.max_words), self.kind, self.side.name, *(["folds"] if self.in_folds else [])]
-        return "-".join(words)
+        return "-".join(filter(None, (self.protocol, str(self.max_words), self.kind, self.side.name, self.parses)))
 
 
 class Study:
@@ -133,19 +137,18 @@ class Study:
     def _runs(self) -> list[Run]:
         arguments = self._arguments
         return [
-            Run(protocol, max_words, kind, side, in_folds)
+            Run(protocol, max_words, kind, side, parses)
             for protocol in arguments.protocols
             for max_words in arguments.lengths
             for kind in arguments.kinds
-            for in_folds in ((False, True) if arguments.folds else (False,))
+            for parses in ("", *([ALL] if arguments.all_sentences else []), *([FOLDS] if arguments.folds else []))
             for side in PROTOCOLS[protocol](max_words)
             if not arguments.sides or side.name in arguments.sides
         ]
 
     def _measure(self, run: Run) -> Figures:
-        pairs = self._folds(run) if run.in_folds else [(self._fit(run), common.up_to(run.max_words, self._dev))]
         gold, parsed, n_relaxed, seconds = [], [], 0, 0.0
-        for fit, test in pairs:
+        for fit, test in self._pairs(run):
             start = time.process_time()
             lab = Lab(fit, run.side.grammar, self._heads, run.kind, is_relaxed=run.side.is_relaxed)
             scorer = run.side.train(lab, lambda *_: None)
@@ -159,6 +162,13 @@ class Study:
             "precision": scores.precision, "recall": scores.recall, "f": scores.f, "n": len(gold), "n_train": len(fit),
             "n_relaxed": n_relaxed, "states": len(lab.grammar.states), "rules": lab.grammar.n_rules, "seconds": seconds,
         }  # fmt: skip
+
+    def _pairs(self, run: Run) -> list[tuple[list[Tree], list[Tree]]]:
+        """Return the trees to train on, each time with those to parse."""
+        if run.parses == FOLDS:
+            return self._folds(run)
+        dev = list(self._dev) if run.parses == ALL else common.up_to(run.max_words, self._dev)
+        return [(self._fit(run), dev)]
 
     def _fit(self, run: Run) -> list[Tree]:
         """Return the trees that a system is trained on."""
@@ -197,6 +207,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--kinds", type=_names, default=[GOLD, WORDS], help="what is given: gold tags, or words only")
     parser.add_argument("--sides", type=_names, help="only these systems")
     parser.add_argument("--folds", type=int, default=0, help="of the train part; default: no cross-validation")
+    parser.add_argument("--all-sentences", action="store_true", help="also parse the dev part's of any length")
     parser.add_argument("--only", type=_names, default=["systems", "convergence"], help="default: both")
     parser.add_argument("--output", type=Path, help="folder for tables, figures and finished measurements")
     arguments = parser.parse_args(argv)

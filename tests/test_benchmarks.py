@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +20,7 @@ from spacy_incparse.chart.pruning.boolean_pruner import count_tags
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.training.training_settings import parser_config
 from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -553,11 +554,14 @@ def test_chart_papers(chart_papers, load, tmp_path):
     assert float(words[f"chart-sample-{names[1]}"]["F"]) > 50
     folds = chart_papers(
         "--protocols", "finkel", "--kinds", "gold", "--folds", 2, "--sides", "generative,generative-all",
-        "--only", "systems",
+        "--all-sentences", "--only", "systems",
     )  # fmt: skip
     alone, with_longer = (folds[f"chart-sample-finkel-15-gold-generative{end}-folds"] for end in ("", "-all"))
     assert alone["sentences"] == with_longer["sentences"]
     assert int(alone["trained on"]) < int(with_longer["trained on"])
+    short, every = (folds[f"chart-sample-finkel-15-gold-generative{end}"] for end in ("", "-tested-all"))
+    assert short["trained on"] == every["trained on"]
+    assert int(short["sentences"]) < int(every["sentences"])
     assert "taskar-head-15-gold-generative" in (tmp_path / "charts" / "figures.json").read_text(encoding="utf8")
 
     # What is finished is not made again.
@@ -582,6 +586,32 @@ def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
     chosen = [(word, tag) for found in parsed for word, tag in zip(found.words, found.tags, strict=True)]
     assert all(tag in seen[word] for word, tag in chosen if seen[word].total() > 1)
     assert any(tag not in seen[word] for word, tag in chosen if seen[word].total() == 1)
+
+
+def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
+    from spacy_incparse.treebanks.penn_reader import read_treebank
+
+    text = (FOLDER.parent / "docs" / "chart.md").read_text(encoding="utf8")
+    (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "taskar-lexical+aux" in found]
+    path = tmp_path / "settings.json"
+    path.write_text(block, encoding="utf8")
+    recipe, published = read_recipe(str(path)), read_recipe("max-margin")
+    config, other = (parser_config(found.training | found.search) for found in (recipe, published))
+    changed = {field.name for field in fields(config) if getattr(config, field.name) != getattr(other, field.name)}
+    assert changed == {"horizontal", "vertical", "head_tag_labels", "collapse_unaries"}
+    assert recipe.max_epochs == published.max_epochs
+
+    trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
+    trees = [tree for tree in trees if len(tree.words) <= 12][:30]
+    tags = [tree.tags for tree in trees]
+    learner = recipe.kind.learner(trees, tags, config, recipe.heads, None)
+    lab = load("chart_lab")
+    built = lab.Lab(trees, load("chart_sides").TASKAR, recipe.heads, lab.WORDS).grammar
+    assert (learner.grammar.rules, learner.grammar.states) == (built.rules, built.states)
+    examples = [learner.encode(tree.words, row, tree) for tree, row in zip(trees, tags, strict=True)]
+    assert None not in examples
+    parses = learner.parser().parse_batch([(tree.words, [None] * len(tree.words)) for tree in trees])
+    assert {parse.source for parse in parses} == {"chart"}
 
 
 def test_charts_for_which_there_is_no_room(chart_papers, load, monkeypatch, tmp_path):

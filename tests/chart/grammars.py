@@ -18,7 +18,7 @@ MARKOVIZATIONS = st.builds(
     branching=st.sampled_from(BRANCHING),
     horizontal=st.integers(0, 2),
     anchor=st.booleans(),
-    vertical=st.integers(0, 1),
+    vertical=st.integers(0, 2),
     annotate_tags=st.booleans(),
     collapse_unaries=st.booleans(),
 )

@@ -42,7 +42,7 @@ def parser(trees):
 @settings(deadline=None, max_examples=25)
 @given(TREEBANKS, st.data())
 def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
-    parser = parser_of(trees, vertical=data.draw(st.integers(0, 1)))
+    parser = parser_of(trees, vertical=data.draw(st.integers(0, 2)))
     tree = data.draw(st.sampled_from(trees))
     parses = parser.nbest(tree.words, tree.tags, 1000)
     if len(parses) == 1000 or parses[0].source != "chart":
