@@ -54,7 +54,7 @@ class ChartParser(BaseParser):
         self.model, self.config, self.temperature = model, config, temperature
         self._labels = EdgeLabels(model.grammar)
         self._builder = ChartBuilder(model.grammar)
-        self._last: tuple[object, ScoredChart] | None = None  # a sentence's tree, its n-best list and its phrases
+        self._last: tuple[object, ScoredChart | Parse] | None = None  # a sentence's tree, n-best list and phrases
         self.max_words = min(MOST_WORDS[config.pruner], isqrt(2 * MAX_CELLS // len(model.grammar.states)))
         self._lock = RLock()  # pruners and builders have room for one sentence
 
@@ -141,16 +141,9 @@ class ChartParser(BaseParser):
         check_sentence(words, tags)
         sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
         wanted = checked_constraints(constraints, len(words))
-        if len(words) > self.max_words:
-            return self._parse_pieces(sentence, wanted, self.max_words)
         with self._lock:
             if self._last is None or self._last[0] != (sentence, wanted):
-                found = self._chart(sentence, wanted)
-                if found is None and len(words) > MAX_UNPRUNED_WORDS:
-                    return self._parse_pieces(sentence, wanted, MAX_UNPRUNED_WORDS)
-                if found is None:
-                    return self._flat(sentence, wanted)
-                self._last = (sentence, wanted), found
+                self._last = (sentence, wanted), self._scored(sentence, wanted)
             return self._last[1]
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
@@ -202,6 +195,15 @@ class ChartParser(BaseParser):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
+
+    def _scored(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> ScoredChart | Parse:
+        n_words = len(sentence.words)
+        if n_words > self.max_words:
+            return self._parse_pieces(sentence, constraints, self.max_words)
+        found = self._chart(sentence, constraints)
+        if found is None and n_words > MAX_UNPRUNED_WORDS:
+            return self._parse_pieces(sentence, constraints, MAX_UNPRUNED_WORDS)
+        return self._flat(sentence, constraints) if found is None else found
 
     def _chart(
         self, sentence: ChartSentence, constraints: Sequence[Constraint], gold: Sequence[Step] = ()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_learner import ChartLearner
 from spacy_incparse.chart.chart_parser import MAX_UNPRUNED_WORDS, MAX_WORDS, ChartParser
+from spacy_incparse.chart.forests.charts import ChartBuilder
 from spacy_incparse.chart.forests.forest_builder import ForestBuilder
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.constraints import Constraint
@@ -196,6 +197,17 @@ def test_long_sentences_are_parsed_in_pieces(parser):
     assert parser.nbest(words, tags, 3) == [parser.parse(words, tags)]
     assert parser.posterior(words, tags) is None
     assert parser.score(words, tags, parse.tree).score is None
+
+
+def test_pieces_are_parsed_once_for_all_that_is_asked_of_them(parser, monkeypatch):
+    n_built, build = [], ChartBuilder.build
+    monkeypatch.setattr(ChartBuilder, "build", lambda *given, **options: n_built.append(1) or build(*given, **options))
+    words, tags = WORDS * 40, TAGS * 40
+    parser.parse(words, tags)
+    n_pieces = len(n_built)
+    assert n_pieces == 3
+    assert (parser.posterior(words, tags), len(parser.nbest(words, tags, 2))) == (None, 1)
+    assert len(n_built) == n_pieces
 
 
 def test_sentences_whose_charts_are_too_large_are_parsed_in_pieces(trees, monkeypatch):
