@@ -89,7 +89,7 @@ def test_long_sentences_have_one_chart(nlp):
     assert all(0 < node.confidence <= 1 for node in tree.phrases())
     (parses,) = doc._.parses(3)
     assert len({parse.tree for parse in parses}) == 3
-    assert nlp.get_pipe("incparse").score(doc, parses[0].tree).score == pytest.approx(parses[0].score)
+    assert nlp.get_pipe("incparse").score(doc, parses[0].tree).score == pytest.approx(parses[0].score, rel=1e-4)
 
 
 def test_calibration(nlp):
