@@ -4,8 +4,9 @@
 
 A parser is trained as by `accuracy.py --config chart` on nine tenths of the train part, and parses the other tenth with
 its own tags under the settings `pruning` = normal, loose and off. The oracle F is that of the best tree in the chart;
-the rest of what it lacks is due to grammar and tags. Charts that are not pruned are large, so `pruning-BANK-off` is for
-sentences up to `--unpruned` words alone, and the other settings have a row for the same sentences (`-short`).
+the rest of what it lacks is due to grammar and tags. Charts that are not pruned are large: 600 MB for sentences of 60
+words. So `pruning-BANK-off-short` is for sentences up to `--unpruned` words alone, and the other settings have a row
+for the same sentences (`-short`).
 
 For the growth with length, sentences of one length are made of the words of neighbours; longer sentences than one chart
 takes are parsed piece by piece. OUTPUT/pruning.txt and OUTPUT/lengths.txt have the tables.
@@ -198,11 +199,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--config", default="chart", help="chart, or a file with settings of a chart parser")
     parser.add_argument("--epochs", type=int, help="passes; default: the config's")
     parser.add_argument(
-        "--unpruned", type=int, default=20, help="most words of sentences whose charts are not pruned; default: 20"
+        "--unpruned", type=int, default=60, help="most words of sentences whose charts are not pruned; default: 60"
     )
     parser.add_argument(
-        "--lengths", type=lambda text: [int(length) for length in text.split(",")], default=[20, 40, 80, 160],
-        help="lengths of sentences, for the growth of time; default: 20,40,80,160",
+        "--lengths", type=lambda text: [int(length) for length in text.split(",")], default=[20, 40, 80, 160, 320],
+        help="lengths of sentences, for the growth of time; default: 20,40,80,160,320",
     )  # fmt: skip
     parser.add_argument("--sentences", type=int, default=100, help="most sentences of each length; default: 100")
     parser.add_argument("--output", type=Path, help="folder for the tables")

@@ -357,6 +357,10 @@ def test_calibration(run, model):
     assert row["sentences"] == "50"
     assert all(0 <= float(row[column]) <= 100 for column in ("error, trees", "error, phrases", "trees right"))
     assert float(row["temperature"]) > 0
+    name = "calibration-sample-model-best-temperature-1000"
+    other = run("calibration", "sample", "--model", model, "--temperature", "1000")[name]
+    assert other["temperature"] == "1000"
+    assert float(other["trees: mean confidence"]) < float(row["trees: mean confidence"])
 
 
 def test_search_speed(run):

@@ -172,3 +172,12 @@ def test_a_feature_set_of_ones_own_can_be_trained(tmp_path):
     printed = run_command(f"spacy-incparse train {files} --config '{EXAMPLES}/small.json'")
     assert printed.count("\n") == 6  # two lines above, three passes, one below
     assert (tmp_path / "model-best" / "config.cfg").exists()
+
+
+def test_a_chart_parser_with_a_large_margin_can_be_trained(tmp_path):
+    assets = CHECKOUT / "assets"
+    files = f"'{assets}/sample-train.mrg' '{assets}/sample-dev.mrg' '{tmp_path}'"
+    run_command(f"spacy-incparse train {files} --config '{EXAMPLES}/chart-margin.json' --max-epochs 1")
+    component = spacy_incparse.load(tmp_path / "model-best").get_pipe("incparse")
+    assert (component.model.parser.config.learner, component.model.parser.config.softmax_margin) == ("margin", 0.0)
+    assert component.model.temperature > 0  # fitted: its scores are no log probabilities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 from threading import RLock
 from typing import Any
 
@@ -30,16 +31,21 @@ from spacy_incparse.parsers.tree_scores import TreeScore
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-MAX_WORDS = 150  # of a chart: its time grows with the cube of the length, its memory with the square
-MAX_UNPRUNED_WORDS = 60  # if the pruner leaves all trees: with a relaxed grammar, 15 million edges
+# The most words of a chart. What is left of the cubic growth is small where spans are pruned by classifiers, but not
+# in the charts of a small grammar; an exact pruner leaves 15 million edges of 60 words and a relaxed grammar.
+MAX_WORDS = 400
+MAX_UNPRUNED_WORDS = 60
+MOST_WORDS = {"spans": MAX_WORDS, "pcfg": 150, "boolean": MAX_UNPRUNED_WORDS}
+MAX_CELLS = 60_000_000  # spans times states, each of which takes 5 bytes while a chart is built
 N_SKIPPED = {"normal": 0, "loose": 1, "off": None}  # masks that the setting `pruning` leaves out
 
 
 class ChartParser(BaseParser):
     """A trained chart parser from words and tags to trees; scores are natural log probabilities of trees.
 
-    A word may have one tag, several, or None for all that training saw. Sentences of more than `MAX_WORDS` words are
-    parsed piece by piece, and count as "relaxed"; where nothing is pruned, those of more than `MAX_UNPRUNED_WORDS`.
+    A word may have one tag, several, or None for all that training saw. Sentences of more than `max_words` words are
+    parsed piece by piece, and count as "relaxed"; so are those whose chart is too large (`forest_builder.MAX_EDGES`),
+    in pieces of `MAX_UNPRUNED_WORDS` words at most.
     """
 
     kind = "chart"
@@ -48,8 +54,8 @@ class ChartParser(BaseParser):
         self.model, self.config, self.temperature = model, config, temperature
         self._labels = EdgeLabels(model.grammar)
         self._builder = ChartBuilder(model.grammar)
-        self._last: tuple[object, ScoredChart] | None = None  # a sentence's tree, its n-best list and its phrases
-        self._max_words = MAX_UNPRUNED_WORDS if config.pruner == "boolean" else MAX_WORDS
+        self._last: tuple[object, ScoredChart | Parse] | None = None  # a sentence's tree, n-best list and phrases
+        self.max_words = min(MOST_WORDS[config.pruner], isqrt(2 * MAX_CELLS // len(model.grammar.states)))
         self._lock = RLock()  # pruners and builders have room for one sentence
 
     @property
@@ -135,14 +141,9 @@ class ChartParser(BaseParser):
         check_sentence(words, tags)
         sentence = ChartSentence(tuple(words), tuple(tags) if tags is not None else (None,) * len(words))
         wanted = checked_constraints(constraints, len(words))
-        if len(words) > self._max_words:
-            return self._parse_pieces(sentence, wanted)
         with self._lock:
             if self._last is None or self._last[0] != (sentence, wanted):
-                found = self._chart(sentence, wanted)
-                if found is None:
-                    return self._flat(sentence, wanted)
-                self._last = (sentence, wanted), found
+                self._last = (sentence, wanted), self._scored(sentence, wanted)
             return self._last[1]
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
@@ -154,7 +155,7 @@ class ChartParser(BaseParser):
         """
 
         def scored(given: Tags, steps: Sequence[Step]) -> ScoredChart | None:
-            if len(words) > self._max_words:
+            if len(words) > self.max_words:
                 return None
             with self._lock:
                 return self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
@@ -195,6 +196,15 @@ class ChartParser(BaseParser):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
 
+    def _scored(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> ScoredChart | Parse:
+        n_words = len(sentence.words)
+        if n_words > self.max_words:
+            return self._parse_pieces(sentence, constraints, self.max_words)
+        found = self._chart(sentence, constraints)
+        if found is None and n_words > MAX_UNPRUNED_WORDS:
+            return self._parse_pieces(sentence, constraints, MAX_UNPRUNED_WORDS)
+        return self._flat(sentence, constraints) if found is None else found
+
     def _chart(
         self, sentence: ChartSentence, constraints: Sequence[Constraint], gold: Sequence[Step] = ()
     ) -> ScoredChart | None:
@@ -214,13 +224,13 @@ class ChartParser(BaseParser):
         tree = flat_tree(sentence.words, tags)
         return Parse(tree, 0.0, "flat", unmet(constraints, tree))
 
-    def _parse_pieces(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
+    def _parse_pieces(self, sentence: ChartSentence, constraints: Sequence[Constraint], max_words: int) -> Parse:
         """Return the trees of a long sentence's pieces side by side; the score is the sum of theirs."""
         parses = [
             self.parse(
                 sentence.words[start:end], sentence.tags[start:end], long_sentences.within(constraints, start, end)
             )
-            for start, end in long_sentences.pieces(sentence.words, self._max_words)
+            for start, end in long_sentences.pieces(sentence.words, max_words)
         ]
         tree = long_sentences.joined([parse.tree for parse in parses])
         score = sum(parse.score for parse in parses)

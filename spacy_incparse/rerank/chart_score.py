@@ -25,7 +25,7 @@ class ChartScore(SecondScore):
 
     A tree that is not in the chart has these scores, too: phrases that it lacks have the lowest probability that
     counts. The chart is that of the first tree's tags. Where there is none, as for sentences of more words than
-    `chart_parser.MAX_WORDS`, all scores are 0.
+    `ChartParser.max_words`, all scores are 0.
     """
 
     name = "chart"

@@ -1,6 +1,7 @@
 """A chart parser against all trees of small charts, its settings, and its storage."""
 
 import pickle
+from functools import partial
 from itertools import pairwise
 from math import exp, fsum
 
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from spacy_incparse.chart.chart_config import ChartConfig
 from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_parser import MAX_WORDS, ChartParser
+from spacy_incparse.chart.chart_parser import MAX_UNPRUNED_WORDS, MAX_WORDS, ChartParser
+from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.forests.forest_builder import ForestBuilder
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.trees.tree import Tree
@@ -194,6 +197,33 @@ def test_long_sentences_are_parsed_in_pieces(parser):
     assert parser.nbest(words, tags, 3) == [parser.parse(words, tags)]
     assert parser.posterior(words, tags) is None
     assert parser.score(words, tags, parse.tree).score is None
+
+
+def test_pieces_are_parsed_once_for_all_that_is_asked_of_them(parser, monkeypatch):
+    n_built, build = [], ChartBuilder.build
+    monkeypatch.setattr(ChartBuilder, "build", lambda *given, **options: n_built.append(1) or build(*given, **options))
+    words, tags = WORDS * 40, TAGS * 40
+    parser.parse(words, tags)
+    n_pieces = len(n_built)
+    assert n_pieces == 3
+    assert (parser.posterior(words, tags), len(parser.nbest(words, tags, 2))) == (None, 1)
+    assert len(n_built) == n_pieces
+
+
+def test_sentences_whose_charts_are_too_large_are_parsed_in_pieces(trees, monkeypatch):
+    monkeypatch.setattr("spacy_incparse.chart.forests.charts.ForestBuilder", partial(ForestBuilder, max_edges=1000))
+    parser = parser_of(trees)
+    words, tags = WORDS * 18, TAGS * 18
+    assert MAX_UNPRUNED_WORDS < len(words) <= parser.max_words
+    parse = parser.parse(words, tags)
+    assert (parse.source, parse.tree.words) == ("relaxed", words)
+    assert len(parse.tree.spans()) > len(words) / 3
+    assert parser.posterior(words, tags) is None
+
+
+def test_the_more_states_the_shorter_are_the_sentences_of_one_chart(parser, monkeypatch):
+    monkeypatch.setattr("spacy_incparse.chart.chart_parser.MAX_CELLS", 50 * len(parser.model.grammar.states))
+    assert ChartParser(parser.model, parser.config).max_words == 10
 
 
 def test_it_is_stored_and_read(parser):

@@ -75,11 +75,21 @@ def test_analyses_and_exact_confidences(nlp):
 
 
 def test_confidences_of_sentences_in_pieces_are_unknown(nlp):
-    doc = nlp("the old owl saw the mice " * 60)
+    doc = nlp("the old owl saw the mice " * 84)
     (tree,) = doc._.trees
-    assert len(tree.words) > MAX_WORDS
+    assert len(tree.words) == 504 > MAX_WORDS
     assert {node.confidence for node in tree.phrases()} == {None}
     assert [[parse.probability for parse in parses] for parses in doc._.parses(3)] == [[None]]
+
+
+def test_long_sentences_have_one_chart(nlp):
+    doc = nlp("the old owl saw the mice in the barn and " * 20)
+    (tree,) = doc._.trees
+    assert len(tree.words) == 200
+    assert all(0 < node.confidence <= 1 for node in tree.phrases())
+    (parses,) = doc._.parses(3)
+    assert len({parse.tree for parse in parses}) == 3
+    assert nlp.get_pipe("incparse").score(doc, parses[0].tree).score == pytest.approx(parses[0].score, rel=1e-4)
 
 
 def test_calibration(nlp):
@@ -131,7 +141,7 @@ def test_what_it_cannot_do_is_told(nlp):
 
 
 def test_odd_sentences(nlp):
-    odd = ["", "?", "word " * 400 + ".", "\u200b", "( ) ( ) )", "\ud800 x".encode("utf8", "replace").decode("utf8")]
+    odd = ["", "?", "word " * 500 + ".", "\u200b", "( ) ( ) )", "\ud800 x".encode("utf8", "replace").decode("utf8")]
     for doc in nlp.pipe(odd):
         for tree in doc._.trees:
             assert tree.source in ("chart", "relaxed", "flat")

@@ -186,7 +186,7 @@ cdef class ForestBuilder:
                 self.n_edges += 1
         for j in range(self.n_words, 0, -1):
             for i in range(j):
-                if self.n_edges:
+                if 0 < self.n_edges <= self.max_edges:
                     self._mark_used(i, j)
 
     cdef void _mark_used(self, int32_t i, int32_t j) noexcept nogil:
