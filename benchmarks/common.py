@@ -71,7 +71,7 @@ def run_resumable(main: Callable[[], None]) -> None:
 def search_setting(text: str) -> tuple[str, float | int | str]:
     """Return the name and value of a search setting, "name=value"."""
     name, _, value = text.partition("=")
-    if name == "choose":
+    if name in ("choose", "choose_from"):
         return name, value
     return name, int(value) if value.isdigit() and name != "gamma" else float(value)
 

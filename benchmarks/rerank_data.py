@@ -12,7 +12,6 @@ from base_lists import BaseLists
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
-from spacy_incparse.parsers.choice import SHARES_OF_FITTED
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.parsers.nbest import phrases_of
 from spacy_incparse.parsers.recombination import Recombination
@@ -99,7 +98,7 @@ def recombined_scores(lists: BaseLists, n: int) -> Scores:
     threshold = ChoiceSettings().choose_threshold
     gold, made = [], []
     for found in (found.first(n) for found in lists.dev_lists()):
-        phrases = phrases_of(found.parses, SHARES_OF_FITTED["recombined"] * found.temperature)
+        phrases = phrases_of(found.parses, found.temperature)
         trees = [parse.tree for parse in sorted(found.parses, key=lambda parse: -parse.score)]
         gold.append(found.gold)
         made.append(Recombination(trees, phrases, threshold).best_tree() if len(trees) > 1 else trees[0])

@@ -204,12 +204,12 @@ def _measured(reranker: Reranker, parser: IncParser, trees: Sequence[Tree]) -> R
 def _lists(parser: IncParser, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
     """Return the parser's lists of the sentences of trees, as the reranker gets them."""
     from spacy_incparse.rerank.candidate_list import CandidateList
-    from spacy_incparse.rerank.reranked_search import candidate_search
+    from spacy_incparse.rerank.reranked_search import base_temperature, candidate_search
     from spacy_incparse.training.preparation import tags_of
 
     decoder = parser.decoder
     tags = tags_of(decoder.tagger, decoder.parser.tag_request, trees)
     search, n = candidate_search(decoder.nbest_search, reranker), reranker.config.n
     found = [search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
-    temperature = decoder.temperature or 1.0
+    temperature = base_temperature(reranker, decoder.model_parser)
     return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]

@@ -31,7 +31,7 @@ class GenerativeConfig(ChoiceSettings):
         does.
     measures_log10_gamma: gamma for measures, as a decimal logarithm, because spaCy's config files cannot hold such
         small numbers; None: off.
-    choose, choose_trees, choose_temperature, choose_threshold: as in the other parsers. risk_trees and
+    choose, choose_from, choose_trees, choose_temperature, choose_threshold: as in the other parsers. risk_trees and
         risk_temperature, the former names of two of them, can still be used.
     """
 
@@ -50,6 +50,7 @@ class GenerativeConfig(ChoiceSettings):
     measures_beam_size: int = 2000
     measures_log10_gamma: float | None = -16.5
     choose: str = "expected_f"
+    choose_from: str | None = "search"
     choose_temperature: float | None = 3.0
 
     def __post_init__(self) -> None:

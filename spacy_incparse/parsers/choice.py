@@ -5,19 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from spacy_incparse.parsers.base import BaseParser
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.parsers.constraints import Constraints, checked_constraints, required_spans
 from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import phrases_of
+from spacy_incparse.parsers.nbest import NBestSearch, phrases_of
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.parsers.recombination import Recombination
-
-# The fitted temperature says how often the whole tree is right. For expected F, half of it was best on a held-out part
-# of training trees; anything from 0.3 to 2 times the fitted one was better than the highest score. For recombined
-# trees, 1 to 2 times the fitted one is alike.
-SHARES_OF_FITTED = {"expected_f": 0.5, "recombined": 1.0}
 
 
 class ChoosingParser(BaseParser):
@@ -41,13 +37,26 @@ class ChoosingParser(BaseParser):
             if not self.config.chooses_by_score:
                 warnings.warn(_NO_TEMPERATURE.format(self.config.choose), stacklevel=2)
             return self.nbest(words, tags, 1, constraints)[0]
-        parses = self.nbest(words, tags, self.config.choose_trees, constraints)
-        comparable = [parse for parse in parses if parse.unmet == parses[0].unmet]
-        if len(comparable) < 2:
+        parses = self._candidates(words, tags, constraints)
+        if len(parses) < 2:
             return parses[0]
         if self.config.choose == "expected_f":
-            return max_expected_f(comparable, temperature)
-        return self._recombined(comparable, temperature, tags, constraints)
+            return max_expected_f(parses, temperature)
+        return self._recombined(parses, temperature, tags, constraints)
+
+    def _candidates(self, words: Sequence[str], tags: Tags, constraints: Constraints) -> list[Parse]:
+        """Return the trees to choose from, best first; all miss the same constraints."""
+        n = self.config.choose_trees
+        if self.config.chooses_from_lists:
+            found = self._lists.analyses(words, tags, constraints, n)
+        else:
+            found = self.nbest(words, tags, n, constraints)
+        comparable = [parse for parse in found if parse.unmet == found[0].unmet]
+        return sorted(comparable, key=lambda parse: -parse.score)
+
+    @cached_property
+    def _lists(self) -> NBestSearch:
+        return NBestSearch(self.with_search(choose="score"), with_better=True)
 
     def _recombined(self, parses: Sequence[Parse], temperature: float, tags: Tags, constraints: Constraints) -> Parse:
         """Return the tree of the highest expected gain that can be made of the phrases of trees, with its own score.
@@ -67,9 +76,7 @@ class ChoosingParser(BaseParser):
 
     @property
     def _choice_temperature(self) -> float | None:
-        if self.config.choose_temperature is not None:
-            return self.config.choose_temperature
-        return None if self.temperature is None else SHARES_OF_FITTED.get(self.config.choose, 1.0) * self.temperature
+        return self.temperature if self.config.choose_temperature is None else self.config.choose_temperature
 
 
 _NO_TEMPERATURE = (

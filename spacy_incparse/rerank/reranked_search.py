@@ -15,7 +15,7 @@ from spacy_incparse.rerank.reranker import RankedParse, Reranker
 class RerankedSearch(NBestSearch):
     """Find the n-best list of a sentence with a parser's search, and rerank it.
 
-    model_parser: the parser whose temperature the scores of the list are divided by.
+    model_parser: the parser whose temperature is used by rerankers without one; see `base_temperature`.
     """
 
     def __init__(self, search: NBestSearch, model_parser: ConstituencyParser, reranker: Reranker):
@@ -23,12 +23,9 @@ class RerankedSearch(NBestSearch):
         self._search, self._model_parser, self._reranker = candidate_search(search, reranker), model_parser, reranker
 
     def ranked(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[RankedParse]:
-        """Return the analyses with their new scores and probabilities, the chosen one first.
-
-        A parser without a temperature has the temperature 1.
-        """
+        """Return the analyses with their new scores and probabilities, the chosen one first."""
         parses = self._search.analyses(words, tags, constraints, self._reranker.config.n)
-        return self._reranker.rerank(parses, self._model_parser.temperature or 1.0)
+        return self._reranker.rerank(parses, base_temperature(self._reranker, self._model_parser))
 
     def analyses(
         self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
@@ -50,6 +47,11 @@ class RerankedSearch(NBestSearch):
 def candidate_search(search: NBestSearch, reranker: Reranker) -> NBestSearch:
     """Return the search for lists like those that the reranker was trained on. search: that of the parser."""
     return NBestSearch(search.parser, with_better=True) if reranker.config.with_better else search
+
+
+def base_temperature(reranker: Reranker, parser: ConstituencyParser) -> float:
+    """Return what a parser's scores are divided by before a reranker weighs them; 1 if neither has a temperature."""
+    return reranker.config.base_temperature or parser.temperature or 1.0
 
 
 class RerankingParser:

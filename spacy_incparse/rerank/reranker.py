@@ -29,7 +29,7 @@ from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.rerank.reranking_data import RerankerWeights
 from spacy_incparse.rerank.second_score import SecondScore
 from spacy_incparse.rerank.second_scores import columns_of, read_second_scores
-from spacy_incparse.settings import Settings, check_number, checked_labels
+from spacy_incparse.settings import Settings, check_number, check_range, checked_labels
 from spacy_incparse.trees.heads import HeadRules
 
 FORMAT = "spacy-incparse reranker 1"
@@ -44,7 +44,8 @@ class RerankerConfig(Settings):
     closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
     probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
     exp(scale F(x)). with_better: whether the lists have the trees that score higher than the parser's own
-    (`NBestSearch`); not in models of the first versions.
+    (`NBestSearch`); not in models of the first versions. base_temperature: what the base parser's scores are divided
+    by; None, as in models of the first versions: the parser's temperature.
     """
 
     SEARCH = ("n", "choose")
@@ -56,6 +57,7 @@ class RerankerConfig(Settings):
     choose: How = "score"
     scale: float = 1.0
     with_better: bool = False
+    base_temperature: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", check_families(self.families))
@@ -67,6 +69,7 @@ class RerankerConfig(Settings):
         check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
         if not isinstance(self.with_better, bool):
             raise ConfigError(f"with_better is {self.with_better!r}: it must be true or false")
+        check_range("base_temperature", self.base_temperature, LOWEST, HIGHEST, may_be_none=True)
 
     def extractor(self, heads: HeadRules) -> FeatureExtractor:
         """Return what finds the features of trees."""

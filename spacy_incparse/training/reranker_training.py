@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 from spacy_incparse.rerank.candidate_list import CandidateList
@@ -18,6 +19,7 @@ from spacy_incparse.training.learner_choice import Report, learn_weights
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, WEIGHTING_LOSSES, check_reranking
 from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
 
 
 def learn_reranker(
@@ -26,6 +28,8 @@ def learn_reranker(
     """Return a reranker trained on lists with gold trees, which are read several times.
 
     If some of them have trees that score higher than the parser's own, the reranker will have them in its lists, too.
+    The median of their temperatures becomes the reranker's: that of the parser is fitted on the trees that the gain is
+    measured on.
 
     heads: the head rules of the features. The models of second scores are trained on the gold trees. settings: see
     `RERANK_DEFAULTS`. Raises ConfigError for wrong settings, and IncparseError for lists that cannot be learned from.
@@ -33,7 +37,7 @@ def learn_reranker(
     check_reranking(settings)
     settings = RERANK_DEFAULTS | dict(settings)
     lists = _Shortened(lists, settings["n"])
-    gold = [found.gold for found in lists if found.gold is not None]
+    gold, temperatures = _gold_and_temperatures(lists)
     config, names = reranker_config(settings, closed_class_tags(gold)), _score_names(lists, settings)
     columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], columns_of(names))
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
@@ -41,9 +45,16 @@ def learn_reranker(
         data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
     with_better = any(found.has_better for found in lists)
-    config = replace(config, choose=learned.how, scale=learned.scale, with_better=with_better)
+    config = replace(
+        config, choose=learned.how, scale=learned.scale, with_better=with_better, base_temperature=median(temperatures)
+    )
     others = {name: train_second_score(name, gold, heads) for name in names}
     return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
+
+
+def _gold_and_temperatures(lists: Iterable[CandidateList]) -> tuple[list[Tree], list[float]]:
+    seen = [(found.gold, found.temperature) for found in lists]
+    return [gold for gold, _ in seen if gold is not None], [temperature for _, temperature in seen]
 
 
 def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> RerankerConfig:

@@ -1,11 +1,13 @@
 """`rerank-train`: from a pipeline and a treebank to a pipeline with a reranker."""
 
 import json
+from statistics import median
 
 import pytest
 import spacy
 
 from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.rerank.list_files import read_lists
 from tests.small_pipeline import SMALL
 
 LITTLE = ["--folds", 2, "--n", 6, "--n-process", 1, "--families", "rules,heavy", "--passes", 1]
@@ -66,6 +68,15 @@ def test_the_figures_are_those_of_the_pipeline(reranked, run, tmp_path):
     evaluated = json.loads((tmp_path / "dev.json").read_text(encoding="utf8"))
     assert evaluated["const_f"] == pytest.approx(figures["reranked"]["const_f"])
     assert spacy.load(out).meta["performance"]["const_f"] == pytest.approx(evaluated["const_f"])
+
+
+def test_the_held_out_trees_do_not_scale_the_parsers_scores(reranked):
+    """The temperature is that of the parts' parsers; the parser's own was fitted on the trees of the figures."""
+    nlp, lists = spacy.load(reranked[0]), reranked[0].with_name("out.lists")
+    temperatures = [one.temperature for path in sorted(lists.glob("*.jsonl.gz")) for one in read_lists(path)]
+    config = nlp.get_pipe("incparse_reranker").model.reranker.config
+    assert config.base_temperature == median(temperatures)
+    assert config.base_temperature != nlp.get_pipe("incparse").model.temperature
 
 
 def test_other_commands_use_the_reranker(reranked, run):

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.generative.generative_parser import GenerativeParser
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.expected_f import max_expected_f
 from spacy_incparse.parsers.nbest import NBestSearch, phrases_of
 from spacy_incparse.parsers.recombination import Recombination
+from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -37,18 +39,46 @@ def sentences():
 
 
 def test_the_tree_of_the_best_expected_f(parser, sentences):
-    choosing = parser.with_search(choose="expected_f", choose_trees=20)
+    choosing = parser.with_search(choose="expected_f", choose_from="search", choose_trees=20)
     assert (parser.answers_with_best, choosing.answers_with_best) == (True, False)
     n_different = 0
     for words, tags in sentences:
         found = choosing.parse(words, tags)
-        assert found == max_expected_f(parser.nbest(words, tags, 20), 5000.0)
+        assert found == max_expected_f(parser.nbest(words, tags, 20), 10_000.0)
         n_different += found.tree != parser.parse(words, tags).tree
         first, *others = NBestSearch(choosing).analyses(words, tags)
         assert first == found
         scores = [parse.score for parse in others]
         assert scores == sorted(scores, reverse=True)
     assert n_different
+
+
+@pytest.mark.parametrize("choose", ["expected_f", "recombined"])
+def test_the_trees_to_choose_from_are_those_of_the_lists(parser, sentences, choose):
+    narrow = parser.with_search(beam_size=2)
+    choosing = narrow.with_search(choose=choose, choose_from="lists", choose_trees=20)
+    search, n_better = NBestSearch(narrow, with_better=True), 0
+    for words, tags in sentences:
+        listed = search.analyses(words, tags, n=20)
+        n_better += listed[0].score < max(parse.score for parse in listed)
+        listed.sort(key=lambda parse: -parse.score)
+        if choose == "expected_f":
+            expected = max_expected_f(listed, 10_000.0).tree
+        else:
+            phrases = phrases_of(listed, 10_000.0)
+            expected = Recombination([parse.tree for parse in listed], phrases, 0.45).best_tree()
+        assert choosing.parse(words, tags).tree == expected
+    assert n_better
+
+
+def test_where_the_trees_to_choose_from_are_from_by_default():
+    assert ParserConfig(choose="expected_f").chooses_from_lists
+    assert not ParserConfig(choose="recombined").chooses_from_lists
+    assert not ParserConfig(choose="expected_f", choose_from="search").chooses_from_lists
+    assert ParserConfig(choose="recombined", choose_from="lists").chooses_from_lists
+    assert not GenerativeConfig().chooses_from_lists
+    with pytest.raises(ConfigError, match="choose_from is 'beam': choose one of search, lists, or None"):
+        ParserConfig(choose_from="beam")
 
 
 def test_the_tree_recombined_from_the_phrases_of_the_best(parser, sentences):
@@ -118,6 +148,8 @@ def test_a_generative_parser_chooses_among_its_own_trees():
     for tree in read_treebank(ASSETS / "sample-dev.mrg")[:10]:
         listed = parser.nbest(tree.words, tree.tags, 50)
         assert parser.parse(tree.words, tree.tags) == max_expected_f(listed, 3.0)
+        by_lists = parser.with_search(choose_from="lists").parse(tree.words, tree.tags)
+        assert by_lists in NBestSearch(parser.with_search(choose="score")).analyses(tree.words, tree.tags)
         assert parser.with_search(choose="score").parse(tree.words, tree.tags) == listed[0]
         recombined = parser.with_search(choose="recombined").parse(tree.words, tree.tags)
         assert recombined.tree in [one.tree for one in listed] or recombined.score <= listed[0].score

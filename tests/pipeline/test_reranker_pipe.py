@@ -55,7 +55,7 @@ def ranked(nlp, doc, *, with_better=False):
     search = NBestSearch(parser.decoder.parser, with_better=with_better)
     for sentence in parser.sentences_of(doc):
         parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
-        scores = reranker.scores(parses, parser.decoder.temperature)
+        scores = reranker.scores(parses, reranker.config.base_temperature or parser.decoder.temperature)
         shares = probabilities(scores, reranker.temperature)
         yield sorted(zip(scores, shares, [parse.tree for parse in parses], strict=True), key=lambda item: -item[0])
 
@@ -94,6 +94,21 @@ def test_the_lists_are_like_those_of_training(copy):
     component.initialize(lambda: [], lists=bare)
     assert not component.model.reranker.config.with_better
     assert parses_of(copy) == parses_by_hand(copy) != parses_by_hand(copy, with_better=True)
+
+
+def test_the_scale_of_the_parsers_scores_is_that_of_the_lists(copy):
+    component = reranker_of(copy)
+    lists = [replace(one, temperature=float(1 + i)) for i, one in enumerate(lists_of(copy))]
+    component.initialize(lambda: [], lists=lists)
+    assert component.model.reranker.config.base_temperature == (1 + len(lists)) / 2
+    expected = [found(doc) for doc in copy.pipe(TEXTS)]
+    parser_of(copy).model.temperature = 1e4  # fitted on other trees: it changes nothing
+    assert [found(doc) for doc in copy.pipe(TEXTS)] == expected
+    reranker = component.model.reranker
+    reranker.config = replace(reranker.config, base_temperature=None)  # as in models of the first versions
+    component.model.reranker = reranker
+    assert [found(doc) for doc in copy.pipe(TEXTS)] != expected
+    assert parses_of(copy) == parses_by_hand(copy)
 
 
 def dev_docs(nlp):

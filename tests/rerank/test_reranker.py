@@ -136,6 +136,7 @@ def damaged(**changes):
         (damaged(config={"families": ["nonsense"]}), "unknown family of features 'nonsense'"),
         (damaged(config={"n": 10**9}), "n is 1000000000: it must be at most"),
         (damaged(config={"with_better": 1}), "with_better is 1: it must be true or false"),
+        (damaged(config={"base_temperature": 0}), "base_temperature is 0: it must be a number from"),
         (damaged(config={"n": "many"}), "n is 'many': it must be a whole number"),
         (damaged(config={"families": 3}), "damaged"),
         (damaged(config={"what": 3}), "unknown setting 'what'"),
