@@ -18,12 +18,14 @@ from pathlib import Path, PurePosixPath
 RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
 COMPILED = (".so", ".pyd")
 SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
+MAX_WHEEL_BYTES = 30 * 10**6
 MAX_MODEL_BYTES = {"en": 12 * 10**6, "en_accurate": 14 * 10**6, "en_generative": 4 * 10**6}
 
 
 def main(sdist: str, wheel: str) -> None:
     """Run all checks and stop at the first failure."""
     sources = sdist_sources(sdist)
+    check_size(wheel)
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         check_files(sources, names)
@@ -51,6 +53,12 @@ def sdist_sources(path: str) -> set[str]:
     generated = sorted(name for name in names if name.endswith((".cpp", ".c", *COMPILED, ".pyc")))
     expect(not generated, f"generated files are in the source distribution: {generated}")
     return names
+
+
+def check_size(wheel: str) -> None:
+    """Check that the wheel is not too large to be downloaded by the way."""
+    size = Path(wheel).stat().st_size
+    expect(size <= MAX_WHEEL_BYTES, f"{Path(wheel).name} takes {size:,} bytes, more than {MAX_WHEEL_BYTES:,}")
 
 
 def check_files(sources: set[str], names: list[str]) -> None:

@@ -1,8 +1,9 @@
-"""Measure `spacy-incparse annotate`: speed by processes and with Ray, memory over time, and kill -9 at random moments.
+"""Measure `spacy-incparse annotate`: speed by processes and with Ray, kill -9, memory, and size of the output.
 
     python benchmarks/annotation.py speed brown.txt.gz --words 1000000
     python benchmarks/annotation.py kills brown.txt.gz --words 20000 --kills 10
     python benchmarks/annotation.py memory brown.txt.gz --bytes 1000000000
+    python benchmarks/annotation.py storage masc.txt.gz --words 200000 --format parquet
 
 The corpus is the text repeated until it has as many words or bytes; each line is a document. `speed` and `memory` need
 a quiet machine: times are wall-clock times of the whole command. `kills` and `memory` need Linux (/proc), and use a
@@ -33,6 +34,7 @@ from results import Table, publish
 SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
 KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
 MEMORY = Table("Annotation: memory", ("MB of text", "seconds", "MB after 1 minute", "MB at the end", "most MB"))
+STORAGE = Table("Annotation: storage", ("words", "bytes of text a word", "sentences", "documents", "bytes a word"))
 CODE = Path(__file__).with_name("stub_parser.py")
 MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
 
@@ -40,7 +42,7 @@ MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a r
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure one thing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["speed", "kills", "memory"])
+    parser.add_argument("what", choices=list(MEASURES))
     parser.add_argument("text", type=Path, help="a text with a sentence or paragraph on each line, plain or gzipped")
     parser.add_argument("--words", type=int, default=1_000_000)
     parser.add_argument("--bytes", type=int, help="instead of --words")
@@ -57,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_corpus(arguments, folder / "corpus.lines")
-        {"speed": measure_speed, "kills": measure_kills, "memory": measure_memory}[arguments.what](arguments, folder)
+        MEASURES[arguments.what](arguments, folder)
 
 
 def write_corpus(arguments: argparse.Namespace, path: Path) -> None:
@@ -78,7 +80,7 @@ def command(arguments: argparse.Namespace, folder: Path, out: str, *more: str) -
     """Return the words of an `annotate` command."""
     words = [sys.executable, "-m", "spacy_incparse", "annotate", str(folder / "corpus.lines"), str(folder / out)]
     words += ["--shard-chars", str(arguments.shard_chars), "--format", arguments.format, *more]
-    if arguments.what != "speed" and arguments.model is None:
+    if arguments.what in ("kills", "memory") and arguments.model is None:
         return [*words, "--model", str(_stub(folder)), "--code", str(CODE)]
     return [*words, "--model", arguments.model or "en"]
 
@@ -197,6 +199,17 @@ def _resident(pid: int) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
 
 
+def measure_storage(arguments: argparse.Namespace, folder: Path) -> None:
+    """Compare the files of the shards with the words in them; texts that repeat are packed too well to be measured."""
+    subprocess.run(command(arguments, folder, "out"), check=True, stdout=subprocess.DEVNULL)
+    n_words = json.loads((folder / "out" / "totals.json").read_text())["words"]
+    names = ("sentences", "documents")
+    sizes = [sum(path.stat().st_size for path in (folder / "out" / name).glob("*")) / n_words for name in names]
+    text = (folder / "corpus.lines").stat().st_size / n_words
+    cells = [f"{n_words:,}", *(f"{size:.2f}" for size in (text, *sizes, sum(sizes)))]
+    publish(STORAGE, {f"annotate-storage-{arguments.format}": cells}, arguments.results)
+
+
 def hash_of(folder: Path) -> str:
     """Return a hash of the names and contents of all files in a folder."""
     digest = hashlib.sha256()
@@ -219,6 +232,9 @@ def _stub(folder: Path) -> Path:
         nlp.add_pipe("stub_parser")
         nlp.to_disk(path)
     return path
+
+
+MEASURES = {"speed": measure_speed, "kills": measure_kills, "memory": measure_memory, "storage": measure_storage}
 
 
 if __name__ == "__main__":

@@ -118,6 +118,23 @@ def test_killed_and_started_again(run, stub, texts, tmp_path, contents):
     assert {path: path.stat().st_mtime_ns for path in finished} == finished  # not done again
 
 
+def test_a_worker_is_killed_in_the_middle(run, stub, texts, tmp_path, contents):
+    run(texts, tmp_path / "whole", "--format", "jsonl")
+    command = [sys.executable, "-m", "spacy_incparse", *arguments(stub, texts, tmp_path / "out", "--format", "jsonl")]
+    done = subprocess.run(
+        [*command, "--n-process", "2"],
+        env={**os.environ, "STUB_KILL": str(tmp_path / "mark")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mark").exists()  # made by the worker before it killed itself
+    assert "58 documents, 116 sentences, 522 words with trees; put aside" in done.stdout
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
 def test_files_of_killed_workers_are_removed(tmp_path):
     folder = OutputFolder(tmp_path / "out")
     folder.begin({"format": "test"})

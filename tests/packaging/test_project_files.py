@@ -2,7 +2,9 @@
 
 import importlib
 import json
+import os
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -39,6 +41,17 @@ def test_entry_points_lead_somewhere(group, name, target):
 
 def test_changelog_has_this_version():
     assert f"\n## {PROJECT['version']}" in (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf8")
+
+
+def test_a_wheel_that_is_too_large_is_refused(tmp_path):
+    check = runpy.run_path(str(CHECKOUT / ".ci" / "check_packages.py"))["check_size"]
+    wheel = tmp_path / "a.whl"
+    wheel.touch()
+    os.truncate(wheel, 30 * 10**6)
+    check(str(wheel))
+    os.truncate(wheel, 30 * 10**6 + 1)
+    with pytest.raises(SystemExit, match=r"a\.whl takes 30,000,001 bytes, more than 30,000,000"):
+        check(str(wheel))
 
 
 def test_licence_files_exist():

@@ -1,0 +1,82 @@
+"""The progress of `annotate`: words per second, the time left, and when a line is shown."""
+
+import io
+
+import pytest
+
+from spacy_incparse.cli.annotation_progress import AnnotationProgress
+from spacy_incparse.corpora.records import Counts, ShardRecord
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def note(progress, n_bytes, words, *, is_new=True, failed=0):
+    progress(n_bytes, ShardRecord(0, Counts(documents=1, words=words, failed=failed)), is_new=is_new)
+
+
+def test_words_a_second_and_time_left(clock):
+    progress = AnnotationProgress(4000, io.StringIO(), clock)
+    clock.now += 10
+    note(progress, 1000, 500)
+    assert progress.line() == "25 %, 1 shards, 500 words, 50 words/s, 0:00:30 left"
+    clock.now += 30
+    note(progress, 1000, 1500, failed=2)
+    assert progress.line() == "50 %, 2 shards, 2,000 words, 50 words/s, 0:00:40 left, 2 documents put aside"
+
+
+def test_what_an_earlier_run_has_finished_takes_no_time(clock):
+    progress = AnnotationProgress(4000, io.StringIO(), clock)
+    note(progress, 2000, 9000, is_new=False)
+    assert progress.line() == "50 %, 1 shards, 9,000 words"  # the speed of this run is not known yet
+    clock.now += 10
+    note(progress, 500, 1000)
+    assert progress.line() == "62 %, 2 shards, 10,000 words, 100 words/s, 0:00:30 left"
+
+
+def test_more_is_read_than_expected(clock):
+    progress = AnnotationProgress(1000, io.StringIO(), clock)
+    clock.now += 1
+    note(progress, 1500, 10)
+    assert progress.line().endswith("0:00:00 left")
+
+
+def test_a_log_gets_a_line_each_minute(clock):
+    log = io.StringIO()
+    with AnnotationProgress(8000, log, clock) as progress:
+        for _ in range(8):
+            clock.now += 25
+            note(progress, 1000, 100)
+    assert [line.partition(",")[0] for line in log.getvalue().splitlines()] == ["38 %", "75 %"]
+
+
+def test_a_terminal_gets_one_line_that_is_renewed_and_removed(clock):
+    terminal = Terminal()
+    with AnnotationProgress(3000, terminal, clock) as progress:
+        clock.now += 3600
+        note(progress, 10, 100)
+        first = progress.line()
+        clock.now += 1
+        note(progress, 2990, 100)
+        second = progress.line()
+    width = len(first)
+    assert len(second) < width
+    shown = ["", first, second.ljust(width), " " * len(second), ""]
+    assert terminal.getvalue().split("\r") == shown
