@@ -1,0 +1,109 @@
+"""A published encoder, all-MiniLM-L6-v2 (docs/transformer.md says where it is): pieces, vectors, and what is learned.
+
+Its vectors are compared with the definition of BERT (Devlin et al. 2019) in a few lines of PyTorch, and these with
+cosine similarities that the documentation of sentence-transformers shows for this model.
+"""
+
+import json
+import os
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from spacy.training.batchers import minibatch_by_words
+
+from spacy_incparse.pipeline.encoder_folder import read_safetensors
+from tests.neural.conftest import examples
+from tests.neural.tiny_encoder import needs_transformers, transformer_pipeline
+
+VARIABLE = "INCPARSE_ENCODER"
+N_HEADS, N_LAYERS = 12, 6
+SIMILAR = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+SIMILARITIES = (0.6660, 0.1046, 0.1411)  # of the first and second, first and third, second and third
+LEAST_F = 0.65  # on held-out sentences, after one pass over 234 short ones
+pytestmark = [
+    needs_transformers,
+    pytest.mark.slow,
+    pytest.mark.skipif(VARIABLE not in os.environ, reason=f"needs the folder of all-MiniLM-L6-v2 in {VARIABLE}"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    return Path(os.environ[VARIABLE])
+
+
+@pytest.fixture(scope="module")
+def nlp(folder):
+    return transformer_pipeline(folder, bfloat16=False)
+
+
+@pytest.fixture(scope="module")
+def numbers(folder):
+    """The number of each piece."""
+    return json.loads((folder / "tokenizer.json").read_text(encoding="utf8"))["model"]["vocab"]
+
+
+def pieces_of(nlp, doc):
+    (found,) = nlp.get_pipe("transformer").model.get_ref("piece_encoder").predict([doc])
+    return found.dataXd.tolist(), found.lengths.tolist()
+
+
+def by_definition(folder, pieces):
+    """The vectors of all pieces in the last layer."""
+    import torch
+    from torch.nn.functional import gelu, layer_norm, linear
+
+    arrays = read_safetensors(folder / "model.safetensors")
+    weights = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+
+    def mapped(name, rows):
+        return linear(rows, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+    def normal(name, rows):
+        return layer_norm(rows, rows.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"], eps=1e-12)
+
+    tables = [weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")]
+    rows = normal("embeddings.LayerNorm", tables[0][pieces] + tables[1][: len(pieces)] + tables[2][0])
+    for number in range(N_LAYERS):
+        layer = f"encoder.layer.{number}"
+        parts = [mapped(f"{layer}.attention.self.{part}", rows) for part in ("query", "key", "value")]
+        query, key, value = (part.reshape(len(pieces), N_HEADS, -1).transpose(0, 1) for part in parts)
+        shares = (query @ key.transpose(1, 2) / query.shape[-1] ** 0.5).softmax(-1)
+        seen = (shares @ value).transpose(0, 1).reshape(rows.shape)
+        rows = normal(f"{layer}.attention.output.LayerNorm", rows + mapped(f"{layer}.attention.output.dense", seen))
+        hidden = gelu(mapped(f"{layer}.intermediate.dense", rows))
+        rows = normal(f"{layer}.output.LayerNorm", rows + mapped(f"{layer}.output.dense", hidden))
+    return rows
+
+
+def test_words_are_cut_into_the_right_pieces(nlp, numbers):
+    pieces, lengths = pieces_of(nlp, nlp.make_doc("The unaffable CAT sat in a Café."))
+    expected = "[CLS] the una ##ffa ##ble cat sat in a cafe . [SEP]".split()
+    assert pieces == [numbers[piece] for piece in expected]
+    assert lengths == [1, 1, 3, 1, 1, 1, 1, 1, 1, 1]
+    assert (pieces[0], pieces[1], pieces[-1]) == (101, 1996, 102)  # as in every English uncased BERT
+
+
+def test_vectors_are_those_of_the_definition(nlp, folder):
+    doc = nlp.make_doc("The old lighthouse keeper, whose name nobody remembered, waved at every passing ship.")
+    (found,) = nlp.get_pipe("transformer").predict([doc]).last_hidden_layer_states
+    expected = by_definition(folder, pieces_of(nlp, doc)[0])
+    assert found.dataXd == pytest.approx(expected[1:-1].numpy(), abs=1e-4)
+
+
+def test_similar_sentences_have_the_published_similarities(nlp, folder):
+    import torch
+
+    means = [by_definition(folder, pieces_of(nlp, nlp.make_doc(text))[0]).mean(0) for text in SIMILAR]
+    found = [torch.cosine_similarity(a, b, dim=0).item() for a, b in combinations(means, 2)]
+    assert found == pytest.approx(SIMILARITIES, abs=1e-3)
+
+
+def test_a_parser_on_it_learns_fast(nlp):
+    optimizer = nlp.resume_training()
+    optimizer.learn_rate = 0.0005
+    for batch in minibatch_by_words(examples(nlp), 100):
+        nlp.update(batch, sgd=optimizer, drop=0.1)
+    scores = nlp.evaluate(examples(nlp, "sample-dev.mrg"))
+    assert scores["const_f"] > LEAST_F
