@@ -3,7 +3,9 @@
 import pytest
 import spacy
 from spacy.util import load_config
+from typer.testing import CliRunner
 
+from spacy_incparse.cli import app
 from spacy_incparse.cli.neural_train import neural_config
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.pipeline.encoder_folder import (
@@ -13,7 +15,15 @@ from spacy_incparse.pipeline.encoder_folder import (
     read_safetensors,
 )
 from tests.neural.conftest import examples
-from tests.neural.tiny_encoder import HAS_TRANSFORMERS, needs_transformers, pieces, random_weights, transformer_pipeline
+from tests.neural.tiny_encoder import (
+    HAS_TRANSFORMERS,
+    WIDTH,
+    needs_transformers,
+    pieces,
+    random_weights,
+    transformer_pipeline,
+)
+from tests.small_pipeline import ASSETS
 
 
 def test_sizes_are_read_from_the_folder(encoder_folder):
@@ -87,6 +97,21 @@ def test_the_config_for_a_transformer_is_filled():
     from tests.neural.test_neural_configs import is_filled
 
     assert is_filled(load_config("configs/neural_transformer.cfg"))
+
+
+@needs_transformers
+@pytest.mark.slow
+def test_train_takes_an_encoder(encoder_folder, tmp_path):
+    trees = (ASSETS / "sample-dev.mrg").read_text(encoding="utf8").splitlines(keepends=True)
+    (tmp_path / "few.mrg").write_text("".join(trees[:8]), encoding="utf8")
+    arguments = ["train", str(tmp_path / "few.mrg"), str(tmp_path / "few.mrg"), str(tmp_path / "out")]
+    arguments += ["--config", "neural", "--encoder", str(encoder_folder), "--max-epochs", "2"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    nlp = spacy.load(tmp_path / "out" / "model-best")
+    assert nlp.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
+    assert nlp.config["components"]["transformer"]["model"]["hidden_width"] == WIDTH
+    assert [tree.words for tree in nlp("It rained.")._.trees] == [("It", "rained", ".")]
 
 
 def test_options_that_do_not_fit(tmp_path):

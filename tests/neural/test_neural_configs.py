@@ -33,15 +33,29 @@ def test_the_package_has_the_same_config(name):
     assert (PACKAGED / f"{name}.cfg").read_bytes() == (CONFIGS / f"{name}.cfg").read_bytes()
 
 
-def test_the_config_for_a_cpu_is_filled():
-    assert is_filled(load_config(CONFIGS / "neural.cfg"))
+@pytest.mark.parametrize("name", ["neural", "neural_shared"])
+def test_the_configs_for_a_cpu_are_filled(name):
+    assert is_filled(load_config(CONFIGS / f"{name}.cfg"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "neural_shared"])
 def test_a_config_names_every_setting_of_the_component(name):
     config = load_config(CONFIGS / f"{name}.cfg")
     assert set(config["components"]["incparse_chart"]) == {"factory", *DEFAULT_CONFIG}
-    assert config["training"]["score_weights"]["const_f"] == 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_trees_decide_which_pass_is_best(name):
+    weights = load_config(CONFIGS / f"{name}.cfg")["training"]["score_weights"]
+    assert {key for key, weight in weights.items() if weight} == {"const_f"}
+
+
+def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
+    config = load_config(CONFIGS / "neural_shared.cfg")
+    weights = {key: weight for key, weight in config["training"]["score_weights"].items() if weight}
+    assert weights == {"tag_acc": 0.25, "dep_uas": 0.12, "dep_las": 0.13, "ents_f": 0.25, "const_f": 0.25}
+    for name in ("tagger", "parser", "ner", "incparse_chart"):
+        assert config["components"][name]["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
 
 
 @pytest.mark.slow

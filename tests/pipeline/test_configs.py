@@ -17,7 +17,7 @@ from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, parser_
 from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-OTHERS = ("rerank", "neural", "neural_transformer")  # not of the component incparse
+OTHERS = ("rerank", "neural", "neural_shared", "neural_transformer")  # not of the component incparse
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg") if path.stem not in OTHERS)
 CHARTS = ["chart", "crf", "max-margin"]
 PERCEPTRONS = [name for name in NAMES if name not in ("best", "generative", *CHARTS)]
