@@ -22,7 +22,7 @@ RERANK_DEFAULTS: dict[str, Any] = {
     "families": None,  # names of families of features, or of groups of them; None: the default
     "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
     "min_lists": 5,  # features of fewer lists are left out
-    "n": 20,  # how many analyses of each sentence are looked at
+    "n": 20,  # how many analyses of each sentence are looked at; fewer if that is better in cross-validation
     "choose": None,  # "score": the most probable tree; "expected_f": that of the best expected F; None: the better way
     "n_folds": 5,  # of the cross-validation over the lists
 }

@@ -45,9 +45,8 @@ def learn_reranker(
         data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
     )
     with_better = any(found.has_better for found in lists)
-    config = replace(
-        config, choose=learned.how, scale=learned.scale, with_better=with_better, base_temperature=median(temperatures)
-    )
+    config = replace(config, choose=learned.how, scale=learned.scale, n=learned.n or config.n)
+    config = replace(config, with_better=with_better, base_temperature=median(temperatures))
     others = {name: train_second_score(name, gold, heads) for name in names}
     return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
 

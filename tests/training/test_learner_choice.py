@@ -1,6 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from spacy_incparse.rerank.best_candidates import sentence_f
+from spacy_incparse.rerank.data_selection import first_candidates
 from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.training.learner_choice import GRIDS, RULES, SCALES, learn_weights
 from tests.rerank.random_lists import random_data
@@ -37,6 +41,37 @@ def test_each_setting_is_reported_and_one_is_marked():
     assert len(lines) == len(GRIDS["boost"]["smoothing"]) * len(GRIDS["boost"]["pair_weights"])
     assert sum(line.endswith("*") for line in lines) == 1
     assert len(RULES) == 1 + len(SCALES)
+
+
+@pytest.mark.parametrize(("name", "n_tried"), [("log", 8), ("perceptron", 3)])
+def test_settings_that_say_what_is_learned_are_tried(name, n_tried):
+    lines = []
+    learn_weights(random_data(seed=5), name, {}, n_folds=2, report=lines.append)
+    assert len({line.split(": ")[1] for line in lines if "rounds" in line and "scale" in line}) >= n_tried
+    assert all(any(str(value) in line for line in lines) for values in GRIDS[name].values() for value in values)
+
+
+@pytest.mark.parametrize(("is_misled", "n"), [(True, 10), (False, None)])
+def test_lists_are_shorter_where_the_other_trees_mislead(is_misled, n):
+    data, lines = long_lists(is_misled=is_misled), []
+    learned = learn_weights(data, "risk", FIXED, how="score", n_folds=3, report=lines.append)
+    assert learned.n == n
+    assert [line.split(":")[1].partition("the first ")[2] for line in lines] == ["", "10 trees", "20 trees"]
+    assert [line.endswith("*") for line in lines] == [n is None, n == 10, False]
+    if n is not None:
+        weights = make_learner("risk", **FIXED).learn(first_candidates(data, n))
+        assert np.array_equal(learned.weights.features, weights.features)
+
+
+def long_lists(*, is_misled):
+    """Lists whose trees after the tenth are all right and score highest, or all wrong and score so in every other."""
+    data = random_data(seed=1, n_lists=30, most=24)
+    lists = np.repeat(np.arange(data.n_lists), np.diff(data.list_starts))
+    is_late = np.arange(data.n_candidates) - data.list_starts[lists] >= 10
+    n_phrases = np.where(is_late, data.n_gold[lists], data.n_phrases)
+    n_matched = np.where(is_late, 0 if is_misled else n_phrases, data.n_matched)
+    scores = np.where(is_late, np.where(is_misled & (lists % 2 == 0), -50.0, 50.0), sentence_f(data))
+    return replace(data, n_phrases=n_phrases, n_matched=n_matched, scores=scores[:, None])
 
 
 def test_one_list_is_learned_with_the_first_settings():
