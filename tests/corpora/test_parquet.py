@@ -1,7 +1,6 @@
 """Parquet in and out, and searching it. Needs the extra parquet."""
 
 import json
-import sys
 
 import pytest
 import spacy
@@ -109,16 +108,6 @@ def test_mistakes(parsed, tmp_path):
     assert "the file is not Parquet, or is damaged" in CliRunner().invoke(app, ["search", "NP", str(tmp_path)]).stderr
 
 
-def test_duckdb_reads_the_trees(parsed):
-    duckdb = pytest.importorskip("duckdb")
-    query = (
-        f"select s.label, count(*) from (select unnest(spans) s from '{parsed}/parquet/sentences/*.parquet') group by 1"
-    )
-    counts = dict(duckdb.sql(query).fetchall())
-    assert counts["TOP"] == len(tables(parsed / "parquet" / "sentences"))
-    assert counts["SBAR"] == 4
-
-
 def test_a_batch_of_arrow_or_pandas(parsed):
     pytest.importorskip("pandas")
     from spacy_incparse.ray import Annotate
@@ -133,23 +122,3 @@ def test_a_batch_of_arrow_or_pandas(parsed):
     assert frame["brackets"].tolist()[1:] == [row["brackets"] for row in rows[1:]]
     with pytest.raises(IncparseError, match=r"the batch has no column 'body' \(it has id, text\)"):
         Annotate("en", text="body")(table)
-
-
-def test_spark(parsed):
-    """`mapInPandas`, in a process of its own: it starts Java."""
-    pytest.importorskip("pyspark")
-    import subprocess
-
-    code = """
-from pyspark.sql import SparkSession
-from spacy_incparse.ray import Annotate, SPARK_SCHEMA
-spark = SparkSession.builder.master("local[1]").getOrCreate()
-texts = spark.createDataFrame([("a", "It rained."), ("b", None)], "id string, text string")
-rows = texts.mapInPandas(Annotate().frames, SPARK_SCHEMA).collect()
-print(sorted((row.id, row.brackets or row.error, row.sentence) for row in rows))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    tree = "(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))"
-    assert done.stdout.splitlines()[-1:] == [str([("a", tree, 0), ("b", "no text in the column 'text'", None)])], (
-        done.stderr
-    )
