@@ -5,12 +5,14 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from itertools import product
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin, Span, Token
 from thinc.api import Adam
 
+from spacy_incparse.compat import install_benepar_names
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from tests.neural.conftest import MODEL, examples, untrained
 
@@ -39,6 +41,18 @@ def test_trees_tags_and_spans_are_on_the_doc(component, nlp):
     assert [token.tag_ for token in doc] == [*first.tags, *second.tags]
     assert len(doc.spans["phrases"]) == len(first.spans()) + len(second.spans()) - 2  # without TOP
     assert first.source == "chart"
+
+
+def test_names_of_benepar_work(nlp):
+    install_benepar_names()
+    try:
+        sentence = next(nlp(TEXT).sents)
+        assert sentence._.parse_string == str(sentence._.tree).removeprefix("(TOP ")[:-1]
+        assert [child.text for child in sentence._.children] == ["The cat", "slept on the sofa", "."]
+    finally:
+        for owner, name in product((Span, Token), ("labels", "parse_string", "constituents", "parent", "children")):
+            if owner.has_extension(name):
+                owner.remove_extension(name)
 
 
 def test_given_tags_are_in_the_trees(component, nlp):

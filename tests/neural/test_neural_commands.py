@@ -1,0 +1,69 @@
+"""The commands with a saved neural pipeline: what they print and write is what the pipeline returns."""
+
+import json
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+from spacy_incparse.cli import app
+from spacy_incparse.treebanks.penn_reader import read_trees
+from tests.neural.conftest import examples
+from tests.small_pipeline import ASSETS
+
+TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
+
+
+@pytest.fixture(scope="session")
+def model(losses_and_pipeline, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("neural") / "pipeline"
+    losses_and_pipeline[1].to_disk(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def loaded(model):
+    return spacy.load(model)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def trees(doc):
+    return [str(tree) for tree in doc._.trees]
+
+
+def test_parse(model, loaded):
+    assert run("parse", TEXT, "--model", model).splitlines() == trees(loaded(TEXT))
+
+
+def test_parse_several_analyses(model, loaded):
+    printed = run("parse", TEXT, "--model", model, "--nbest", 3, "--format", "json")
+    rows = [json.loads(line) for line in printed.splitlines()]
+    expected = [[str(parse.tree) for parse in parses] for parses in loaded(TEXT)._.parses(3, nlp=loaded)]
+    assert [[one["tree"] for one in row["nbest"]] for row in rows] == expected
+    assert [len(parses) for parses in expected] == [3, 3]
+    assert {row["source"] for row in rows} == {"chart"}
+
+
+def test_evaluate(model, loaded, tmp_path):
+    dev = ASSETS / "sample-dev.mrg"
+    assert "F" in run("evaluate", model, dev, "--output", tmp_path / "scores.json")
+    scores = json.loads((tmp_path / "scores.json").read_text(encoding="utf8"))
+    expected = loaded.evaluate(examples(loaded, "sample-dev.mrg"))
+    for name in ("const_f", "const_exact", "tag_acc"):
+        assert scores[name] == pytest.approx(expected[name], abs=1e-6), name
+    assert scores["words"] == 511
+
+
+def test_annotate(model, loaded, tmp_path):
+    (tmp_path / "texts").mkdir()
+    texts = [TEXT, "It rained."]
+    for number, text in enumerate(texts):
+        (tmp_path / "texts" / f"{number}.txt").write_text(text, encoding="utf8")
+    run("annotate", tmp_path / "texts", tmp_path / "out", "--model", model, "--format", "brackets")
+    written = [str(tree) for path in sorted((tmp_path / "out").rglob("*.mrg*")) for tree in read_trees(path)]
+    assert written == [tree for text in texts for tree in trees(loaded(text))]
