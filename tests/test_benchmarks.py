@@ -16,6 +16,7 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
+from spacy_incparse.chart.learning.crf_learner import CrfSettings
 from spacy_incparse.chart.pruning.boolean_pruner import count_tags
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
@@ -590,6 +591,14 @@ def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
     chosen = [(word, tag) for found in parsed for word, tag in zip(found.words, found.tags, strict=True)]
     assert all(tag in seen[word] for word, tag in chosen if seen[word].total() > 1)
     assert any(tag not in seen[word] for word, tag in chosen if seen[word].total() == 1)
+
+
+def test_the_recipe_crf_is_the_side_relaxed(load):
+    sides, recipe = load("chart_sides"), read_recipe("crf")
+    config = parser_config(recipe.training | recipe.search)
+    settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
+    assert (config.markovization, settings, recipe.max_epochs) == (sides.FINKEL_15, sides.SGD[15], sides.PASSES[15])
+    assert (config.features, config.relaxed_rules, config.n_tags) == (sides.FINKEL_FEATURES, True, 0)
 
 
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
