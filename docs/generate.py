@@ -365,6 +365,8 @@ What a feature is and what the reranker sees of it differ in three ways:
   times, as in footnote 4 of Collins (2000). `max_count` limits them to 4.
 - **Features that do not vary are left out.** What all trees of a list have cannot tell them apart.
 - **A cut-off.** Features have to occur in at least five lists, on at least one tree, as in Collins (2000), section 3.
+  Other than in the paper, lists in which all trees have the feature do not count: they tell nothing about it, and
+  leaving them out saves most of the time of extraction. So features that seldom vary are left out here, and not there.
 
 **Lengths** are in words. Where they are in bins, the example shows the lower end of the bin: 1, 2, 3, 4, 5, 7, 10, 15,
 20, 30. **Conjuncts** are compared in phrases that have a conjunction (`CC`, `CONJP`, `KON`, ...) after their first

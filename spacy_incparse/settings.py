@@ -22,11 +22,15 @@ class Settings:
     """The names of the search settings."""
     RENAMED: ClassVar[Mapping[str, str]] = {}
     """Former names of settings, which saved models and configs may have, and their present names."""
+    INSTEAD: ClassVar[Mapping[str, str]] = {}
+    """Search settings of other parsers, and what there is instead of them."""
 
     def with_search(self: AnySettings, **settings: object) -> AnySettings:
         """Return a copy with other search settings. Raises ConfigError for settings that the trained model fixes."""
         settings = self._renamed(settings)
         for name in settings:
+            if name in self.INSTEAD:
+                raise ConfigError(f"{name!r} is not a search setting of this kind of parser: {self.INSTEAD[name]}")
             if name not in self.SEARCH:
                 raise ConfigError(f"{name!r} is not a search setting: choose from {', '.join(self.SEARCH)}")
         return replace(self, **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy_incparse.chart.features.edge_templates import DUAL_SETS, TASKAR_AUX, EdgeTemplate, resolve
 from spacy_incparse.errors import ConfigError
@@ -82,6 +82,11 @@ class ChartConfig(Settings):
     """
 
     SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")
+    INSTEAD: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("choose", "choose_from", "choose_trees"),
+        "a chart parser knows the probabilities of all trees, and `decoding` says which one it returns: 'viterbi' for "
+        "the highest score, 'expected_f' for the best expected F",
+    ) | {"choose_threshold": "its name is `threshold`"}
 
     features: str | dict[str, Sequence[str]] = "span"
     learner: str = "crf"

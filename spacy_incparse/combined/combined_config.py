@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
@@ -52,6 +52,11 @@ class CombinedConfig(Settings):
     """
 
     SEARCH = ("threshold", "list_size")
+    INSTEAD: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("choose", "choose_from", "choose_temperature"),
+        "a combination always returns the tree of the best expected F that can be made of its members' phrases, and "
+        "`threshold` says from which probability on a phrase is worth having",
+    ) | {"choose_threshold": "its name is `threshold`", "choose_trees": "its name is `list_size`"}
 
     members: Mapping[str, Mapping[str, Any]] = field(
         default_factory=lambda: {name: dict(settings) for name, settings in MEMBERS.items()}

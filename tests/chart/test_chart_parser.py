@@ -83,6 +83,10 @@ def test_decodings(parser):
     assert parser.with_search(decoding="max_rule").parse(WORDS, TAGS).tree.words == WORDS
     assert not parser.answers_with_best
     assert parser.with_search(decoding="viterbi").answers_with_best
+    with pytest.raises(ConfigError, match=r"'choose' is not .* `decoding` says which one it returns: 'viterbi'"):
+        parser.with_search(choose="score")
+    with pytest.raises(ConfigError, match=r"'choose_threshold' is not .*: its name is `threshold`"):
+        parser.with_search(choose_threshold=0.4)
 
 
 def test_the_tree_of_the_best_expected_f_has_the_highest_gain(parser):

@@ -137,6 +137,10 @@ def test_search_settings(parser, tags):
     assert len(parser.with_search(list_size=1).nbest(WORDS, tags, 100)) <= 4 + 10
     with pytest.raises(ConfigError, match="'beam_size' is not a search setting: choose from threshold, list_size"):
         parser.with_search(beam_size=3)
+    with pytest.raises(ConfigError, match=r"'choose' is not a search setting of this kind .* `threshold` says"):
+        parser.with_search(choose="expected_f")
+    with pytest.raises(ConfigError, match=r"'choose_trees' is not .*: its name is `list_size`"):
+        parser.with_search(choose_trees=3)
 
 
 def test_bytes(parser, tags):

@@ -2,6 +2,8 @@
 
 from math import exp, log, sqrt
 
+import numpy as np
+
 
 class SlowLists:
     """The lists of a RerankingData: for each, its candidates as (set of features, scores, matched, phrases, gold)."""
@@ -38,9 +40,22 @@ class SlowCandidate:
         return sum(w * s for w, s in zip(scores, self.scores, strict=True)) + sum(weights[k] for k in self.features)
 
 
-def slow_boosting(data, base_weight, n_rounds, smoothing, by_f=False):
-    """Table 1 of Collins (2000): the weights, and the additions that the sums of W took."""
-    lists = SlowLists(data)
+def slow_base_weight(data, by_f=False):
+    """alpha_0 of section 2.3.1: where the slope of the loss of the base scores alone changes its sign."""
+    pairs = [(a.scores[0] - b.scores[0], d if by_f else 1.0) for a, b, d in SlowLists(data).pairs()]
+    low, high = -64.0, 64.0
+    while high - low > 1e-14:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        slope = sum(-importance * margin * exp(-middle * margin) for margin, importance in pairs)
+        low, high = (middle, high) if slope < 0 else (low, middle)
+    return low
+
+
+def slow_boosting(data, n_rounds, smoothing, by_f=False):
+    """Section 2.3.1 and table 1 of Collins (2000): alpha_0, the weights, and the additions that the sums of W took."""
+    lists, base_weight = SlowLists(data), slow_base_weight(data, by_f)
     pairs = list(lists.pairs())
     importance = [difference if by_f else 1.0 for _, _, difference in pairs]
     weights = [0.0] * lists.n_features
@@ -64,7 +79,7 @@ def slow_boosting(data, base_weight, n_rounds, smoothing, by_f=False):
         weights[k] += delta
         for x, (a, b, _) in enumerate(pairs):
             margins[x] += delta * ((k in a.features) - (k in b.features))
-    return weights, n_additions
+    return base_weight, weights, n_additions
 
 
 def slow_boost_loss(data, base_weight, weights, by_f=False):
@@ -105,6 +120,27 @@ def slow_risk_objective(data, scores, weights, sigma, measure):
         by_sentence += sum(p_c * c.f * c.gold for p_c, c in zip(p, candidates, strict=True))
     f = 2 * matched / (n_gold + phrases) if measure == "corpus" else by_sentence / n_gold
     return n_gold * (1 - f) + sum(w * w for w in weights) / (2 * sigma * sigma)
+
+
+def slow_gradient(value, x, step=1e-5):
+    moves = step * np.eye(len(x))
+    return np.array([(value(x + move) - value(x - move)) / (2 * step) for move in moves])
+
+
+def slow_minimum(value, x, most=100):
+    """Newton's method by differences: a step is shorter where it would not lower the value, and always downhill."""
+    for _ in range(most):
+        gradient = slow_gradient(value, x)
+        moves = 1e-3 * np.eye(len(x))
+        curves = np.array([(slow_gradient(value, x + m) - slow_gradient(value, x - m)) / 2e-3 for m in moves])
+        sizes, axes = np.linalg.eigh((curves + curves.T) / 2)
+        step = -axes @ ((axes.T @ gradient) / np.maximum(np.abs(sizes), 1e-3))
+        while value(x + step) > value(x) and np.abs(step).max() > 1e-9:
+            step = step / 2
+        if np.abs(step).max() <= 1e-6:
+            break
+        x = x + step
+    return x
 
 
 class SlowGreedyLog:
