@@ -1,4 +1,7 @@
-"""A pipeline of tagger, parser, ner and trees on one layer of word vectors, trained by `spacy train`."""
+"""A pipeline of tagger, parser, ner and trees on one layer of word vectors, trained by `spacy train`.
+
+The layer is spaCy's convolutional one or, where PyTorch is installed, a small transformer.
+"""
 
 import subprocess
 import sys
@@ -10,32 +13,45 @@ import pytest
 import spacy
 from spacy.cli.package import package
 from spacy.cli.train import train
-from spacy.tokens import DocBin, Span
-from spacy.util import load_config
+from spacy.tokens import Doc, DocBin, Span
+from thinc.api import Adam
 
+from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.neural.conftest import MODEL, TOK2VEC
+from tests.neural.tiny_encoder import WIDTH, needs_transformers
 from tests.small_pipeline import ASSETS
 
-CONFIG = Path(__file__).parents[2] / "configs" / "neural.cfg"
-PIPES = ["sentencizer", "tok2vec", "tagger", "parser", "ner", "incparse_chart"]
-LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
+LISTENERS = {
+    "tok2vec": {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"},
+    "transformer": {
+        "@architectures": "spacy-curated-transformers.LastTransformerLayerListener.v1",
+        "width": WIDTH,
+        "upstream": "transformer",
+        "pooling": {"@layers": "reduce_mean.v1"},
+    },
+}
 TRANSITIONS = {
     "@architectures": "spacy.TransitionBasedParser.v2",
     "extra_state_tokens": False,
     "hidden_width": 32,
     "maxout_pieces": 2,
     "use_upper": True,
-    "tok2vec": LISTENER,
 }
 TEXT = "The cat slept on the sofa."
 # The floors are far above what the untrained pipeline has, and below what this short training reaches.
-FLOORS = {"tag_acc": 0.6, "dep_uas": 0.5, "ents_f": 0.5, "const_f": 0.3}
+# Without pre-training, a transformer learns words slowly: tagger and ner would need more passes than a test can make.
+FLOORS = {
+    "tok2vec": {"tag_acc": 0.6, "dep_uas": 0.5, "ents_f": 0.5, "const_f": 0.3},
+    "transformer": {"dep_uas": 0.2, "const_f": 0.3},
+}
+LEARN_RATES = {"tok2vec": 0.01, "transformer": 0.003}
 
 
 def add_annotation(doc):
-    """Names and dependencies that can be learned: each NNP is a name, and all words depend on the second."""
-    doc.ents = [Span(doc, token.i, token.i + 1, "NAME") for token in doc if token.tag_ == "NNP"]
+    """Entities and dependencies that can be learned: each noun is a thing, and all words depend on the second."""
+    doc.ents = [Span(doc, token.i, token.i + 1, "THING") for token in doc if token.tag_.startswith("NN")]
     labels = [doc.vocab.strings.add(label) for label in ("ROOT", "next")]
     root = len(doc) > 1
     heads = [((root - i) % 2**64, labels[i != root]) for i in range(len(doc))]  # distances in 64 bits
@@ -50,24 +66,35 @@ def write_corpus(path, name, limit):
     DocBin(store_user_data=True, docs=docs).to_disk(path)
 
 
-def shared_config(folder):
+def base_config(layer, encoder):
+    """The shipped config, with a small shared layer."""
+    if layer == "transformer":
+        config = neural_config(encoder=str(encoder))
+        config["components"]["incparse_chart"]["learn_rate_scale"] = 1.0  # the encoder is not pre-trained
+    else:
+        config = neural_config()
+        config["components"]["tok2vec"] = {"factory": "tok2vec", "model": TOK2VEC}
+    config["components"]["incparse_chart"]["model"]["tok2vec"] = LISTENERS[layer]
+    return config
+
+
+def shared_config(folder, layer, encoder):
     """The shipped config with a shared layer and spaCy's own components."""
-    config = load_config(CONFIG)
-    config["nlp"]["pipeline"] = PIPES
-    config["components"]["tok2vec"] = {"factory": "tok2vec", "model": TOK2VEC}
-    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
+    config, listener = base_config(layer, encoder), LISTENERS[layer]
+    config["nlp"]["pipeline"] = ["sentencizer", layer, "tagger", "parser", "ner", "incparse_chart"]
+    tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
     config["components"]["tagger"] = {"factory": "tagger", "model": tagger}
     for name in ("parser", "ner"):
-        config["components"][name] = {"factory": name, "model": TRANSITIONS | {"state_type": name}}
-    config["components"]["incparse_chart"]["model"]["tok2vec"] = LISTENER
-    return short_training(config, folder, 12)
+        model = TRANSITIONS | {"state_type": name, "tok2vec": listener}
+        config["components"][name] = {"factory": name, "model": model}
+    return short_training(config, folder, layer, 12)
 
 
-def short_training(config, folder, max_epochs):
+def short_training(config, folder, layer, max_epochs):
     config["paths"] |= {"train": str(folder / "train.spacy"), "dev": str(folder / "dev.spacy")}
     config["training"] |= {"max_epochs": max_epochs, "eval_frequency": 24, "score_weights": {"const_f": 1.0}}
     config["training"]["batcher"]["size"] = 150
-    config["training"]["optimizer"] |= {"learn_rate": 0.01, "use_averages": False}
+    config["training"]["optimizer"] |= {"learn_rate": LEARN_RATES[layer], "use_averages": False}
     config["training"]["before_to_disk"] = None
     return config
 
@@ -80,12 +107,18 @@ def spacy_train(config, folder, name):
     return folder / name / "model-best"
 
 
+@pytest.fixture(scope="module", params=["tok2vec", pytest.param("transformer", marks=needs_transformers)])
+def layer(request):
+    """The name of the component whose layer is shared."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shared")
+def folder(layer, encoder_folder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(layer)
     write_corpus(folder / "train.spacy", "sample-train.mrg", 120)
     write_corpus(folder / "dev.spacy", "sample-dev.mrg", 20)
-    spacy_train(shared_config(folder), folder, "out")
+    spacy_train(shared_config(folder, layer, encoder_folder), folder, "out")
     return folder
 
 
@@ -94,61 +127,95 @@ def nlp(folder):
     return spacy.load(folder / "out" / "model-best")
 
 
+def trees(docs):
+    return [[str(tree) for tree in doc._.trees] for doc in docs]
+
+
 def read(nlp, folder, name="dev"):
     return list(TreebankReader(folder / f"{name}.spacy", limit=20)(nlp))
 
 
 @pytest.mark.slow
-def test_all_components_learn(nlp, folder):
-    scores = nlp.evaluate(read(nlp, folder))
-    assert {name: scores[name] > floor for name, floor in FLOORS.items()} == dict.fromkeys(FLOORS, True), {
-        name: scores[name] for name in FLOORS
+def test_all_components_learn(nlp, layer, folder):
+    scores, floors = nlp.evaluate(read(nlp, folder)), FLOORS[layer]
+    assert {name: scores[name] > floor for name, floor in floors.items()} == dict.fromkeys(floors, True), {
+        name: scores[name] for name in floors
     }
 
 
 @pytest.mark.slow
-def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
+def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_path):
+    texts = [TEXT, "", "It rained.", TEXT] * 2
+    expected = trees(nlp.pipe(texts))
+    nlp.to_disk(tmp_path)
+    assert trees(spacy.load(tmp_path).pipe(texts, batch_size=3)) == expected
+    assert trees(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()).pipe(texts)) == expected
+    assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == expected
+
+
+@pytest.mark.slow
+def test_trees_survive_a_docbin_and_analyses_need_the_vectors(nlp):
+    doc = nlp(TEXT)
+    assert len(doc._.parses(2)[0]) == 2
+    doc.tensor = np.zeros(0, "float32")
+    if doc.has_extension("trf_data"):
+        doc._.trf_data = None
+    (again,) = DocBin(store_user_data=True, docs=[doc]).get_docs(nlp.vocab)
+    assert trees([again]) == trees([nlp(TEXT)])
+    for without in (Doc(nlp.vocab).from_bytes(doc.to_bytes()), again):
+        with pytest.raises(IncparseError, match=r"the Doc 'The cat .* has no word vectors"):
+            without._.parses(2, nlp=nlp)
+
+
+@pytest.mark.slow
+def test_it_can_be_packaged_and_installed_elsewhere(nlp, layer, folder, monkeypatch):
     pytest.importorskip("setuptools")
     expected, target = str(nlp(TEXT)._.trees[0]), folder / "installed"
     (folder / "packages").mkdir()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
-        package(folder / "out" / "model-best", folder / "packages", name="shared", create_sdist=False)
+        package(folder / "out" / "model-best", folder / "packages", name=f"shared_{layer}", create_sdist=False)
     (source,) = (folder / "packages").iterdir()
     # These commands need no network and no package `wheel`, as pip does.
     commands = ["--quiet", "install_lib", "--install-dir", target, "install_egg_info", "--install-dir", target]
     subprocess.run([sys.executable, "setup.py", *map(str, commands)], cwd=source, check=True, capture_output=True)
     monkeypatch.syspath_prepend(target)
-    installed = spacy.load("en_shared")
-    assert Path(sys.modules["en_shared"].__file__).is_relative_to(target)
+    installed = spacy.load(f"en_shared_{layer}")
+    assert Path(sys.modules[f"en_shared_{layer}"].__file__).is_relative_to(target)
     assert str(installed(TEXT)._.trees[0]) == expected
 
 
 @pytest.mark.slow
-def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
-    """Trees are learned anew beside the others, on their layer, which only annotates; the old trees stay too."""
+def test_components_can_be_sourced_and_frozen_in_a_config(nlp, layer, folder, encoder_folder):
+    """Trees are learned anew beside the others, on their layer; the old trees stay too.
+
+    A shared convolutional layer is frozen and only annotates. A transformer, of which spacy-curated-transformers wants
+    gradients, goes on learning, and the frozen components have its old weights for themselves.
+    """
     source = {"source": str(folder / "out" / "model-best")}
-    config = load_config(CONFIG)
-    config["nlp"]["pipeline"] = ["sentencizer", "tok2vec", "tagger", "old_trees", "incparse_chart"]
-    config["components"]["tok2vec"] = config["components"]["tagger"] = source
-    config["components"]["old_trees"] = source | {"component": "incparse_chart", "replace_listeners": ["model.tok2vec"]}
-    config["components"]["incparse_chart"]["model"] = MODEL | {"tok2vec": LISTENER}
-    config["training"] |= {
-        "frozen_components": ["tok2vec", "tagger", "old_trees"],
-        "annotating_components": ["tok2vec", "tagger"],
-    }
-    again = spacy.load(spacy_train(short_training(config, folder, 4), folder, "sourced"))
-    for name in ("tok2vec", "tagger"):
+    alone = source | {"replace_listeners": ["model.tok2vec"]}
+    is_frozen = layer == "tok2vec"
+    config = base_config(layer, encoder_folder)
+    config["nlp"]["pipeline"] = ["sentencizer", layer, "tagger", "old_trees", "incparse_chart"]
+    config["initialize"]["components"] = {}
+    config["components"] |= {layer: source, "tagger": source if is_frozen else alone}
+    config["components"]["old_trees"] = alone | {"component": "incparse_chart"}
+    config["components"]["incparse_chart"]["model"] = MODEL | {"tok2vec": LISTENERS[layer]}
+    frozen = [layer, "tagger"] if is_frozen else ["tagger"]
+    config["training"] |= {"frozen_components": [*frozen, "old_trees"], "annotating_components": frozen}
+    again = spacy.load(spacy_train(short_training(config, folder, layer, 6), folder, "sourced"))
+    for name in frozen if is_frozen else ():
         assert again.get_pipe(name).model.to_bytes() == nlp.get_pipe(name).model.to_bytes()
     with again.select_pipes(disable="incparse_chart"):
         assert str(again(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
-    assert again.evaluate(read(again, folder))["const_f"] > 0.1
+        assert [token.tag_ for token in again(TEXT)] == [token.tag_ for token in nlp(TEXT)]
+    assert again.evaluate(read(again, folder))["const_f"] > (0.1 if is_frozen else 0.0)
 
 
 @pytest.mark.slow
-def test_a_component_can_have_the_layer_for_itself(nlp):
+def test_a_component_can_have_the_layer_for_itself(nlp, layer):
     before = str(nlp(TEXT)._.trees[0])
-    nlp.replace_listeners("tok2vec", "incparse_chart", ["model.tok2vec"])
+    nlp.replace_listeners(layer, "incparse_chart", ["model.tok2vec"])
     assert str(nlp(TEXT)._.trees[0]) == before
     alone = spacy.blank("en")
     alone.add_pipe("sentencizer")
@@ -168,26 +235,31 @@ def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
 
 
 @pytest.mark.slow
-def test_others_may_be_frozen_while_trees_learn(nlp, folder):
-    """The shared layer only annotates: its vectors are on the Docs."""
+def test_others_may_be_frozen_while_trees_learn(nlp, layer, folder):
+    """A convolutional layer only annotates: its vectors are on the Docs. A transformer has a setting for that."""
     found = read(nlp, folder, "train")
     optimizer = nlp.resume_training()
-    frozen = ["tok2vec", "tagger", "parser", "ner"]
-    before = nlp.get_pipe("tok2vec").model.to_bytes()
+    frozen = ["tagger", "parser", "ner"]
+    if layer == "tok2vec":
+        frozen.append(layer)
+    else:
+        nlp.get_pipe(layer).frozen = True
+    before = nlp.get_pipe(layer).model.to_bytes()
     losses = [
-        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=["tok2vec"], losses={})["incparse_chart"]
+        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=[layer], losses={})["incparse_chart"]
         for _ in range(5)
     ]
     assert losses[-1] < losses[0]
-    assert nlp.get_pipe("tok2vec").model.to_bytes() == before
+    assert nlp.get_pipe(layer).model.to_bytes() == before
 
 
 @pytest.mark.slow
-def test_a_batch_without_trees_teaches_the_others(nlp):
+def test_a_batch_without_trees_teaches_the_others(nlp, layer):
     doc = nlp.make_doc("It rained")
     reference = doc.copy()
     for token in reference:
         token.tag_ = "NN"
-    before = nlp.get_pipe("tok2vec").model.to_bytes()
-    nlp.update([spacy.training.Example(doc, reference)], sgd=nlp.resume_training())
-    assert nlp.get_pipe("tok2vec").model.to_bytes() != before
+    before = nlp.get_pipe(layer).model.to_bytes()
+    nlp.update([spacy.training.Example(doc, reference)], sgd=False)
+    nlp.get_pipe(layer).finish_update(Adam(0.01, L2=0))  # without a gradient, nothing would change
+    assert nlp.get_pipe(layer).model.to_bytes() != before
