@@ -96,6 +96,10 @@ def learn_one_batch(nlp, found, exclude=()):
     return losses
 
 
+def trees(docs):
+    return [[str(tree) for tree in doc._.trees] for doc in docs]
+
+
 def read(nlp, folder, name="dev"):
     return list(TreebankReader(folder / f"{name}.spacy", limit=20)(nlp))
 
@@ -106,6 +110,15 @@ def test_all_components_learn(nlp, folder):
     assert {name: scores[name] > floor for name, floor in FLOORS.items()} == dict.fromkeys(FLOORS, True), {
         name: scores[name] for name in FLOORS
     }
+
+
+@pytest.mark.slow
+def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_path):
+    texts = [TEXT, "", "It rained.", TEXT] * 2
+    expected = trees(nlp.pipe(texts))
+    nlp.to_disk(tmp_path)
+    assert trees(spacy.load(tmp_path).pipe(texts, batch_size=3)) == expected
+    assert trees(nlp.pipe(texts, n_process=2, batch_size=3)) == expected
 
 
 @pytest.mark.slow

@@ -54,6 +54,17 @@ def test_a_wheel_that_is_too_large_is_refused(tmp_path):
         check(str(wheel))
 
 
+def test_changes_to_the_neural_parser_run_its_tests_with_pytorch():
+    text = (CHECKOUT / ".github" / "workflows" / "transformers.yml").read_text(encoding="utf8")
+    patterns = re.findall(r'^      - "(.+)"$', text, re.MULTILINE)
+    found = {path for pattern in patterns for path in CHECKOUT.glob(pattern.replace("/**", "/**/*"))}
+    assert CHECKOUT / "pyproject.toml" in found
+    package = CHECKOUT / "spacy_incparse"
+    neural = [path for path in package.rglob("*.py") if "\nfrom thinc" in path.read_text(encoding="utf8")]
+    neural += [*package.glob("cli/neural*"), *package.glob("chart/spans/*.py*"), *CHECKOUT.glob("tests/neural/*.py")]
+    assert set(neural) <= found
+
+
 def test_licence_files_exist():
     for name in PROJECT["license-files"]:
         assert (CHECKOUT / name).read_text(encoding="utf8").strip()
