@@ -87,9 +87,9 @@ def test_a_transformer_and_trees_learn_together(encoder_folder, tmp_path):
 
 
 @needs_transformers
-def test_weights_of_the_convolutional_layer_do_not_go_with_an_encoder(folder, tmp_path):
+def test_weights_of_the_convolutional_layer_do_not_go_with_an_encoder(encoder_folder, tmp_path):
     with pytest.raises(ConfigError, match="does not go with --encoder"):
-        neural_config(encoder=str(folder), init_tok2vec=tmp_path / "model-last.bin")
+        neural_config(encoder=str(encoder_folder), init_tok2vec=tmp_path / "model-last.bin")
 
 
 @needs_transformers
