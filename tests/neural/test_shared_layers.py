@@ -1,14 +1,11 @@
 """A pipeline of tagger, parser, ner and trees on one layer of word vectors, trained from the shipped config."""
 
-import subprocess
 import sys
-import warnings
 from itertools import islice
 from pathlib import Path
 
 import pytest
 import spacy
-from spacy.cli.package import package
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -16,15 +13,14 @@ from spacy.util import load_config
 from thinc.api import Adam
 
 from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.pipeline.readers import TreebankReader
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import read_trees
 from tests.neural.conftest import MODEL
+from tests.neural.shared_pipeline import TEXT, install_elsewhere, read, trees
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "tok2vec"}
-TEXT = "The cat slept on the sofa."
 # The floors are far above what the untrained pipeline has, and below what this short training reaches.
 FLOORS = {"tag_acc": 0.6, "dep_uas": 0.5, "ents_f": 0.5, "sents_f": 0.5, "const_f": 0.4}
 
@@ -96,14 +92,6 @@ def learn_one_batch(nlp, found, exclude=()):
     return losses
 
 
-def trees(docs):
-    return [[str(tree) for tree in doc._.trees] for doc in docs]
-
-
-def read(nlp, folder, name="dev"):
-    return list(TreebankReader(folder / f"{name}.spacy", limit=20)(nlp))
-
-
 @pytest.mark.slow
 def test_all_components_learn(nlp, folder):
     scores = nlp.evaluate(read(nlp, folder))
@@ -123,16 +111,7 @@ def test_trees_are_the_same_when_loaded_again_and_in_other_processes(nlp, tmp_pa
 
 @pytest.mark.slow
 def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
-    pytest.importorskip("setuptools")
-    expected, target = str(nlp(TEXT)._.trees[0]), folder / "installed"
-    (folder / "packages").mkdir()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
-        package(folder / "out" / "model-best", folder / "packages", name="shared", create_sdist=False)
-    (source,) = (folder / "packages").iterdir()
-    # These commands need no network and no package `wheel`, as pip does.
-    commands = ["--quiet", "install_lib", "--install-dir", target, "install_egg_info", "--install-dir", target]
-    subprocess.run([sys.executable, "setup.py", *map(str, commands)], cwd=source, check=True, capture_output=True)
+    expected, target = str(nlp(TEXT)._.trees[0]), install_elsewhere(folder, "shared")
     monkeypatch.syspath_prepend(target)
     installed = spacy.load("en_shared")
     assert Path(sys.modules["en_shared"].__file__).is_relative_to(target)

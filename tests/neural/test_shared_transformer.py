@@ -1,14 +1,11 @@
 """A pipeline of tagger, parser, ner and trees on a small transformer, trained by `spacy train`."""
 
-import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
-from spacy.cli.package import package
 from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin, Span
 from thinc.api import Adam
@@ -17,6 +14,7 @@ from spacy_incparse.cli.neural_train import neural_config
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.neural.conftest import MODEL
+from tests.neural.shared_pipeline import TEXT, install_elsewhere, read, trees
 from tests.neural.tiny_encoder import WIDTH, needs_transformers
 from tests.small_pipeline import ASSETS
 
@@ -35,7 +33,6 @@ TRANSITIONS = {
     "maxout_pieces": 2,
     "use_upper": True,
 }
-TEXT = "The cat slept on the sofa."
 # The floors are far above what the untrained pipeline has, and below what this short training reaches.
 # Without pre-training, a transformer learns words slowly: tagger and ner would need more passes than a test can make.
 FLOORS = {"dep_uas": 0.2, "const_f": 0.3}
@@ -109,14 +106,6 @@ def nlp(folder):
     return spacy.load(folder / "out" / "model-best")
 
 
-def trees(docs):
-    return [[str(tree) for tree in doc._.trees] for doc in docs]
-
-
-def read(nlp, folder, name="dev"):
-    return list(TreebankReader(folder / f"{name}.spacy", limit=20)(nlp))
-
-
 def test_all_components_learn(nlp, folder):
     scores = nlp.evaluate(read(nlp, folder))
     assert {name: scores[name] for name, floor in FLOORS.items() if scores[name] <= floor} == {}
@@ -145,16 +134,7 @@ def test_trees_survive_a_docbin_and_analyses_need_the_vectors(nlp):
 
 
 def test_it_can_be_packaged_and_installed_elsewhere(nlp, folder, monkeypatch):
-    pytest.importorskip("setuptools")
-    expected, target = str(nlp(TEXT)._.trees[0]), folder / "installed"
-    (folder / "packages").mkdir()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # `spacy package` leaves files open
-        package(folder / "out" / "model-best", folder / "packages", name="shared_transformer", create_sdist=False)
-    (source,) = (folder / "packages").iterdir()
-    # These commands need no network and no package `wheel`, as pip does.
-    commands = ["--quiet", "install_lib", "--install-dir", target, "install_egg_info", "--install-dir", target]
-    subprocess.run([sys.executable, "setup.py", *map(str, commands)], cwd=source, check=True, capture_output=True)
+    expected, target = str(nlp(TEXT)._.trees[0]), install_elsewhere(folder, "shared_transformer")
     monkeypatch.syspath_prepend(target)
     installed = spacy.load("en_shared_transformer")
     assert Path(sys.modules["en_shared_transformer"].__file__).is_relative_to(target)
