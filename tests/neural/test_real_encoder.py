@@ -14,6 +14,7 @@ from spacy.training.batchers import minibatch_by_words
 
 from spacy_incparse.pipeline.encoder_folder import read_safetensors
 from tests.neural.conftest import examples
+from tests.neural.long_docs import growth, reads_peak
 from tests.neural.tiny_encoder import needs_transformers, transformer_pipeline
 
 VARIABLE = "INCPARSE_ENCODER"
@@ -107,3 +108,11 @@ def test_a_parser_on_it_learns_fast(nlp):
         nlp.update(batch, sgd=optimizer, drop=0.1)
     scores = nlp.evaluate(examples(nlp, "sample-dev.mrg"))
     assert scores["const_f"] > LEAST_F
+
+
+@reads_peak
+def test_the_memory_of_long_sentences_and_long_docs_is_bounded(nlp, tmp_path):
+    """Training needs most: what the transformer computed for each of the 5,015 words is kept for the gradient."""
+    found = growth(nlp, tmp_path)
+    assert max(found["parse sentence"], found["parse Doc"]) < 600, found
+    assert max(found.values()) < 2000, found

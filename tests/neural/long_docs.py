@@ -1,0 +1,52 @@
+"""Print by how many MB each work on long Docs raises the peak memory of this process, as JSON.
+
+A process of its own: the peak of the one that runs the tests may be from another test, and PyTorch's memory and that of
+compiled code is not seen by `tracemalloc`. Run as `python -m tests.neural.long_docs FOLDER_OF_PIPELINE`.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.training import Example
+
+SENTENCE = " ".join(["the cat and"] * 166) + " the cat."  # 501 words
+TEXT = " ".join(["The cat slept on the sofa. She thinks that the letters are in the box."] * 295)  # 5,015 words
+STATUS = Path("/proc/self/status")
+reads_peak = pytest.mark.skipif(not STATUS.exists(), reason="needs Linux, where a process can read its peak memory")
+
+
+def growth(nlp, folder):
+    """Save a pipeline, and return the MB of each work in a process of its own."""
+    nlp.to_disk(folder)
+    command = [sys.executable, "-W", "ignore", "-m", "tests.neural.long_docs", str(folder)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    return json.loads(found.stdout)
+
+
+def peak_megabytes():
+    (line,) = (line for line in STATUS.read_text(encoding="utf8").splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+def main(folder):
+    nlp = spacy.load(folder)
+    nlp.get_pipe("incparse_chart").max_length = 600  # the long sentence in one chart
+    optimizer = nlp.resume_training()
+    warm = nlp("The cat slept on the sofa.")
+    nlp.update([Example(nlp.make_doc(warm.text), warm)], sgd=optimizer)
+    found, peak = {}, peak_megabytes()
+    for name, text in (("sentence", SENTENCE), ("Doc", TEXT)):
+        doc = nlp(text)
+        assert sum(len(tree.words) for tree in doc._.trees) == len(doc)
+        found[f"parse {name}"] = peak_megabytes() - peak
+        nlp.update([Example(nlp.make_doc(text), doc)], sgd=optimizer)
+        found[f"update {name}"] = peak_megabytes() - peak
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
