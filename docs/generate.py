@@ -34,6 +34,7 @@ from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
 from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
 from spacy_incparse.pipeline.reranker_pipe import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
+from spacy_incparse.pipeline.sentence_pieces import create_sentence_pieces
 from spacy_incparse.pipeline.sorted_spans import create_sorted_spans
 from spacy_incparse.pipeline.span_scorer import create_span_scorer
 from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
@@ -65,6 +66,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.batch_by_pass.v1": ("batchers", create_pass_batcher, batch_by_pass),
     "spacy_incparse.const_scorer.v1": ("scorers", create_const_scorer, const_score),
     "spacy_incparse.SpanScorer.v1": ("architectures", create_span_scorer, create_span_scorer),
+    "spacy_incparse.SentencePieces.v1": ("architectures", create_sentence_pieces, create_sentence_pieces),
     "spacy_incparse.WithSortedSpans.v1": ("architectures", create_sorted_spans, create_sorted_spans),
     "spacy_incparse.EncoderFolder.v1": ("model_loaders", create_encoder_loader, create_encoder_loader),
     "spacy_incparse.WordpieceFolder.v1": ("model_loaders", create_wordpiece_loader, create_wordpiece_loader),

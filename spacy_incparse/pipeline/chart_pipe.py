@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, set_dropout_rate
 
-from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.protocol import Session
 from spacy_incparse.pipeline.annotate import ParsedSentence
@@ -31,7 +31,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.chart.spans.chain_labels import Chain
-    from spacy_incparse.pipeline.span_head import SpanScores
+    from spacy_incparse.pipeline.span_head import Rows, SpanScores
 
 DEFAULT_MODEL = """
 [model]
@@ -217,18 +217,25 @@ class IncParserChart(TreePipe):
 
         Raises IncparseError if the Doc has lost the vectors that another component computed.
         """
-        from spacy_incparse.pipeline.listened_vectors import check_listened
-        from spacy_incparse.pipeline.span_scorer import word_vectors
-
         sentence = super().with_constraints(doc, sentence)
         tokens = tokens_of(doc, sentence)
         if tokens is None or not self._is_initialized:
             return sentence
+        return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
+
+    def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
+        """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
+        from spacy_incparse.pipeline.listened_vectors import check_listened
+        from spacy_incparse.pipeline.span_scorer import CutDocs, cut_vectors
+
         if doc not in self._vectors:
             self._vectors.clear()
             check_listened(self.model.get_ref("tok2vec"), [doc], self.name)
-            self._vectors[doc] = word_vectors(self.model, [doc])[0]
-        return VectorSentence.of(sentence, self._vectors[doc][list(tokens)])
+            cuts = [sentence.tokens for sentence in split_sentences(doc)]
+            vectors = cut_vectors(self.model, CutDocs([doc], [cuts]))
+            self._vectors[doc] = dict(zip(map(tuple, cuts), vectors, strict=True))
+        found = self._vectors[doc].get(tuple(tokens))  # not there if they are no sentence of the Doc
+        return cut_vectors(self.model, CutDocs([doc], [[tokens]]))[0] if found is None else found
 
     def start(self) -> Session:
         """Raise IncparseError: the model only reads whole sentences."""

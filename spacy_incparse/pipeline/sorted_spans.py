@@ -16,6 +16,7 @@ import numpy as np
 from thinc.api import Model
 
 from spacy_incparse.errors import ConfigError
+from spacy_incparse.pipeline.sentence_pieces import join_sentences
 from spacy_incparse.settings import MOST, check_number, check_range
 
 
@@ -46,7 +47,7 @@ def create_sorted_spans(
         if freeze_embeddings:
             _freeze_embeddings(transformer)
         grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
-        return with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST)
+        return join_sentences(with_strided_spans(grouped, stride=stride, window=window, batch_size=MOST))
 
     return with_spans
 

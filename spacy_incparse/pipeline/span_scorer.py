@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from spacy.ml.models.tok2vec import MultiHashEmbed
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_incparse.pipeline.doc_parts import DocArrays, DocPart
 from spacy_incparse.pipeline.listened_vectors import reads_transformer
 from spacy_incparse.pipeline.span_head import (
     Rows,
@@ -25,6 +27,7 @@ from spacy_incparse.settings import MOST, check_number
 
 HALF_PRECISION = 1.0  # by how much the scores of trees differ if vectors are in bfloat16: several times what was seen
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
+EMBEDDING = "extract_features"  # the layer that all of spaCy's own begin with; it also reads parts of Docs
 FORM_ROWS = {"SHAPE": 500, "PREFIX": 500, "SUFFIX": 2000}  # spaCy's: Xxxxx, the first character, the last three
 
 
@@ -58,16 +61,10 @@ def own_layers(model: Model) -> list[Model]:
     return model.layers[1:]
 
 
-def word_vectors(model: Model, docs: list[Doc]) -> list[Rows]:
-    """Return the vectors of the tokens of each Doc."""
-    parts = [layer.predict(docs) for layer in _word_layers(model)]
-    return [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
-
-
 def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
-    vectors = word_vectors(model, given.docs)
-    return [rows[_index(cut)] for rows, cuts in zip(vectors, given.sentences, strict=True) for cut in cuts]
+    parts = [_words(layer, given, False)[0] for layer in _word_layers(model)]
+    return [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
 
 
 def score_tolerance(model: Model) -> float:
@@ -111,22 +108,14 @@ class ModelScorer:
 
 def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, Callable[[SpanScores], list]]:
     head = model.get_ref("head")
-    called = [layer(given.docs, is_train) for layer in _word_layers(model)]
+    called = [_words(layer, given, is_train) for layer in _word_layers(model)]
     vectors = [model.ops.xp.hstack(rows) for rows in zip(*(rows for rows, _ in called), strict=True)]
-    lengths = [len(cut) for cuts in given.sentences for cut in cuts]
-    rows = [vectors[i][_index(cut)] for i, cuts in enumerate(given.sentences) for cut in cuts]
-    width = head.get_dim("nI")
-    joined = model.ops.xp.concatenate(rows) if rows else model.ops.alloc2f(0, width)
-    scores, from_scores = head(WordVectors(joined, lengths), is_train)
+    joined = model.ops.xp.concatenate(vectors) if vectors else model.ops.alloc2f(0, head.get_dim("nI"))
+    scores, from_scores = head(WordVectors(joined, [len(rows) for rows in vectors]), is_train)
 
     def backprop(gradient: SpanScores) -> list:
-        found = [model.ops.alloc2f(len(doc), width) for doc in given.docs]
-        of_words, first = from_scores(gradient).vectors, 0
-        for rows, sentences in zip(found, given.sentences, strict=True):
-            for cut in sentences:
-                rows[_index(cut)] += of_words[first : first + len(cut)]
-                first += len(cut)
-        return _to_layers(called, found)
+        ends = np.cumsum([len(rows) for rows in vectors])
+        return _to_layers(called, _split(from_scores(gradient).vectors, ends))
 
     return scores, backprop
 
@@ -139,6 +128,34 @@ def _to_layers(called: Sequence[tuple[list[Rows], Callable]], gradient: list[Row
         found.append(from_vectors([one[:, first:last] for one in gradient]))
         first = last
     return found[0]
+
+
+def _words(layer: Model, given: CutDocs, is_train: bool) -> tuple[list[Rows], Callable[[list[Rows]], list]]:
+    """Return the vectors of the words of each sentence, and a function for their gradient."""
+    texts, places = _texts(layer, given)
+    found, from_texts = layer(texts, is_train)
+
+    def backprop(gradient: list[Rows]) -> list:
+        of_texts = [layer.ops.alloc2f(*rows.shape) for rows in found]
+        for (text, index), rows in zip(places, gradient, strict=True):
+            of_texts[text][index] += rows
+        return from_texts(of_texts)
+
+    return [found[text][index] for text, index in places], backprop
+
+
+def _texts(layer: Model, given: CutDocs) -> tuple[list[Doc] | list[DocPart], list[tuple[int, Any]]]:
+    """Return what a layer reads, and where each sentence is: the number of the text, and the index of its words.
+
+    spaCy's own layers read the sentences, so that no vector depends on the sentences around it. Listeners need whole
+    Docs, and so may layers of other packages.
+    """
+    cuts = [(number, cut) for number, cuts in enumerate(given.sentences) for cut in cuts]
+    if cuts and any(node.name == EMBEDDING for node in layer.walk()):
+        arrays = [DocArrays(doc) for doc in given.docs]
+        parts = [DocPart(arrays[number], cut[0], cut[-1] + 1) for number, cut in cuts]
+        return parts, [(i, _index(cut, cut[0])) for i, (_, cut) in enumerate(cuts)]
+    return given.docs, [(number, _index(cut)) for number, cut in cuts]
 
 
 def _word_layers(model: Model) -> list[Model]:
@@ -154,15 +171,15 @@ def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -
     if all(layer.has_dim("nO") for layer in layers):
         head.set_dim("nI", sum(layer.get_dim("nO") for layer in layers))
     elif docs is not None:
-        head.set_dim("nI", word_vectors(model, docs[:SAMPLE_DOCS])[0].shape[1])
+        head.set_dim("nI", sum(layer.predict(docs[:SAMPLE_DOCS])[0].shape[1] for layer in layers))
     head.initialize()
     return model
 
 
-def _index(cut: Sequence[int]) -> Any:
-    """Return what selects the rows of a sentence's tokens."""
-    return slice(cut.start, cut.stop) if isinstance(cut, range) else np.asarray(cut)
+def _index(cut: Sequence[int], first: int = 0) -> Any:
+    """Return what selects the rows of a sentence's tokens, if those of the token `first` are the first ones."""
+    return slice(cut.start - first, cut.stop - first) if isinstance(cut, range) else np.asarray(cut) - first
 
 
 def _split(rows: Any, ends: np.ndarray) -> list[Any]:
-    return [rows[first:last] for first, last in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+    return [rows[first:last] for first, last in pairwise([0, *ends.tolist()])]

@@ -304,3 +304,12 @@ def test_default_settings_make_a_model():
         component = nlp.add_pipe("incparse_chart")
     assert component.model.name == "span_scorer"
     assert MODEL["@architectures"] == nlp.get_pipe_config("incparse_chart")["model"]["@architectures"]
+
+
+def test_trees_of_a_doc_are_those_of_its_sentences(nlp):
+    sentences = [example.reference for example in examples(nlp, "sample-dev.mrg", 40)]
+    words = [token.text for doc in sentences for token in doc]
+    starts = [token.i == 0 for doc in sentences for token in doc]
+    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
+    alone = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in doc]) for doc in sentences)
+    assert [str(tree) for tree in together._.trees] == [str(doc._.trees[0]) for doc in alone]
