@@ -5,7 +5,8 @@ Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put into
 sentence counts. With `--wide gamma=1e8 beam_size=400`, the parser searches with these settings, and the row's name ends
 in `-wide`, or in `-recombined` for `--wide choose=recombined`. With `--rules english`, the gold trees are repaired by
 these rules first (docs/repair.md), and the row's name ends in `-repaired`. `--label WHNP` writes a row for the brackets
-of this label, too.
+of this label, too. With `--doc-sentences 20`, each Doc has so many sentences instead of one, and the row's name ends in
+`-docs-20`.
 """
 
 from __future__ import annotations
@@ -36,16 +37,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rules", help="rules that repair the gold trees, such as english")
     parser.add_argument("--label", action="append", default=[], help="a row for this label, too; may be repeated")
+    parser.add_argument("--doc-sentences", type=int, default=1, metavar="N", help="of each Doc; default: 1")
     arguments = parser.parse_args(argv)
     settings = dict(arguments.wide)
     nlp = open_pipeline(arguments.model, settings)
     suffix = f"-{settings.get('choose', 'wide')}" if settings else ""
+    suffix += f"-docs-{arguments.doc_sentences}" * (arguments.doc_sentences > 1)
     rows, label_rows = {}, {}
     for bank in arguments.banks:
         dev = common.read_part(arguments, bank, "dev")
         if arguments.rules:
             dev, _ = repair_trees(dev, find_rules(arguments.rules))
-        scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
+        scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev, arguments.doc_sentences))))
         name = f"{bank}{'-repaired' if arguments.rules else ''}-{short_name(arguments.model)}{suffix}"
         rows[f"model-{name}"] = [
             *(percent(scores[key]) for key in ("const_f", "const_p", "const_r", "const_exact", "tag_acc")),

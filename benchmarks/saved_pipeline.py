@@ -32,10 +32,16 @@ def folder_bytes(model: str) -> int:
     return sum(path.stat().st_size for path in find_pipeline(model).rglob("*") if path.is_file())
 
 
-def sentence_docs(nlp: Language, trees: Sequence[Tree]) -> list[Doc]:
-    """Return a Doc with the words of each tree, marked as one sentence."""
+def sentence_docs(nlp: Language, trees: Sequence[Tree], n_sents: int = 1) -> list[Doc]:
+    """Return Docs with the words of so many trees each, marked as sentences."""
+    groups = [trees[first : first + n_sents] for first in range(0, len(trees), n_sents)]
     return [
-        Doc(nlp.vocab, words=list(tree.words), sent_starts=[i == 0 for i in range(len(tree.words))]) for tree in trees
+        Doc(
+            nlp.vocab,
+            words=[word for tree in group for word in tree.words],
+            sent_starts=[i == 0 for tree in group for i in range(len(tree.words))],
+        )
+        for group in groups
     ]
 
 
@@ -50,7 +56,7 @@ def parsed_trees(nlp: Language, docs: Sequence[Doc]) -> list[Tree]:
 
 
 def score_docs(gold: Sequence[Tree], docs: Sequence[Doc]) -> dict[str, Any]:
-    """Return the scores of parsed one-sentence Docs: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
+    """Return the scores of parsed Docs: EVALB's figures (fractions), `flat` and `relaxed` sentences."""
     found = [anchored for doc in docs for anchored in anchored_trees(doc)]
     sources = [anchored.source for anchored in found]
     scores = score_trees(gold, [anchored.tree for anchored in found]).to_dict()

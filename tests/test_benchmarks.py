@@ -301,6 +301,14 @@ def test_model_accuracy(run, model):
     assert float(narrow["model-sample-model-best-wide"]["F"]) <= float(rows["model-sample-model-best"]["F"])
 
 
+def test_model_accuracy_of_docs_of_several_sentences(run, model):
+    """The trees of a Doc are those of its sentences."""
+    run("model_accuracy", "sample", "--model", model)
+    rows = run("model_accuracy", "sample", "--model", model, "--doc-sentences", "7")
+    alone, together = rows["model-sample-model-best"], rows["model-sample-model-best-docs-7"]
+    assert [alone[name] for name in ("F", "exact", "tags")] == [together[name] for name in ("F", "exact", "tags")]
+
+
 def test_model_accuracy_on_repaired_trees_and_of_a_label(run, model):
     rows = run("model_accuracy", "sample", "--model", model, "--rules", "english", "--label", "NP", "--label", "ODD")
     assert rows["model-sample-repaired-model-best"]["sentences"] == "50"
