@@ -43,7 +43,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int 
     """Return the model, for `@architectures = "spacy_incparse.SpanScorer.v1"`.
 
     tok2vec: any layer from Docs to vectors of tokens, such as `spacy.HashEmbedCNN.v2`, `spacy.Tok2VecListener.v1` or
-        the listener of a transformer.
+        the listener of a transformer. Layers of spaCy that no other component shares read one sentence at a time.
     hidden_width: the width of the layer between the vectors and the scores.
     form_width: the width of a learned vector of each token's shape, first character and last three, beside that of
         `tok2vec`; 0: none. Good for layers that do not see capitals, such as uncased transformers.
