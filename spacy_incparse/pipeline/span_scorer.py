@@ -28,7 +28,13 @@ from spacy_incparse.settings import MOST, check_number
 HALF_PRECISION = 1.0  # by how much the scores of trees differ if vectors are in bfloat16: several times what was seen
 SAMPLE_DOCS = 3  # to find the width of vectors, if the layer does not say it
 EMBEDDING = "extract_features"  # the layer that all of spaCy's own begin with; it also reads parts of Docs
+BY_SENTENCE = "by_sentence"  # whether layers read sentences, so that no vector depends on the sentences around it
 FORM_ROWS = {"SHAPE": 500, "PREFIX": 500, "SUFFIX": 2000}  # spaCy's: Xxxxx, the first character, the last three
+
+
+Texts = list[Doc] | list[DocPart]
+Place = tuple[int, Any]
+"""Where a sentence is: the number of the text, and the index of its words among the tokens of the text."""
 
 
 @dataclass
@@ -53,7 +59,10 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int 
     layers: list[Model] = [tok2vec, head]
     if form_width:
         layers.append(MultiHashEmbed(form_width, list(FORM_ROWS), list(FORM_ROWS.values()), False))
-    return Model("span_scorer", _forward, init=_init, layers=layers, refs={"tok2vec": tok2vec, "head": head})
+    # An attribute, which is saved: a listener that `nlp.replace_listeners` replaces later has learned from whole Docs.
+    attrs = {BY_SENTENCE: any(node.name == EMBEDDING for node in tok2vec.walk())}
+    refs: dict[str, Model | None] = {"tok2vec": tok2vec, "head": head}
+    return Model("span_scorer", _forward, init=_init, layers=layers, refs=refs, attrs=attrs)
 
 
 def own_layers(model: Model) -> list[Model]:
@@ -63,7 +72,8 @@ def own_layers(model: Model) -> list[Model]:
 
 def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
-    parts = [_words(layer, given, False)[0] for layer in _word_layers(model)]
+    given_texts = _texts(model, given)
+    parts = [_words(layer, *given_texts, False)[0] for layer in _word_layers(model)]
     return [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
 
 
@@ -108,7 +118,8 @@ class ModelScorer:
 
 def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, Callable[[SpanScores], list]]:
     head = model.get_ref("head")
-    called = [_words(layer, given, is_train) for layer in _word_layers(model)]
+    given_texts = _texts(model, given)
+    called = [_words(layer, *given_texts, is_train) for layer in _word_layers(model)]
     vectors = [model.ops.xp.hstack(rows) for rows in zip(*(rows for rows, _ in called), strict=True)]
     joined = model.ops.xp.concatenate(vectors) if vectors else model.ops.alloc2f(0, head.get_dim("nI"))
     scores, from_scores = head(WordVectors(joined, [len(rows) for rows in vectors]), is_train)
@@ -130,9 +141,20 @@ def _to_layers(called: Sequence[tuple[list[Rows], Callable]], gradient: list[Row
     return found[0]
 
 
-def _words(layer: Model, given: CutDocs, is_train: bool) -> tuple[list[Rows], Callable[[list[Rows]], list]]:
+def _texts(model: Model, given: CutDocs) -> tuple[Texts, list[Place]]:
+    """Return what the layers read, Docs or sentences, and the place of each sentence in it."""
+    cuts = [(number, cut) for number, cuts in enumerate(given.sentences) for cut in cuts]
+    if not cuts or not model.attrs[BY_SENTENCE]:
+        return given.docs, [(number, _index(cut)) for number, cut in cuts]
+    arrays = [DocArrays(doc) for doc in given.docs]
+    parts = [DocPart(arrays[number], cut[0], cut[-1] + 1) for number, cut in cuts]
+    return parts, [(i, _index(cut, cut[0])) for i, (_, cut) in enumerate(cuts)]
+
+
+def _words(
+    layer: Model, texts: Texts, places: Sequence[Place], is_train: bool
+) -> tuple[list[Rows], Callable[[list[Rows]], list]]:
     """Return the vectors of the words of each sentence, and a function for their gradient."""
-    texts, places = _texts(layer, given)
     found, from_texts = layer(texts, is_train)
 
     def backprop(gradient: list[Rows]) -> list:
@@ -142,20 +164,6 @@ def _words(layer: Model, given: CutDocs, is_train: bool) -> tuple[list[Rows], Ca
         return from_texts(of_texts)
 
     return [found[text][index] for text, index in places], backprop
-
-
-def _texts(layer: Model, given: CutDocs) -> tuple[list[Doc] | list[DocPart], list[tuple[int, Any]]]:
-    """Return what a layer reads, and where each sentence is: the number of the text, and the index of its words.
-
-    spaCy's own layers read the sentences, so that no vector depends on the sentences around it. Listeners need whole
-    Docs, and so may layers of other packages.
-    """
-    cuts = [(number, cut) for number, cuts in enumerate(given.sentences) for cut in cuts]
-    if cuts and any(node.name == EMBEDDING for node in layer.walk()):
-        arrays = [DocArrays(doc) for doc in given.docs]
-        parts = [DocPart(arrays[number], cut[0], cut[-1] + 1) for number, cut in cuts]
-        return parts, [(i, _index(cut, cut[0])) for i, (_, cut) in enumerate(cuts)]
-    return given.docs, [(number, _index(cut)) for number, cut in cuts]
 
 
 def _word_layers(model: Model) -> list[Model]:
