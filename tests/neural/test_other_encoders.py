@@ -39,7 +39,10 @@ def roberta_config(folder):
         "type_vocab_size": 1,
         "max_position_embeddings": MAX_PIECES,
         "model_max_length": MAX_PIECES - 2,
-        "piece_encoder": {"@architectures": "spacy-curated-transformers.ByteBpeEncoder.v1"},
+        "piece_encoder": {
+            "@architectures": "spacy_incparse.SentencePieces.v1",
+            "pieces": {"@architectures": "spacy-curated-transformers.ByteBpeEncoder.v1"},
+        },
     }
     config["components"]["transformer"]["model"]["with_spans"] |= {"window": 48, "stride": 36}
     config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = WIDTH

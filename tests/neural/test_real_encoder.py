@@ -46,7 +46,7 @@ def numbers(folder):
 
 
 def pieces_of(nlp, doc):
-    (found,) = nlp.get_pipe("transformer").model.get_ref("piece_encoder").predict([doc])
+    ((found,),) = nlp.get_pipe("transformer").model.get_ref("piece_encoder").predict([doc])  # one sentence
     return found.dataXd.tolist(), found.lengths.tolist()
 
 
