@@ -7,6 +7,8 @@ vocabulary, whether or not a batch has it; and they compute in single precision,
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
@@ -74,6 +76,7 @@ def _forward(
     bfloat16: bool, model: Model, spans: list[Any], is_train: bool
 ) -> tuple[Any, Callable[[list[Any]], list[Any]]]:
     (transformer,) = model.layers
+    _limit_threads(os.getpid())
     groups = length_groups([len(span) for span in spans], model.attrs["batch_size"], model.attrs["least_fill"])
     with _precision(bfloat16):
         found = [transformer([spans[i] for i in group], is_train) for group in groups]
@@ -85,6 +88,18 @@ def _forward(
     output = found[0][0]
     outputs = _restored([one.all_outputs for one, _ in found], groups)
     return type(output)(outputs=outputs, last_layer_only=output.last_layer_only), backprop
+
+
+@cache
+def _limit_threads(process: int) -> None:
+    """Compute with one thread in a worker of `nlp.pipe(n_process=2)`: PyTorch would wait for the parent's threads.
+
+    process: the number of this process. A forked worker has the caches of its parent.
+    """
+    if multiprocessing.parent_process() is not None:
+        import torch
+
+        torch.set_num_threads(1)
 
 
 def _precision(bfloat16: bool) -> AbstractContextManager:

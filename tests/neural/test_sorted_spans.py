@@ -1,6 +1,7 @@
 """Spans in groups of similar lengths, with a layer in the place of the transformer."""
 
 import importlib.util
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.pipeline import sorted_spans
 from spacy_incparse.pipeline.sorted_spans import (
     _freeze_embeddings,
+    _limit_threads,
     by_length,
     computes_in_bfloat16,
     create_sorted_spans,
@@ -141,3 +143,18 @@ def test_bfloat16_is_close_and_only_used_where_the_processor_has_it(torch_layers
 def test_a_processor_without_the_instructions_is_known():
     pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
     assert computes_in_bfloat16() in (True, False)
+
+
+def test_workers_compute_with_one_thread(monkeypatch):
+    """With more, PyTorch would wait for threads that a forked process does not have."""
+    torch = pytest.importorskip("torch", reason='needs pip install "spacy-incparse[transformers]" (PyTorch)')
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        _limit_threads(-1)
+        assert torch.get_num_threads() == 2
+        monkeypatch.setattr(multiprocessing, "parent_process", multiprocessing.current_process)
+        _limit_threads(-2)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
