@@ -27,11 +27,11 @@ class DocPart:
 
     def to_array(self, attributes: int | list[int | str]) -> Any:
         """Return attributes of the tokens, as `Doc.to_array`."""
-        return self._arrays.attributes(attributes)[self.start : self.end]
+        return self._arrays.made("to_array", attributes)[self.start : self.end]
 
     def to_utf8_array(self, nr_char: int = -1) -> Any:
         """Return the first and last characters of the tokens, as `Doc.to_utf8_array`."""
-        return self._arrays.characters(nr_char)[self.start : self.end]
+        return self._arrays.made("to_utf8_array", nr_char)[self.start : self.end]
 
 
 class DocArrays:
@@ -39,18 +39,11 @@ class DocArrays:
 
     def __init__(self, doc: Doc):
         self.doc = doc
-        self._attributes: dict[str, Any] = {}
-        self._characters: dict[int, Any] = {}
+        self._made: dict[tuple[str, str], Any] = {}
 
-    def attributes(self, attributes: int | list[int | str]) -> Any:
-        """Return `Doc.to_array`."""
-        key = str(attributes)
-        if key not in self._attributes:
-            self._attributes[key] = self.doc.to_array(attributes)
-        return self._attributes[key]
-
-    def characters(self, nr_char: int) -> Any:
-        """Return `Doc.to_utf8_array`."""
-        if nr_char not in self._characters:
-            self._characters[nr_char] = self.doc.to_utf8_array(nr_char)
-        return self._characters[nr_char]
+    def made(self, method: str, argument: Any) -> Any:
+        """Return the array that a method of the Doc makes."""
+        key = (method, str(argument))
+        if key not in self._made:
+            self._made[key] = getattr(self.doc, method)(argument)
+        return self._made[key]

@@ -2,6 +2,7 @@
 
 import pytest
 import spacy
+from spacy.tokens import Doc
 from spacy.training.batchers import minibatch_by_words
 from spacy.util import fix_random_seed
 
@@ -32,6 +33,16 @@ def untrained(**config):
 
 def examples(nlp, name="sample-train.mrg", limit=0):
     return list(TreebankReader(ASSETS / name, limit=limit)(nlp))
+
+
+def trees_together_and_alone(nlp):
+    """The trees of 40 sentences that are one Doc, and those of the same sentences as Docs of their own."""
+    sentences = [example.reference for example in examples(nlp, "sample-dev.mrg", 40)]
+    words = [token.text for doc in sentences for token in doc]
+    starts = [token.i == 0 for doc in sentences for token in doc]
+    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
+    alone = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in doc]) for doc in sentences)
+    return [str(tree) for tree in together._.trees], [str(doc._.trees[0]) for doc in alone]
 
 
 def learn(nlp, found, n_passes, drop=0.1, words=200):

@@ -14,7 +14,7 @@ from thinc.api import Adam
 
 from spacy_incparse.compat import install_benepar_names
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from tests.neural.conftest import MODEL, examples, untrained
+from tests.neural.conftest import MODEL, examples, trees_together_and_alone, untrained
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 LEAST_F = 0.6  # on held-out sentences, after training on 234 short ones
@@ -307,9 +307,5 @@ def test_default_settings_make_a_model():
 
 
 def test_trees_of_a_doc_are_those_of_its_sentences(nlp):
-    sentences = [example.reference for example in examples(nlp, "sample-dev.mrg", 40)]
-    words = [token.text for doc in sentences for token in doc]
-    starts = [token.i == 0 for doc in sentences for token in doc]
-    together = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
-    alone = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in doc]) for doc in sentences)
-    assert [str(tree) for tree in together._.trees] == [str(doc._.trees[0]) for doc in alone]
+    together, alone = trees_together_and_alone(nlp)
+    assert together == alone
