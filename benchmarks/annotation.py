@@ -92,6 +92,7 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
         kinds["ray-2-workers"] = ["--ray", "local", "--n-process", "2"]
     seconds: dict[str, float] = {}
     hashes = set()
+    suffix = f"-{arguments.model}" if arguments.model else ""
     for kind, more in kinds.items():
         start = time.perf_counter()
         subprocess.run(command(arguments, folder, kind, *more), check=True, stdout=subprocess.DEVNULL)
@@ -100,7 +101,7 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
         hashes.add(hash_of(folder / kind))
         gain = seconds["1-process"] / seconds[kind]
         cells = [f"{n_words:,}", f"{seconds[kind]:.1f}", f"{n_words / seconds[kind]:,.0f}", f"{gain:.2f}"]
-        publish(SPEED, {f"annotate-{kind}": cells}, arguments.results)
+        publish(SPEED, {f"annotate-{kind}{suffix}": cells}, arguments.results)
     print("same bytes" if len(hashes) == 1 else "DIFFERENT BYTES")
 
 
