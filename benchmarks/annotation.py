@@ -24,19 +24,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
 import common
 from results import Table, publish
+from sampled_run import MARK, run_sampled, worker_processes
 
 SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
 KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
 MEMORY = Table("Annotation: memory", ("MB of text", "seconds", "MB after 1 minute", "MB at the end", "most MB"))
 STORAGE = Table("Annotation: storage", ("words", "bytes of text a word", "sentences", "documents", "bytes a word"))
 CODE = Path(__file__).with_name("stub_parser.py")
-MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -47,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=1_000_000)
     parser.add_argument("--bytes", type=int, help="instead of --words")
     parser.add_argument("--model", default=None, help="default: en; for memory, a parser that takes no time")
+    parser.add_argument("--processes", default="1,2", help="memory: numbers of processes")
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--shard-chars", type=int, default=1_000_000)
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
@@ -144,7 +145,7 @@ def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, secon
     time.sleep(seconds / 2)
     n_killed = 0
     while not n_killed and process.poll() is None and not (shards.parent / "totals.json").exists():
-        victims = [process.pid] if kind.endswith("driver") else list(_workers(process.pid, mark))
+        victims = [process.pid] if kind.endswith("driver") else list(worker_processes(process.pid, mark))
         for victim in victims[:1]:
             os.kill(victim, signal.SIGKILL)
             n_killed = 1
@@ -157,47 +158,19 @@ def _n_finished(shards: Path) -> int:
     return len(list(shards.glob("*.json")))
 
 
-def _workers(driver: int, mark: str) -> Iterator[int]:
-    """Yield the worker processes of a run: they have its mark, and are children of the driver or actors of Ray."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() not in (folder / "environ").read_bytes():
-                continue
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            words = (folder / "cmdline").read_bytes()
-        except (OSError, ValueError):
-            continue
-        is_child = parent == driver and b"spawn_main" in words
-        if is_child or b"ray::Answers" in words:
-            yield int(folder.name)
-
-
 def measure_memory(arguments: argparse.Namespace, folder: Path) -> None:
     """Sample the resident memory of each process of a run with one worker, and of the one that reads for two."""
-    for n_process in (1, 2):
-        mark, samples, start = uuid4().hex, dict[int, list[tuple[float, int]]](), time.perf_counter()
-        words = command(arguments, folder, f"memory-{n_process}", "--n-process", str(n_process))
-        process = subprocess.Popen(words, env={**os.environ, MARK: mark})
-        while process.poll() is None:
-            for pid in [process.pid, *_workers(process.pid, mark)]:
-                samples.setdefault(pid, []).append((time.perf_counter() - start, _resident(pid)))
-            time.sleep(0.5)
+    for n_process in map(int, arguments.processes.split(",")):
+        run = run_sampled(command(arguments, folder, f"memory-{n_process}", "--n-process", str(n_process)))
         size = (folder / "corpus.lines").stat().st_size
-        for number, (_, found) in enumerate(samples.items()):
+        for number, found in enumerate(run.samples.values()):
             after = [memory for seconds, memory in found if seconds >= 60] or [found[len(found) // 2][1]]
             megabytes = [value / common.MEGABYTE for value in (after[0], found[-2][1] if len(found) > 1 else 0)]
             most = max(memory for _, memory in found) / common.MEGABYTE
             cells = [f"{size / common.MEGABYTE:.0f}", f"{found[-1][0]:.0f}", *(f"{value:.0f}" for value in megabytes)]
             name = f"annotate-memory-{n_process}-{'driver' if number == 0 else f'worker-{number}'}"
+            name += f"-{arguments.model or 'stub'}"
             publish(MEMORY, {name: [*cells, f"{most:.0f}"]}, arguments.results)
-
-
-def _resident(pid: int) -> int:
-    try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
 
 
 def measure_storage(arguments: argparse.Namespace, folder: Path) -> None:

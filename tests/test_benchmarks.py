@@ -1,6 +1,7 @@
 """The benchmarks run, on the sample treebank and with small settings, and their rows land where they belong."""
 
 import importlib
+import json
 import os
 import re
 import sys
@@ -331,6 +332,38 @@ def test_list_speed(run, model):
     row = run("list_speed", "sample", "--model", model, "--runs", 1, "--limit", 3)["lists-sample-model-best"]
     assert float(row["50 trees: words/s"].replace(",", "")) > 0
     assert row["reranked: sentences/s"] == "-"
+
+
+def test_training_a_reranker(run, load, monkeypatch):
+    """The row has the memory of the largest process and of all, and F of the command's report."""
+    sampled = load("sampled_run").SampledRun(0, 61.4, {7: [(0.5, 5_000_000), (1.0, 9_000_000)], 8: [(1.0, 7e6)]}, 16e6)
+
+    def run_command(words):
+        assert words[3] == "rerank-train"
+        assert words[words.index("--folds") + 1] == "10"
+        report = {"base": {"const_f": 0.8}, "reranked": {"const_f": 0.825}}
+        Path(words[words.index("--output") + 1]).write_text(json.dumps(report), encoding="utf8")
+        return sampled
+
+    monkeypatch.setattr(load("rerank_training"), "run_sampled", run_command)
+    found = run("rerank_training", "sample", "--model", "model-best", "--name", "rich")["rerank-train-sample-rich"]
+    assert list(found.values())[1:8] == ["10", "2", "61", "9", "16", "80.00", "82.50"]
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="needs Linux")
+def test_memory_of_all_processes_of_a_command(load, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from multiprocessing import get_context\nimport time\nif __name__ == '__main__':\n"
+        "    child = get_context('spawn').Process(target=time.sleep, args=(1.5,))\n"
+        "    child.start()\n    child.join()\n"
+    )
+    found = load("sampled_run").run_sampled([sys.executable, str(script)])
+    assert found.returncode == 0
+    assert found.seconds > 1.5
+    first, child = found.samples.values()
+    assert max(n_bytes for _, n_bytes in first) < found.most
+    assert max(n_bytes for _, n_bytes in child) > 1_000_000
 
 
 def test_footprint(run, model):

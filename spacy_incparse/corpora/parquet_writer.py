@@ -49,8 +49,10 @@ class ParquetTables:
         self._sentences.add({"document": number, "id": document.id, **sentence} for sentence in sentence_rows(doc))
 
     def to_bytes(self) -> tuple[bytes, bytes]:
-        """Return both files."""
-        return self._documents.to_bytes(), self._sentences.to_bytes()
+        """Return both files. What Arrow keeps for later, of the memory that they needed, goes back to the system."""
+        files = self._documents.to_bytes(), self._sentences.to_bytes()
+        _pyarrow().default_memory_pool().release_unused()
+        return files
 
 
 class _Table:
@@ -80,7 +82,7 @@ class _Table:
 
 def arrow_schema(columns: Columns) -> Any:
     """Return the pyarrow schema of columns."""
-    pyarrow = optional_module("pyarrow", "parquet", "Parquet files need pyarrow")
+    pyarrow = _pyarrow()
 
     def arrow_type(name: str | Mapping[str, str]) -> Any:
         if isinstance(name, str):
@@ -92,8 +94,11 @@ def arrow_schema(columns: Columns) -> Any:
 
 def arrow_table(rows: list[dict[str, Any]], schema: Any) -> Any:
     """Return rows as a pyarrow table."""
-    pyarrow = optional_module("pyarrow", "parquet", "Parquet files need pyarrow")
-    return pyarrow.Table.from_pylist(rows, schema=schema)
+    return _pyarrow().Table.from_pylist(rows, schema=schema)
+
+
+def _pyarrow() -> Any:
+    return optional_module("pyarrow", "parquet", "Parquet files need pyarrow")
 
 
 def spark_schema(columns: Columns) -> str:

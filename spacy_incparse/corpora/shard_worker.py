@@ -13,6 +13,7 @@ from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
 from spacy_incparse.corpora.records import Counts, Document, Shard, ShardRecord, Unreadable
 from spacy_incparse.corpora.writers import Parsed, find_writer
 from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.memory import release_memory
 
 
 class ShardWorker:
@@ -24,6 +25,11 @@ class ShardWorker:
 
     def __call__(self, shard: Shard) -> ShardRecord:
         """Write the files of a shard, and then its record."""
+        record = self._write(shard)
+        release_memory()
+        return record
+
+    def _write(self, shard: Shard) -> ShardRecord:
         counts, failed = Counts(), list[dict[str, Any]]()
         with self._annotator.zone():
             files = self._writer.files(shard.name, self._parsed(shard, counts, failed))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -13,6 +10,7 @@ from spacy.language import Language
 from spacy.util import resolve_dot_names
 
 from spacy_incparse.documents.live_parsers import components_of
+from spacy_incparse.memory import release_memory
 from spacy_incparse.training.temperature import MAX_SENTENCES
 
 FREED_EVERY = 50  # updates: what comes back is what they needed most, and it takes some hundredths of a second
@@ -26,18 +24,11 @@ def create_free_memory() -> Callable[[Language, Mapping[str, Any]], None]:
 def free_memory(nlp: Language, update: Mapping[str, Any]) -> None:
     """Give memory that is no longer used back to the system, at every 50th update.
 
-    PyTorch on the CPU asks for blocks of ever-changing sizes. The C library of Linux keeps what is freed among them, so
-    that a long training needs several times its memory.
+    PyTorch on the CPU asks for blocks of ever-changing sizes, so that a long training would need several times its
+    memory.
     """
-    release = _release()
-    if release is not None and update["step"] % FREED_EVERY == 0:
-        release(0)
-
-
-@cache
-def _release() -> Callable[[int], int] | None:
-    """Return `malloc_trim` of glibc; None for other C libraries."""
-    return getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if update["step"] % FREED_EVERY == 0:
+        release_memory()
 
 
 def create_calibrate() -> Callable[[Language], Language]:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
+from spacy_incparse.corpora import shard_worker
 from spacy_incparse.corpora.annotation import unfinished
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import OutputFolder
@@ -42,6 +43,13 @@ def arguments(stub, *args):
 
 def read_json_lines(path):
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines()]
+
+
+def test_memory_is_released_after_each_shard(run, texts, tmp_path, monkeypatch):
+    released = []
+    monkeypatch.setattr(shard_worker, "release_memory", lambda: released.append(1))
+    run(texts, tmp_path / "out", "--format", "jsonl", "--n-process", "1")
+    assert len(released) == len(list((tmp_path / "out" / "shards").iterdir())) > 1
 
 
 def test_json_lines(run, texts, tmp_path):

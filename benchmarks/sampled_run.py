@@ -1,0 +1,66 @@
+"""Run a command, and sample the resident memory of its processes; needs Linux (/proc)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
+INTERVAL = 0.5  # seconds between two samples
+
+
+@dataclass(frozen=True)
+class SampledRun:
+    """What a command needed.
+
+    samples: seconds since the start and resident bytes, by process, the first process first. most: the most bytes of
+    all processes at the same time; what they share counts for each.
+    """
+
+    returncode: int
+    seconds: float
+    samples: dict[int, list[tuple[float, int]]]
+    most: int
+
+
+def run_sampled(words: Sequence[str]) -> SampledRun:
+    """Run a command to its end."""
+    mark, start = uuid4().hex, time.perf_counter()
+    samples: dict[int, list[tuple[float, int]]] = {}
+    most = 0
+    process = subprocess.Popen(words, env={**os.environ, MARK: mark})
+    while process.poll() is None:
+        found = {pid: _resident(pid) for pid in (process.pid, *worker_processes(process.pid, mark))}
+        for pid, n_bytes in found.items():
+            samples.setdefault(pid, []).append((time.perf_counter() - start, n_bytes))
+        most = max(most, sum(found.values()))
+        time.sleep(INTERVAL)
+    return SampledRun(process.returncode, time.perf_counter() - start, samples, most)
+
+
+def worker_processes(first: int, mark: str) -> Iterator[int]:
+    """Yield the worker processes of a run: they have its mark, and are children of the first or actors of Ray."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() not in (folder / "environ").read_bytes():
+                continue
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (folder / "cmdline").read_bytes()
+        except (OSError, ValueError):
+            continue
+        is_child = parent == first and b"spawn_main" in words
+        if is_child or b"ray::Answers" in words:
+            yield int(folder.name)
+
+
+def _resident(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
