@@ -200,8 +200,8 @@ class FineTuner(Learner, Protocol):
 class Mixer(Protocol):
     """A learner whose passes can be learned in parts by copies of it, in other workers: they exchange files.
 
-    For each pass, the learner's own mixer calls `start_pass`, a copy `start_part` and `finish_part` for each part, and
-    the first one `finish_pass`, which mixes what the parts have learned.
+    A pass has one or more rounds of parts. For each round, the learner's own mixer calls `start_round`, a copy
+    `start_part` and `finish_part` for each part, and the first one `finish_round`, which mixes what they have learned.
     """
 
     @property
@@ -211,19 +211,19 @@ class Mixer(Protocol):
     def copier(self) -> Callable[[], Mixer]:
         """Return a function that makes the mixer of a copy in another worker; it can be pickled."""
 
-    def start_pass(self) -> None:
-        """Write what the parts of the next pass start from."""
+    def start_round(self) -> None:
+        """Write what the parts of the next round start from."""
 
     def start_part(self) -> None:
-        """Set a copy to the start of the pass."""
+        """Set a copy to the start of the round."""
 
     def finish_part(self) -> Any:
-        """Write what a copy has learned; return what `finish_pass` needs to know.
+        """Write what a copy has learned; return what `finish_round` needs to know.
 
         A part may be learned twice, if its first worker seemed to be dead: each of them writes files of its own.
         """
 
-    def finish_pass(self, parts: Sequence[Any]) -> None:
+    def finish_round(self, parts: Sequence[Any]) -> None:
         """Mix what the parts have learned, from what `finish_part` has returned for each of them."""
 
     def write_parser(self) -> Any:

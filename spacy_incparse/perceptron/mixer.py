@@ -17,7 +17,7 @@ SCALE = 16  # units in a weight of 1 where all steps have that size: the mixture
 
 
 class PerceptronMixer:
-    """A learner, and the folder of the files. One of them starts and ends the passes; its copies learn the parts."""
+    """A learner, and the folder of the files. One of them starts and ends the rounds; its copies learn the parts."""
 
     def __init__(self, learner: ParserLearner, folder: Path):
         self.learner, self._folder = learner, folder
@@ -29,26 +29,26 @@ class PerceptronMixer:
         sizes = learner.weights.n_columns, learner.weights.scale
         return partial(_copy, learner.model, learner.config, *sizes, self._folder)
 
-    def start_pass(self) -> None:
-        """Write what the parts of the next pass start from, and remove what those of the last one have left."""
+    def start_round(self) -> None:
+        """Write what the parts of the next round start from, and remove what those of the last one have left."""
         for path in self._folder.glob("part-*"):
             path.unlink(missing_ok=True)
         for path, weights in self._tables("start"):
             write_start(weights, path)
 
     def start_part(self) -> None:
-        """Set a copy to the start of the pass."""
+        """Set a copy to the start of the round."""
         for path, weights in self._tables("start"):
             read_start(weights, path)
 
     def finish_part(self) -> str:
         """Write what a copy has learned into files whose name no other copy will use, and return that name."""
         name = f"part-{uuid4().hex}"
-        for path, weights in self._tables(name):
-            write_part(weights, path)
+        for k, weights in enumerate(self.learner.tables):
+            write_part(weights, self._path("start", k), self._path(name, k))
         return name
 
-    def finish_pass(self, parts: Sequence[str]) -> None:
+    def finish_round(self, parts: Sequence[str]) -> None:
         """Mix what the parts have learned, by the names of their files."""
         for k, weights in enumerate(self.learner.tables):
             mix_parts(weights, [self._path(name, k) for name in parts])

@@ -24,6 +24,7 @@ from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.temperature import MAX_SENTENCES, ScoredAnalyses, best_temperature, scored_analyses
 from spacy_incparse.trees.tree import Tree
 
+ROUND_SENTENCES = 1000  # of each worker between two mixtures
 _COUNT_BYTES = 8
 _PIECES = 4  # of the held-out trees for each worker, since some take longer than others
 
@@ -75,7 +76,8 @@ class Material:
     """What each worker gets when it starts.
 
     copier: makes its copy of the learner. tags: of the training trees. interval: see `uses_gold_tags`. done: where the
-    workers write how many examples each part has learned from. selection: the sentences of each pass; by default all.
+    workers write how many examples each part has learned from. n_parts: of a pass. selection: the sentences of each
+    pass; by default all.
     """
 
     copier: Callable[[], Mixer]
@@ -164,21 +166,27 @@ class ParsePiece:
 
 
 class ParallelPasses:
-    """The passes of a learner and their evaluations, in several workers; `close` ends them."""
+    """The passes of a learner and their evaluations, in several workers; `close` ends them.
+
+    A pass over a large treebank has several rounds, each with a part for each worker. After each round, the weights are
+    mixed: the longer workers learn apart, the less they know of what the others have learned, and the lower is F.
+    """
 
     def __init__(self, mixer: Mixer, folder: Path, task: TrainingTask, tags: Sequence[Tags], held_out: HeldOut):
         self._mixer, self._held_out = mixer, held_out
-        self._n_parts, self._n_trees = min(task.workers.number, len(task.selection)), len(task.selection)
+        self._n_trees = len(task.selection)
+        self._n_workers = min(task.workers.number, self._n_trees)
+        self._n_parts = self._n_workers * n_rounds(self._n_trees, self._n_workers)
         interval, self._done = task.needs.gold_tag_interval, Counts(folder, self._n_parts)
         self._done.reset()
         material = Material(
             mixer.copier(), task.trees, tags, interval, task.seed, held_out, self._n_parts, self._done, task.selection
         )
-        self._pool = task.workers.make_pool(partial(PartWorker, material), self._n_parts)
+        self._pool = task.workers.make_pool(partial(PartWorker, material), self._n_workers)
         self._number, self._written = 0, None  # of the pass whose parser is written
 
     def learn(self, number: int, progress: Progress | None) -> int:
-        """Learn a pass, mix what its parts have learned, and return the number of updates."""
+        """Learn a pass, mix what the parts of each round have learned, and return the number of updates."""
         total = self._n_trees * self._mixer.learner.n_models
 
         def report() -> None:
@@ -187,11 +195,16 @@ class ParallelPasses:
                 progress(f"pass {number}", n_done, total)
 
         self._done.reset()
-        self._mixer.start_pass()
-        tasks = (LearnPart(number, part) for part in range(self._n_parts))
-        found = {task.part: result for task, result in self._pool.run(tasks, on_wait=report)}
-        self._mixer.finish_pass([written for _, (_, written) in sorted(found.items())])
+        starts = range(0, self._n_parts, self._n_workers)
+        n_updates = sum(self._learn_round(number, range(k, k + self._n_workers), report) for k in starts)
         self._number, self._written = number, self._mixer.write_parser()
+        return n_updates
+
+    def _learn_round(self, number: int, parts: range, report: Callable[[], None]) -> int:
+        self._mixer.start_round()
+        tasks = (LearnPart(number, part) for part in parts)
+        found = {task.part: result for task, result in self._pool.run(tasks, on_wait=report)}
+        self._mixer.finish_round([written for _, (_, written) in sorted(found.items())])
         return sum(counts.n_updates for counts, _ in found.values())
 
     def scores(self) -> dict[str, Any]:
@@ -213,8 +226,13 @@ class ParallelPasses:
 
     def _parsed(self, n: int, *, analyses: bool) -> Iterator[Any]:
         """Yield what the workers return for pieces of the first held-out trees, in order."""
-        size = -(-n // (_PIECES * self._n_parts))
+        size = -(-n // (_PIECES * self._n_workers))
         pieces = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         tasks = [ParsePiece(self._number, piece, self._written, analyses) for piece in pieces]
         found = {task.piece.start: result for task, result in self._pool.run(iter(tasks))}
         return (found[piece.start] for piece in pieces)
+
+
+def n_rounds(n_trees: int, n_workers: int) -> int:
+    """Return after how many rounds a pass is finished: in each, a worker learns from about `ROUND_SENTENCES`."""
+    return max(1, round(n_trees / (n_workers * ROUND_SENTENCES)))

@@ -58,7 +58,7 @@ def mixed_pass(learner, folder, parts=PARTS):
         moves = end.table.astype(int) - start.table
         counts = end.n_changes.astype(int) - start.n_changes if len(start.n_changes) else (moves != 0).astype(int)
         changes.append((moves.tolist(), counts.tolist()))
-        write_part(copy.weights, folder / f"part {number}")
+        write_part(copy.weights, folder / "start", folder / f"part {number}")
     mix_parts(learner.weights, [folder / f"part {number}" for number in range(len(parts))])
     learner.forget_parser()
     return history, changes

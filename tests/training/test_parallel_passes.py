@@ -11,7 +11,16 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.hybrid.hybrid_parser import HybridModel
 from spacy_incparse.parsers.catalogue import find_kind, kind_of_config
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.training.parallel_passes import Counts, HeldOut, LearnPart, Material, ParsePiece, PartWorker
+from spacy_incparse.training import parallel_passes
+from spacy_incparse.training.parallel_passes import (
+    Counts,
+    HeldOut,
+    LearnPart,
+    Material,
+    ParsePiece,
+    PartWorker,
+    n_rounds,
+)
 from spacy_incparse.training.passes import learn_pass
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.training.temperature import fit_temperature
@@ -49,21 +58,22 @@ def task_of(config=CONFIG, **settings):
     )
 
 
-def in_this_process(folder, order):
-    """Learn two passes in parts, one after the other in some order, by one copy of a learner; give both."""
+def in_this_process(folder, *orders):
+    """Learn two passes, each round's parts one after the other in some order, by one copy of a learner; give both."""
     task = task_of()
     tags = [tree.tags for tree in TRAIN]
     mixer = task.kind.mixer(task.learner(tags), folder)
     material = Material(
         mixer.copier(), TRAIN, tags, task.needs.gold_tag_interval, task.seed, HeldOut(DEV, [tree.tags for tree in DEV]),
-        2, Counts(folder, 2),
+        2 * len(orders), Counts(folder, 2 * len(orders)),
     )  # fmt: skip
     material.done.reset()
     worker = PartWorker(material)
     for number in (1, 2):
-        mixer.start_pass()
-        written = {part: worker(LearnPart(number, part))[1] for part in order}
-        mixer.finish_pass([written[part] for part in (0, 1)])
+        for order in orders:
+            mixer.start_round()
+            written = {part: worker(LearnPart(number, part))[1] for part in order}
+            mixer.finish_round([written[part] for part in sorted(written)])
     return mixer, worker
 
 
@@ -83,6 +93,18 @@ def test_the_order_of_the_parts_has_no_effect(tmp_path):
     assert len(ParsePiece(2, slice(5, 8), written, analyses=True)(worker).scores) == 3
     assert score_parser(parser, *held_out)["const_f"] > 0.3
     assert fit_temperature(parser, *held_out) > 0
+
+
+def test_a_large_treebank_has_rounds(monkeypatch, tmp_path):
+    """After each round, the weights are mixed: it is another model, and the same in whatever processes."""
+    assert [n_rounds(n, 2) for n in (1, 2_712, 6_100, 15_000)] == [1, 1, 3, 8]
+    monkeypatch.setattr(parallel_passes, "ROUND_SENTENCES", 12)
+    _, models = run(make_pool=PickledPool)
+    mixer, worker = in_this_process(tmp_path, (1, 0), (2, 3), (5, 4))
+    assert models == [mixer.learner.parser().to_bytes()]
+    assert worker.material.done.total() == 70
+    monkeypatch.undo()
+    assert run(make_pool=PickledPool)[1] != models
 
 
 def test_parts_have_all_examples_once():
