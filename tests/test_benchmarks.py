@@ -30,7 +30,7 @@ SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
     "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy", "chart_pruning", "combiner_accuracy",
-    "benepar_comparison", "rerank_training",
+    "benepar_comparison", "rerank_training", "parallel_training",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
