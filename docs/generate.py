@@ -55,8 +55,8 @@ FACTORIES = {
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
 _OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
 _RERANK_TYPES = dict.fromkeys(("max_count", "min_lists", "n", "n_folds"), "int") | {
-    "loss": "str", "learner": "dict", "scores": "list[str] | None", "families": "str | list[str] | None",
-    "choose": "str | None",
+    "loss": "str | list[str]", "learner": "dict", "scores": "list[str] | None",
+    "families": "str | list[str] | list[list[str]] | None", "choose": "str | None",
 }  # fmt: skip
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.

@@ -49,14 +49,17 @@ def rerank_train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="The trees that the parser was trained on.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, to measure the gain on.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", file_okay=False, help="Folder for the new pipeline.")],
-    loss: Annotated[Loss, typer.Option("--loss", help="What is learned: risk is expected F.")] = Loss.risk,
+    loss: Annotated[
+        list[Loss], typer.Option("--loss", help="What is learned: risk is expected F. Several: the best is chosen.")
+    ] = [Loss.risk],  # noqa: B006  typer copies it
     n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
     with_scores: Annotated[
         str | None, typer.Option("--with", metavar="A,B", help="Other scores: generative (default), chart.")
     ] = None,
     families: Annotated[
-        str | None, typer.Option("--families", metavar="A,B", help="Families of features. Default: see the docs.")
+        list[str] | None,
+        typer.Option("--families", metavar="A,B", help="Families of features. Several choices: the best is taken."),
     ] = None,
     choose: Annotated[Choice | None, typer.Option("--choose", help="How a tree is chosen. Default: the better way.")]
     = None,
@@ -112,19 +115,24 @@ def _check_out(out: Path, *, force: bool) -> None:
 
 
 def _settings(
-    loss: Loss, n: int, choose: Choice | None, families: str | None, with_scores: str | None
+    loss: Sequence[Loss], n: int, choose: Choice | None, families: Sequence[str] | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
     from spacy_incparse.training.rerank_settings import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
 
-    scores = list(DEFAULT_SCORES) if loss.value in WEIGHTING_LOSSES else []
+    names = [one.value for one in loss]
+    scores = list(DEFAULT_SCORES) if set(names).issubset(WEIGHTING_LOSSES) else []
     if with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
-    settings: dict[str, Any] = {"loss": loss.value, "scores": scores, "n": n, "choose": choose and choose.value}
-    if families is not None:
-        settings["families"] = [name for name in families.split(",") if name]
+    settings: dict[str, Any] = {"loss": _one_or_all(names), "scores": scores, "n": n, "choose": choose and choose.value}
+    if families:
+        settings["families"] = _one_or_all([[name for name in names.split(",") if name] for names in families])
     check_reranking(settings)
     return settings
+
+
+def _one_or_all(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
 
 
 def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:

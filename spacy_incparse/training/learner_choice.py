@@ -34,13 +34,14 @@ Report = Callable[[str], object]
 class Learned(NamedTuple):
     """The weights of all lists, how a tree is chosen by them, and the scale for the choice by expected F.
 
-    n: of how many candidates of a list it chooses; None: of all.
+    n: of how many candidates of a list it chooses; None: of all. f: in the cross-validation (0 to 1).
     """
 
     weights: RerankerWeights
     how: How
     scale: float = 1.0
     n: int | None = None
+    f: float = 0.0
 
 
 class _Tried(NamedTuple):
@@ -54,21 +55,21 @@ class _Tried(NamedTuple):
 
 def learn_weights(
     data: RerankingData,
-    name: str,
+    names: Sequence[str],
     given: Mapping[str, Any],
     *,
     how: How | None = None,
     n_folds: int = 5,
     report: Report = lambda _: None,
 ) -> Learned:
-    """Learn with the settings, rounds, rule of choice and length of lists of the highest F on held-out lists.
+    """Learn with the learner, settings, rounds, rule of choice and length of lists of the highest F on held-out lists.
 
-    given: settings of the learner that are not chosen. how: how a tree is chosen; None: the better way. Data of one
-    list are learned with the first settings. Shorter lists (`LENGTHS`) are tried with the settings that are best for
-    whole ones, which costs a fraction of all combinations. Ties go to the first. Raises ConfigError for an unknown
-    learner or setting.
+    names: of the learners to choose from. given: settings of the learners that are not chosen. how: how a tree is
+    chosen; None: the better way. Data of one list are learned with the first learner and settings. Shorter lists
+    (`LENGTHS`) are tried with the settings that are best for whole ones, which costs a fraction of all combinations.
+    Ties go to the first. Raises ConfigError for an unknown learner or setting.
     """
-    learners = [make_learner(name, **settings) for settings in _combinations(name, given)]
+    learners = [make_learner(name, **settings) for name in names for settings in _combinations(name, given)]
     if data.n_lists < 2:
         return Learned(learners[0].learn(data), how or "score")
     has_rounds = not set(ROUNDS).isdisjoint(given)
@@ -83,10 +84,10 @@ def learn_weights(
     lengths = [longest, *shorter]
     best = max(lengths, key=lambda one: one.best.f)
     for one in lengths:
-        _report(one, best.best, base_f(data), name, report)
+        _report(one, best.best, base_f(data), report)
     *_, (_, weights) = best.best.learner.path(best.data, [best.best.rounds])
     by_f = [trial for trial in _alike(best.trials, best.best) if trial.rule.how == "expected_f"]
-    return Learned(weights, best.best.rule.how, best_trial(by_f).rule.scale, best.n)
+    return Learned(weights, best.best.rule.how, best_trial(by_f).rule.scale, best.n, best.best.f)
 
 
 def _shorter_lengths(data: RerankingData) -> list[int]:
@@ -99,7 +100,7 @@ def _alike(trials: Sequence[Trial], one: Trial) -> list[Trial]:
     return [trial for trial in trials if trial.learner is one.learner and trial.rounds == one.rounds]
 
 
-def _report(tried: _Tried, best: Trial, base: float, name: str, report: Report) -> None:
+def _report(tried: _Tried, best: Trial, base: float, report: Report) -> None:
     """Report the gains of each learner and number of rounds, with the better scale."""
     trees = "" if tried.n is None else f", the first {tried.n} trees"
     for first in tried.trials[:: len(RULES)]:
@@ -108,7 +109,7 @@ def _report(tried: _Tried, best: Trial, base: float, name: str, report: Report) 
         better = best_trial(by_f)
         gains = f"{100 * (by_score.f - base):+.2f} F by score, {100 * (better.f - base):+.2f} by expected F"
         mark = "  *" if any(trial is best for trial in alike) else ""
-        report(f"  {_shown(first, name)}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
+        report(f"  {_shown(first)}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
 
 
 def _combinations(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -117,6 +118,6 @@ def _combinations(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any
         yield dict(given) | dict(zip(grid, values, strict=True))
 
 
-def _shown(trial: Trial, name: str) -> str:
-    settings = trial.learner.settings.to_dict()
+def _shown(trial: Trial) -> str:
+    name, settings = trial.learner.name, trial.learner.settings.to_dict()
     return ", ".join([f"{name}: {trial.rounds} rounds", *(f"{key} {settings[key]}" for key in GRIDS.get(name, {}))])

@@ -16,17 +16,17 @@ DEFAULT_SCORES = ("generative",)  # of the command: a chart parser in each fold 
 WEIGHTING_LOSSES = ("risk", "log")  # those that learn a weight for each score
 
 RERANK_DEFAULTS: dict[str, Any] = {
-    "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy" or "perceptron"
+    "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy", "perceptron"; or several
     "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
     "scores": None,  # names of scores beside the parser's: "generative", "chart"; None: those that the lists have
-    "families": None,  # names of families of features, or of groups of them; None: the default
+    "families": None,  # names of families of features, or of groups of them, or a list of such lists; None: the default
     "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
     "min_lists": 5,  # features of fewer lists are left out
     "n": 20,  # how many analyses of each sentence are looked at; fewer if that is better in cross-validation
     "choose": None,  # "score": the most probable tree; "expected_f": that of the best expected F; None: the better way
     "n_folds": 5,  # of the cross-validation over the lists
 }
-"""The settings of training with their defaults."""
+"""The settings of training with their defaults. Of several losses and lists of families, cross-validation takes one."""
 
 
 def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | None = None) -> None:
@@ -39,9 +39,10 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
         if name not in ("n", "choose"):
             raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
     settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
-    _check_name("loss", settings["loss"], LOSSES)
+    _check_losses(settings["loss"])
     if settings["scores"] is not None:
-        _check_scores(settings["scores"], settings["loss"])
+        for loss in losses(settings):
+            _check_scores(settings["scores"], loss)
     if settings["choose"] is not None:
         _check_name("choose", settings["choose"], CHOICES)
     check_number("max_count", settings["max_count"], 1, 100)
@@ -50,8 +51,30 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
     check_number("n_folds", settings["n_folds"], 2, MOST)
     if not isinstance(settings["learner"], dict):
         raise ConfigError(f"learner is {settings['learner']!r}: it must be a dict of settings of the learner")
-    if settings["families"] is not None:
-        check_families(settings["families"])
+    for families in family_choices(settings):
+        if families is not None:
+            check_families(families)
+
+
+def losses(training: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the losses to choose from."""
+    loss = training["loss"]
+    return (loss,) if isinstance(loss, str) else tuple(loss)
+
+
+def family_choices(training: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the choices of families of features to choose from; None is the default choice."""
+    families = training["families"]
+    is_one = families is None or isinstance(families, str) or all(isinstance(name, str) for name in families)
+    return (families,) if is_one else tuple(families)
+
+
+def _check_losses(loss: Any) -> None:
+    names = [loss] if isinstance(loss, str) else loss
+    if not isinstance(names, (list, tuple)) or not names or len(set(map(str, names))) < len(names):
+        raise ConfigError(f"loss is {loss!r}: it must be a name, or a list of different names, of {', '.join(LOSSES)}")
+    for name in names:
+        _check_name("loss", name, LOSSES)
 
 
 def _check_scores(names: Any, loss: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.data_building import build_data
@@ -15,8 +16,14 @@ from spacy_incparse.rerank.label_classes import closed_class_tags
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.rerank.reranking_data import RerankingData
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of
-from spacy_incparse.training.learner_choice import Report, learn_weights
-from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, WEIGHTING_LOSSES, check_reranking
+from spacy_incparse.training.learner_choice import Learned, Report, learn_weights
+from spacy_incparse.training.rerank_settings import (
+    RERANK_DEFAULTS,
+    WEIGHTING_LOSSES,
+    check_reranking,
+    family_choices,
+    losses,
+)
 from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -38,17 +45,49 @@ def learn_reranker(
     settings = RERANK_DEFAULTS | dict(settings)
     lists = _Shortened(lists, settings["n"])
     gold, temperatures = _gold_and_temperatures(lists)
-    config, names = reranker_config(settings, closed_class_tags(gold)), _score_names(lists, settings)
-    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], columns_of(names))
-    report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features")
-    learned = learn_weights(
-        data, settings["loss"], settings["learner"], how=settings["choose"], n_folds=settings["n_folds"], report=report
+    names, closed_tags = _score_names(lists, settings), closed_class_tags(gold)
+    choices = (
+        _learned(lists, heads, settings | {"families": families}, closed_tags, names, report)
+        for families in family_choices(settings)
     )
+    config, columns, learned = _best(choices)
     with_better = any(found.has_better for found in lists)
     config = replace(config, choose=learned.how, scale=learned.scale, n=learned.n or config.n)
     config = replace(config, with_better=with_better, base_temperature=median(temperatures))
     others = {name: train_second_score(name, gold, heads) for name in names}
     return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
+
+
+class _Learned(NamedTuple):
+    """What was learned with one choice of families."""
+
+    config: RerankerConfig
+    columns: FeatureColumns
+    learned: Learned
+
+
+def _learned(
+    lists: Iterable[CandidateList],
+    heads: HeadRules,
+    settings: Mapping[str, Any],
+    closed_tags: Sequence[str],
+    names: Sequence[str],
+    report: Report,
+) -> _Learned:
+    """Learn with one choice of families, and the scores of these names beside the parser's."""
+    config = reranker_config(settings, closed_tags)
+    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], columns_of(names))
+    families = settings["families"]
+    chosen = "" if families is None else f" of {families if isinstance(families, str) else ', '.join(families)}"
+    report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features{chosen}")
+    how, n_folds = settings["choose"], settings["n_folds"]
+    learned = learn_weights(data, losses(settings), settings["learner"], how=how, n_folds=n_folds, report=report)
+    return _Learned(config, columns, learned)
+
+
+def _best(choices: Iterable[_Learned]) -> _Learned:
+    """Return the one of the highest F in cross-validation, the first of equals; the others are not kept meanwhile."""
+    return reduce(lambda one, other: other if other.learned.f > one.learned.f else one, choices)
 
 
 def _gold_and_temperatures(lists: Iterable[CandidateList]) -> tuple[list[Tree], list[float]]:
@@ -66,7 +105,7 @@ def _score_names(lists: Iterable[CandidateList], settings: Mapping[str, Any]) ->
     """Return the names of the models beside the base parser: those that are set, or all whose scores the lists have."""
     if settings["scores"] is not None:
         return list(settings["scores"])
-    if settings["loss"] not in WEIGHTING_LOSSES:
+    if not set(losses(settings)).issubset(WEIGHTING_LOSSES):
         return []
     rows = [set(found.others) for found in lists]
     shared = set.intersection(*rows) if rows else set()

@@ -95,8 +95,11 @@ def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
     result = run("rerank-train", small_model, *paths, *LITTLE, "--loss", "perceptron", "--work", lists)
     assert result.exit_code == 0, result.output
     assert result.stdout.count("finished before") == 2
-    again = run("rerank-train", tmp_path / "boosted", *paths, *LITTLE, "--work", lists, "--force")
+    more = ["--loss", "risk", "--loss", "log", "--families", "rules"]
+    again = run("rerank-train", tmp_path / "boosted", *paths, *LITTLE, *more, "--work", lists, "--force")
     assert again.exit_code == 0, again.output  # of a pipeline that has a reranker: it is replaced
+    assert [again.stdout.count(f"features of {names}\n") for names in ("rules, heavy", "rules")] == [1, 1]
+    assert min(again.stdout.count(f"  {loss}: ") for loss in ("risk", "log")) > 1
     assert spacy.load(tmp_path / "boosted").pipe_names.count("incparse_reranker") == 1
 
 

@@ -120,3 +120,29 @@ def test_unknown_scores_of_a_stored_reranker(model):
         read_second_scores({"later": b""})
     with pytest.raises(ModelError):
         read_second_scores({"generative": model.to_bytes()[:-9]})
+
+
+@pytest.mark.parametrize("families", [[["coordination-length"], ["rules"]], [["rules"], ["coordination-length"]]])
+def test_the_better_families_are_taken(lists, families):
+    """Each choice is learned from by itself, and the one of the highest F in cross-validation is taken."""
+    lines = []
+    settings = SETTINGS | {"learner": {"sigma": 0.1, "max_iterations": 10}, "n_folds": 2, "scores": []}
+    reranker = learn_reranker(lists, HEADS, settings | {"families": families}, lines.append)
+    assert [line.rpartition(" of ")[2] for line in lines if "features of" in line] == ["".join(one) for one in families]
+    gains = [float(line.split(": ")[-1].split()[0]) for line in lines if "scale" in line]
+    assert gains[0] != gains[1]
+    chosen = families[gains.index(max(gains))]
+    assert list(reranker.config.families) == chosen
+    assert reranker.to_bytes() == learn_reranker(lists, HEADS, settings | {"families": chosen}).to_bytes()
+
+
+def test_several_losses_and_families():
+    check_reranking({"loss": ["risk", "log"], "scores": ["generative"], "families": [["rules"], ["collins", "edges"]]})
+    for settings in ({"loss": []}, {"loss": ["risk", "risk"]}, {"loss": ["risk", "nonsense"]}, {"loss": 3}):
+        with pytest.raises(ConfigError, match="loss"):
+            check_reranking(settings)
+    with pytest.raises(ConfigError, match="the loss 'boost' learns no weights of scores"):
+        check_reranking({"scores": ["generative"], "loss": ["risk", "boost"]})
+    for families in ([["rules"], ["nonsense"]], [["rules"], "nonsense"]):
+        with pytest.raises(ConfigError, match="nonsense"):
+            check_reranking({"families": families})

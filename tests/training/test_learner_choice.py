@@ -14,7 +14,7 @@ FIXED = {"sigma": 0.3, "max_iterations": 20}
 
 def learn(data, how=None):
     lines = []
-    return learn_weights(data, "risk", FIXED, how=how, n_folds=3, report=lines.append), lines
+    return learn_weights(data, ["risk"], FIXED, how=how, n_folds=3, report=lines.append), lines
 
 
 @pytest.mark.parametrize("how", ["score", "expected_f", None])
@@ -37,7 +37,7 @@ def test_the_better_way_to_choose_is_taken():
 
 def test_each_setting_is_reported_and_one_is_marked():
     lines = []
-    learn_weights(random_data(seed=5), "boost", {"rounds": 8}, n_folds=3, report=lines.append)
+    learn_weights(random_data(seed=5), ["boost"], {"rounds": 8}, n_folds=3, report=lines.append)
     assert len(lines) == len(GRIDS["boost"]["smoothing"]) * len(GRIDS["boost"]["pair_weights"])
     assert sum(line.endswith("*") for line in lines) == 1
     assert len(RULES) == 1 + len(SCALES)
@@ -46,15 +46,28 @@ def test_each_setting_is_reported_and_one_is_marked():
 @pytest.mark.parametrize(("name", "n_tried"), [("log", 8), ("perceptron", 3)])
 def test_settings_that_say_what_is_learned_are_tried(name, n_tried):
     lines = []
-    learn_weights(random_data(seed=5), name, {}, n_folds=2, report=lines.append)
+    learn_weights(random_data(seed=5), [name], {}, n_folds=2, report=lines.append)
     assert len({line.split(": ")[1] for line in lines if "rounds" in line and "scale" in line}) >= n_tried
     assert all(any(str(value) in line for line in lines) for values in GRIDS[name].values() for value in values)
+
+
+def test_the_better_of_several_learners_is_taken():
+    data, lines = random_data(seed=5), []
+    fixed = {"sigma": 0.3, "max_iterations": 20}
+    alone = [learn_weights(data, [name], fixed, n_folds=3) for name in ("risk", "log")]
+    learned = learn_weights(data, ["risk", "log"], fixed, n_folds=3, report=lines.append)
+    best = max(alone, key=lambda one: one.f)
+    assert alone[0].f != alone[1].f
+    assert (learned.f, learned.how, learned.scale) == (best.f, best.how, best.scale)
+    assert np.array_equal(learned.weights.features, best.weights.features)
+    assert {line.split(":")[0].strip() for line in lines} == {"risk", "log"}
+    assert sum(line.endswith("*") for line in lines) == 1
 
 
 @pytest.mark.parametrize(("is_misled", "n"), [(True, 10), (False, None)])
 def test_lists_are_shorter_where_the_other_trees_mislead(is_misled, n):
     data, lines = long_lists(is_misled=is_misled), []
-    learned = learn_weights(data, "risk", FIXED, how="score", n_folds=3, report=lines.append)
+    learned = learn_weights(data, ["risk"], FIXED, how="score", n_folds=3, report=lines.append)
     assert learned.n == n
     assert [line.split(":")[1].partition("the first ")[2] for line in lines] == ["", "10 trees", "20 trees"]
     assert [line.endswith("*") for line in lines] == [n is None, n == 10, False]
