@@ -47,9 +47,9 @@ class Side:
 
 
 _SMOOTHING = (0.01, 0.03)
-BOOST = Side("boost", "boosting", "boost", {"rounds": 4000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
+BOOST = Side("boost", "boosting", "boost", {"rounds": 32_000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
 BOOST_F = Side(
-    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 4000, "pair_weights": "f"},
+    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 32_000, "pair_weights": "f"},
     {"smoothing": _SMOOTHING},
 )  # fmt: skip
 LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, {"smoothing": (1.0,)}, most_trees=20)
