@@ -44,23 +44,27 @@ class Choice(str, Enum):
     expected_f = "expected_f"
 
 
+Losses = Annotated[
+    list[Loss], typer.Option("--loss", help="What is learned: risk is expected F. Of several, the best is taken.")
+]
+FamilyChoices = Annotated[
+    list[str] | None,
+    typer.Option("--families", metavar="A,B", help="Families of features. Of several choices, the best is taken."),
+]
+
+
 def rerank_train_command(
     pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="The parser: a trained pipeline.")],
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="The trees that the parser was trained on.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, to measure the gain on.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", file_okay=False, help="Folder for the new pipeline.")],
-    loss: Annotated[
-        list[Loss], typer.Option("--loss", help="What is learned: risk is expected F. Several: the best is chosen.")
-    ] = [Loss.risk],  # noqa: B006  typer copies it
+    loss: Losses = [Loss.risk],  # noqa: B006  typer copies it
     n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
     folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
     with_scores: Annotated[
         str | None, typer.Option("--with", metavar="A,B", help="Other scores: generative (default), chart.")
     ] = None,
-    families: Annotated[
-        list[str] | None,
-        typer.Option("--families", metavar="A,B", help="Families of features. Several choices: the best is taken."),
-    ] = None,
+    families: FamilyChoices = None,
     choose: Annotated[Choice | None, typer.Option("--choose", help="How a tree is chosen. Default: the better way.")]
     = None,
     passes: Annotated[
