@@ -26,11 +26,10 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from uuid import uuid4
 
 import common
 from results import Table, publish
-from sampled_run import MARK, run_sampled, worker_processes
+from sampled_run import run_sampled, start_marked, worker_processes
 
 SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
 KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
@@ -138,8 +137,7 @@ def measure_kills(arguments: argparse.Namespace, folder: Path) -> None:
 
 def _run_killed(words: Sequence[str], kind: str, shards: Path, after: int, seconds: float) -> int:
     """Run a command, and kill one of its processes some time after so many shards; return how many were killed."""
-    mark = uuid4().hex
-    process = subprocess.Popen(words, env={**os.environ, MARK: mark}, stdout=subprocess.DEVNULL)
+    process, mark = start_marked(words, stdout=subprocess.DEVNULL)
     while process.poll() is None and _n_finished(shards) < after:
         time.sleep(0.01)
     time.sleep(seconds / 2)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
@@ -28,12 +29,18 @@ class SampledRun:
     most: int
 
 
+def start_marked(words: Sequence[str], **options: Any) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a command, and return its process and the mark of all its processes; options: those of Popen."""
+    mark = uuid4().hex
+    return subprocess.Popen(words, env={**os.environ, MARK: mark}, **options), mark
+
+
 def run_sampled(words: Sequence[str]) -> SampledRun:
     """Run a command to its end."""
-    mark, start = uuid4().hex, time.perf_counter()
+    start = time.perf_counter()
     samples: dict[int, list[tuple[float, int]]] = {}
     most = 0
-    process = subprocess.Popen(words, env={**os.environ, MARK: mark})
+    process, mark = start_marked(words)
     while process.poll() is None:
         found = {pid: _resident(pid) for pid in (process.pid, *worker_processes(process.pid, mark))}
         for pid, n_bytes in found.items():

@@ -199,8 +199,10 @@ DEFAULT = ("all",)
 def check_families(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of families in a choice of families and groups, each once, in the order of FAMILIES.
 
-    Raises ConfigError for an unknown name, or if nothing is chosen.
+    Raises ConfigError for an unknown name, for what is no names, or if nothing is chosen.
     """
+    if not isinstance(names, Iterable):
+        raise ConfigError(f"families is {names!r}: it must be a list of names of families and groups")
     given = [names] if isinstance(names, str) else list(names)
     unknown = [name for name in given if name not in FAMILIES and name not in GROUPS]
     if unknown:

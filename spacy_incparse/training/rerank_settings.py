@@ -65,8 +65,8 @@ def losses(training: Mapping[str, Any]) -> tuple[str, ...]:
 def family_choices(training: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the choices of families of features to choose from; None is the default choice."""
     families = training["families"]
-    is_one = families is None or isinstance(families, str) or all(isinstance(name, str) for name in families)
-    return (families,) if is_one else tuple(families)
+    has_lists = isinstance(families, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in families)
+    return tuple(families) if has_lists else (families,)
 
 
 def _check_losses(loss: Any) -> None:

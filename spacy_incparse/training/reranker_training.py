@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -50,7 +49,7 @@ def learn_reranker(
         _learned(lists, heads, settings | {"families": families}, closed_tags, names, report)
         for families in family_choices(settings)
     )
-    config, columns, learned = _best(choices)
+    config, columns, learned = max(choices, key=lambda one: one.learned.f)  # the first of equals
     with_better = any(found.has_better for found in lists)
     config = replace(config, choose=learned.how, scale=learned.scale, n=learned.n or config.n)
     config = replace(config, with_better=with_better, base_temperature=median(temperatures))
@@ -83,11 +82,6 @@ def _learned(
     how, n_folds = settings["choose"], settings["n_folds"]
     learned = learn_weights(data, losses(settings), settings["learner"], how=how, n_folds=n_folds, report=report)
     return _Learned(config, columns, learned)
-
-
-def _best(choices: Iterable[_Learned]) -> _Learned:
-    """Return the one of the highest F in cross-validation, the first of equals; the others are not kept meanwhile."""
-    return reduce(lambda one, other: other if other.learned.f > one.learned.f else one, choices)
 
 
 def _gold_and_temperatures(lists: Iterable[CandidateList]) -> tuple[list[Tree], list[float]]:

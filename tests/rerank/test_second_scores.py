@@ -146,3 +146,6 @@ def test_several_losses_and_families():
     for families in ([["rules"], ["nonsense"]], [["rules"], "nonsense"]):
         with pytest.raises(ConfigError, match="nonsense"):
             check_reranking({"families": families})
+    for families in (3, [3], [["rules"], 3]):
+        with pytest.raises(ConfigError, match=r"famil.* 3"):
+            check_reranking({"families": families})
