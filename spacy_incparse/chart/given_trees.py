@@ -29,8 +29,9 @@ def score_given_tree(
 ) -> TreeScore:
     """Return the log probability and the rules of a tree; see `ChartParser.score`."""
     check_words(words, tree)
-    given: Tags = tree.tags if tags is None else [tag or own for tag, own in zip(tags, tree.tags, strict=True)]
-    shown = retag(tree, reachable_tags(tree, given))
+    given: Tags = tree.tags if tags is None else tags  # words without tags have all those of the parser's choice
+    known = [tag or own for tag, own in zip(given, tree.tags, strict=True)]
+    shown = retag(tree, reachable_tags(tree, known))
     markovized = markovize(shown.arrays, settings, model.heads)
     steps = list(tree_steps(markovized))
     numbered = model.grammar.steps(markovized)

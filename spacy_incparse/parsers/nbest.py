@@ -17,6 +17,8 @@ from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
 N_ANALYSES = 100  # of one search; probabilities are relative to these
+# How many hypotheses the widest search keeps for each tree asked for: to add lower-scoring trees, and if any is missing
+WIDER, WIDEST = 2, 16
 N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
 
 
@@ -54,9 +56,9 @@ class NBestSearch:
         the parser's tree remains the best; in lists `with_better` trees they follow it. A flat tree is returned alone.
 
         n: the number of analyses. A search finds up to `N_ANALYSES`; where these are fewer than n, wider searches add
-        trees that score no higher than those before, so that a shorter list is always the beginning of a longer one.
-        The widest keeps at least 2n hypotheses, so for some sentences there may still be fewer trees. By default, all
-        analyses of one search are returned.
+        trees that score no higher than those before, so that a shorter list is the beginning of a longer one. Only
+        where such trees are too few, the others that wider searches find come between. The widest keeps at least 16n
+        hypotheses. By default, all analyses of one search are returned.
         """
         n_trees = checked_number(n)
         if best.source == "flat" or n == 1:
@@ -83,19 +85,21 @@ class NBestSearch:
         return inf if self.with_better or not self.parser.answers_with_best else best.score
 
     def _widened(self, best: Parse, sentence: tuple, n: int, found: Sequence[Parse]) -> list[Parse]:
-        """Return the other analyses that a search has found, with those that wider searches add below them."""
+        """Return the other analyses that a search has found, and those of wider searches, below them if possible."""
         others = self._not_above(best, found)
-        limit = self._limit(best)
+        everything = {parse.tree: parse for parse in others}
         beam_size = N_ANALYSES
-        while len(others) + 1 < n and beam_size < 2 * max(n, N_ANALYSES):
+        while len(others) + 1 < n and beam_size < max(n, N_ANALYSES) * (WIDER if len(everything) + 1 >= n else WIDEST):
             beam_size, n_before = 2 * beam_size, len(found)
             found = self._found(sentence, beam_size)
             if len(found) <= n_before:
                 break
-            limit = others[-1].score if others else limit
-            known = {best.tree, *(parse.tree for parse in others)}
-            others += [parse for parse in found if parse.score <= limit and parse.tree not in known]
-        return others
+            new = [parse for parse in self._not_above(best, found) if parse.tree not in everything]
+            lowest = others[-1].score if others else inf
+            others += [parse for parse in new if parse.score <= lowest]
+            everything |= {parse.tree: parse for parse in new}
+        by_score = sorted(everything.values(), key=lambda parse: -parse.score)
+        return others if len(others) + 1 >= n else by_score
 
     def _found(self, sentence: tuple, beam_size: int) -> list[Parse]:
         """Return the analyses of a search that keeps so many hypotheses."""

@@ -60,14 +60,16 @@ def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
     assert posterior.of_score(parses[0].score) == pytest.approx(exp(parses[0].score))
 
 
+@pytest.mark.parametrize("has_tags", [True, False])
 @settings(deadline=None, max_examples=25)
 @given(TREEBANKS, st.data())
-def test_a_tree_has_the_score_that_the_parser_gives_it(trees, data):
-    parser = parser_of(trees)
+def test_a_tree_has_the_score_that_the_parser_gives_it(has_tags, trees, data):
+    parser = parser_of(trees, n_tags=2 if has_tags else 0)
     tree = data.draw(st.sampled_from(trees))
-    for parse in parser.nbest(tree.words, tree.tags, 20):
+    tags = tree.tags if has_tags else [None] * len(tree.words)
+    for parse in parser.nbest(tree.words, tags, 20):
         if parse.source == "chart":
-            scored = parser.score(tree.words, tree.tags, parse.tree)
+            scored = parser.score(tree.words, tags, parse.tree)
             assert (scored.score, scored.is_derived, scored.tree) == (parse.score, True, parse.tree)
     scored = parser.score(tree.words, None, tree)
     assert scored.is_derived

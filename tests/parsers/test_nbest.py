@@ -115,13 +115,19 @@ def test_a_list_has_as_many_trees_as_asked_for_and_begins_with_shorter_ones(kind
         lengths.append(len(most))
         scores = [parse.score for parse in most[1:]]
         assert scores == sorted(scores, reverse=True)
+        of_one_search = search.analyses(tree.words, tags)
         for n in (1, 2, 50, 120):
             found = search.analyses(tree.words, tags, n=n)
-            assert found == most[: len(found)]
-            assert kind == "generative" or len(found) == min(n, len(most))
-        of_one_search = search.analyses(tree.words, tags)
-        assert of_one_search == most[: len(of_one_search)]
-    assert max(lengths) > (120 if kind == "perceptron" else 40)  # more than one search finds
+            assert len(found) == min(n, len(most))
+            # A generative parser's searches find so few trees that those of wider ones come between.
+            known = of_one_search if kind == "generative" else most
+            assert (
+                found[: len(known)] == known[:n]
+                if len(known) >= min(n, len(most))
+                else found[1].score >= known[1].score
+            )
+            assert [parse.score for parse in found[1:]] == sorted((parse.score for parse in found[1:]), reverse=True)
+    assert min(lengths) == 250 if kind == "generative" else max(lengths) > 120  # more than one search finds
     with pytest.raises(IncparseError, match="the number of analyses has to be 1 or more, not 0"):
         search.analyses(long[0].words, long[0].tags, n=0)
 
