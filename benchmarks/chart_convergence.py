@@ -37,7 +37,7 @@ from spacy_incparse.viz.plot import plot
 
 MAX_ITERATIONS = 40  # of L-BFGS
 LBFGS_BITS = min(TABLE_BITS, 18)  # its memory and time grow with the number of weights
-TIMES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)  # seconds
+TIMES = [digit * 10.0**power for power in range(-2, 4) for digit in (1, 1.5, 2, 3, 5, 7)]  # seconds
 
 
 def lbfgs(lab: Lab, report: Report) -> Scorer:
@@ -107,13 +107,17 @@ def by_pass_svg(curves: Mapping[str, Figures]) -> str:
 
 def by_time_svg(curves: Mapping[str, Figures]) -> str:
     """Return the F that training has reached after some CPU seconds as a picture."""
-    last = max(curve["seconds"][-1] for curve in curves.values())
-    times = [second for second in TIMES if second <= last] or [TIMES[0]]
+    first, last = (function(curve["seconds"][k] for curve in curves.values()) for function, k in ((min, 0), (max, -1)))
+    times = [second for second in TIMES if first <= second <= last] or [last]
     series = {}
     for name, curve in curves.items():
         found = [[f for f, done in zip(curve["f"], curve["seconds"], strict=True) if done <= limit] for limit in times]
         series[name] = [100 * values[-1] if values else None for values in found]
-    return _picture([f"{second} s" for second in times], series, "F by CPU seconds of training")
+    return _picture(
+        [f"{second:.2g} s" if second < 1 else f"{second:g} s" for second in times],
+        series,
+        "F by CPU seconds of training",
+    )
 
 
 def _picture(names: Sequence[str], series: Mapping[str, Sequence[float | None]], title: str) -> str:

@@ -6,10 +6,11 @@ A parser is trained as by `accuracy.py --config chart` on nine tenths of the tra
 its own tags under the settings `pruning` = normal, loose and off. The oracle F is that of the best tree in the chart;
 the rest of what it lacks is due to grammar and tags. Charts that are not pruned are large: 600 MB for sentences of 60
 words. So `pruning-BANK-off-short` is for sentences up to `--unpruned` words alone, and the other settings have a row
-for the same sentences (`-short`).
+for the same sentences (`-short`). On these sentences, the strictest threshold is also varied: `thresholds-BANK-3e-05`
+has what it loses of the oracle F without pruning, with the parser as it was trained.
 
 For the growth with length, sentences of one length are made of the words of neighbours; longer sentences than one chart
-takes are parsed piece by piece. OUTPUT/pruning.txt and OUTPUT/lengths.txt have the tables.
+takes are parsed piece by piece. OUTPUT/pruning.txt, thresholds.txt and lengths.txt have the tables.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
 
@@ -35,6 +37,7 @@ from spacy_incparse.chart.forests.forest import Forest
 from spacy_incparse.chart.forests.recurrences import viterbi
 from spacy_incparse.chart.forests.scored_chart import ScoredChart
 from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.pruning.span_classifier import SpanClassifier
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsers.parse import Tags
@@ -44,6 +47,9 @@ from spacy_incparse.trees.tree import Tree
 
 PRUNING = Table(
     "Pruning of charts", ("oracle F", "F", "edges/word", "words/s", "relaxed", "most words", "sentences", "words")
+)
+THRESHOLDS = Table(
+    "Thresholds of pruning", ("oracle F", "loss of oracle F", "F", "edges/word", "words/s", "sentences", "words")
 )
 LENGTHS = Table("Growth of time with length", ("words", "sentences", "ms/sentence", "edges", "exponent", "relaxed"))
 TENTH = 10  # of the train part, every tenth sentence is held out
@@ -89,7 +95,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     fit, held_out = [tree for number, tree in enumerate(trees) if number % TENTH], trees[::TENTH]
     trained = train(fit, arguments.config, gold_tags=False, epochs=arguments.epochs, seed=0)
     tags = tags_for(trained, held_out, gold_tags=False)
-    for name, table, measure in (("pruning", PRUNING, _pruning), ("lengths", LENGTHS, _lengths)):
+    for name, table, measure in (
+        ("pruning", PRUNING, _pruning),
+        ("thresholds", THRESHOLDS, _thresholds),
+        ("lengths", LENGTHS, _lengths),
+    ):
         found = dict(measure(arguments, trained, held_out, tags))
         _write_text(arguments.output / f"{name}.txt", table, found)
         if arguments.results or not arguments.train:
@@ -157,6 +167,37 @@ def _pruning_cells(found: Sequence[tuple[Tree, Found]]) -> list[str]:
     ]  # fmt: skip
 
 
+def _thresholds(
+    arguments: argparse.Namespace, trained: Trained, trees: Sequence[Tree], tags: Sequence[Tags]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and cells of each row on the strictest threshold; each sentence has a chart, or a looser one."""
+    short = [(tree, row) for tree, row in zip(trees, tags, strict=True) if len(tree.words) <= arguments.unpruned]
+    gold = [tree for tree, _ in short]
+    if not gold:
+        return
+    assert isinstance(trained.parser, ChartParser)
+    whole = trained.parser.with_search(pruning="off")
+    most = 100 * score_trees(gold, [measured(whole, tree, row).oracle for tree, row in short]).all.f
+    for threshold in arguments.thresholds:
+        parser = with_threshold(trained.parser, threshold)
+        found = [measured(parser, tree, row) for tree, row in short]
+        oracle = 100 * score_trees(gold, [one.oracle for one in found]).all.f
+        _, f, *rest = _pruning_cells(list(zip(gold, found, strict=True)))
+        edges, speed, _, _, n, n_words = rest
+        cells = [f"{oracle:.3f}", f"{most - oracle:.3f}", f, edges, speed, n, n_words]
+        print(threshold, *cells, flush=True)
+        yield f"{threshold:g}", cells
+
+
+def with_threshold(parser: ChartParser, threshold: float) -> ChartParser:
+    """Return a parser with the same model, whose span classifiers begin with another threshold."""
+    pruner = copy(parser.model.pruner)
+    assert isinstance(pruner, SpanClassifier), "the parser has no classifiers of spans"
+    looser = [value for value in pruner.settings.thresholds if value < threshold]
+    pruner.settings = replace(pruner.settings, thresholds=(threshold, *looser))
+    return ChartParser(replace(parser.model, pruner=pruner), parser.config, parser.temperature)
+
+
 def _lengths(
     arguments: argparse.Namespace, trained: Trained, trees: Sequence[Tree], tags: Sequence[Tags]
 ) -> Iterator[tuple[str, list[str]]]:
@@ -201,6 +242,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--unpruned", type=int, default=60, help="most words of sentences whose charts are not pruned; default: 60"
     )
+    parser.add_argument(
+        "--thresholds", type=lambda text: [float(value) for value in text.split(",")],
+        default=[1e-3, 3e-4, 1e-4, 3e-5, 1e-5],
+        help="of pruning; default: 1e-3,3e-4,1e-4,3e-5,1e-5",
+    )  # fmt: skip
     parser.add_argument(
         "--lengths", type=lambda text: [int(length) for length in text.split(",")], default=[20, 40, 80, 160, 320],
         help="lengths of sentences, for the growth of time; default: 20,40,80,160,320",

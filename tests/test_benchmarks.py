@@ -698,8 +698,14 @@ def test_convergence_of_chart_learners(chart_papers, tmp_path):
     assert set(rows) == {f"chart-sample-convergence-{name}" for name in LEARNERS}
     for row in rows.values():
         assert len(row["F by pass"].split()) == len(row["CPU s by pass"].split()) == int(row["passes"])
-    for name in ("by_pass", "by_time"):
-        assert "<circle" in (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf8")
+    pictures = {
+        name: (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf8") for name in ("by_pass", "by_time")
+    }
+    assert all("<circle" in picture for picture in pictures.values())
+    seconds = [float(cell) for row in rows.values() for cell in row["CPU s by pass"].split()]
+    times = {float(number) for number in re.findall(r">([\d.]+) s<", pictures["by_time"])}
+    assert len(times) > 5
+    assert max(times) <= max(seconds) + 0.1
 
 
 def test_chart_pruning(run, tmp_path):
@@ -718,7 +724,12 @@ def test_chart_pruning(run, tmp_path):
     assert (short["exponent"] == "-", long["exponent"] == "-") == (True, False)
     assert int(short["edges"]) < int(long["edges"])
     assert "lengths-sample-1000" not in rows
-    assert (tmp_path / "pruning" / "lengths.txt").exists()
+    thresholds = [rows[f"thresholds-sample-{name}"] for name in ("0.001", "0.0003", "0.0001", "3e-05", "1e-05")]
+    for strict, loose in pairwise(thresholds):
+        assert float(strict["loss of oracle F"]) >= float(loose["loss of oracle F"]) >= 0
+        assert int(strict["edges/word"]) <= int(loose["edges/word"])
+    assert thresholds[3]["edges/word"] == rows["pruning-sample-normal-short"]["edges/word"]
+    assert all((tmp_path / "pruning" / f"{name}.txt").exists() for name in ("pruning", "thresholds", "lengths"))
 
 
 def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):

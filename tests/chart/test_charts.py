@@ -164,6 +164,18 @@ def test_a_chart_without_a_tree_is_built_again_without_the_mask(sample_grammar):
     assert (chart.source, count_derivations(chart.forest)) == ("chart", 1)
 
 
+def test_a_looser_mask_is_tried_before_none(sample_grammar):
+    tags = [None] * 4
+    nothing, everything = (np.full((10, len(sample_grammar.states)), bit, np.uint8) for bit in (0, 1))
+    some = everything.copy()
+    some[span_number(3, 4), sample_grammar.states.index("NP")] = 0
+    builder = ChartBuilder(sample_grammar)
+    by_masks = [
+        builder.build(tags, masks=masks).forest.n_edges for masks in ([], [everything], [some], [nothing, some])
+    ]
+    assert by_masks[0] == by_masks[1] > by_masks[2] == by_masks[3] > 0
+
+
 def test_masks_do_not_break_constraints(sample_grammar):
     tags, mask = ["DT", "NN", "VBD", "NN"], np.ones((10, len(sample_grammar.states)), np.uint8)
     mask[span_number(3, 4), sample_grammar.states.index("NP")] = 0
