@@ -21,7 +21,7 @@ class Settings:
     SEARCH: ClassVar[tuple[str, ...]] = ()
     """The names of the search settings."""
     RENAMED: ClassVar[Mapping[str, str]] = {}
-    """Former names of settings, which saved models and configs may have, and their present names."""
+    """Other names of settings, as former ones, which saved models and configs may have, and their names here."""
     INSTEAD: ClassVar[Mapping[str, str]] = {}
     """Search settings of other parsers, and what there is instead of them."""
 
@@ -51,14 +51,14 @@ class Settings:
 
     @classmethod
     def has_search_setting(cls, name: str) -> bool:
-        """Return whether a name is that of a search setting, or was."""
+        """Return whether a name is one of a search setting."""
         return cls.RENAMED.get(name, name) in cls.SEARCH
 
     @classmethod
     def _renamed(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
         for old, new in cls.RENAMED.items():
             if old in settings and new in settings:
-                raise ConfigError(f"{old} is the former name of {new}: give one of them")
+                raise ConfigError(f"{old} is another name of {new}: give one of them")
         return {cls.RENAMED.get(name, name): value for name, value in settings.items()}
 
 

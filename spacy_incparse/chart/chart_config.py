@@ -74,7 +74,8 @@ class ChartConfig(Settings):
         is used for sentences of which nothing is left. With "spans", those of sentences of fewer than 40 words are
         lower in proportion.
     decoding: "expected_f" returns the tree with the best expected F (Goodman 1996), "viterbi" the most probable one,
-        "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007).
+        "max_rule" the one with the highest product of probabilities of its rules (Petrov & Klein 2007). `choose`, as in
+        other parsers, is another name of this setting, and "score" of "viterbi".
     threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
     choose_temperature: divides the scores for "expected_f" and "max_rule"; higher values make trees more equally
         probable.
@@ -82,11 +83,10 @@ class ChartConfig(Settings):
     """
 
     SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")
+    RENAMED: ClassVar[Mapping[str, str]] = {"choose": "decoding", "choose_threshold": "threshold"}  # as in others
     INSTEAD: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("choose", "choose_from", "choose_trees"),
-        "a chart parser knows the probabilities of all trees, and `decoding` says which one it returns: 'viterbi' for "
-        "the highest score, 'expected_f' for the best expected F",
-    ) | {"choose_threshold": "its name is `threshold`"}
+        ("choose_from", "choose_trees"), "a chart parser knows the probabilities of all trees of a sentence"
+    )
 
     features: str | dict[str, Sequence[str]] = "span"
     learner: str = "crf"
@@ -128,6 +128,8 @@ class ChartConfig(Settings):
     pruning: str = "normal"
 
     def __post_init__(self) -> None:
+        if self.decoding == "score":
+            object.__setattr__(self, "decoding", "viterbi")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(f"{name} is {getattr(self, name)!r}: choose one of {', '.join(choices)}")

@@ -125,8 +125,12 @@ def _settings(
     from spacy_incparse.training.rerank_settings import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
 
     names = [one.value for one in loss]
-    scores = list(DEFAULT_SCORES) if set(names).issubset(WEIGHTING_LOSSES) else []
-    if with_scores is not None:
+    unweighted = [name for name in names if name not in WEIGHTING_LOSSES]
+    scores = [] if unweighted else list(DEFAULT_SCORES)
+    if with_scores is None and 0 < len(unweighted) < len(names):
+        left_out = " and ".join(DEFAULT_SCORES)
+        typer.echo(f"{', '.join(unweighted)} cannot weigh the {left_out} score: all losses learn without it")
+    elif with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
     settings: dict[str, Any] = {"loss": _one_or_all(names), "scores": scores, "n": n, "choose": choose and choose.value}
     if families:

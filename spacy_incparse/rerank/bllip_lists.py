@@ -1,7 +1,8 @@
 """N-best lists as the parser of Charniak and Johnson (2005), BLLIP, writes them.
 
 A line with the number of trees and the name of the sentence, then for each tree two lines: its log probability, and
-its brackets, with root S1 and words in Penn spelling. An empty line ends the list.
+its brackets, with root S1 and words in Penn spelling. An empty line ends the list. In lists that its reranker has
+sorted, the reranker's score stands before the log probability.
 """
 
 from __future__ import annotations
@@ -58,9 +59,17 @@ def _read_list(path: Path, first: int, n_trees: int, lines: Iterator[Line]) -> L
             last = line.number
         assert score_line is not None
         assert tree_line is not None
-        score = score_of(path, score_line.number, score_line.text.strip(), "log probability")
-        record.add(Brackets(tree_line.number, tree_line.text), score)
+        record.add(Brackets(tree_line.number, tree_line.text), _log_probability(path, score_line))
     return record
+
+
+def _log_probability(path: Path, line: Line) -> float:
+    """Return the parser's score; the line may begin with the reranker's."""
+    numbers = line.text.split()
+    if len(numbers) == 2:
+        score_of(path, line.number, numbers[0], "score of the reranker")
+        del numbers[0]
+    return score_of(path, line.number, " ".join(numbers), "log probability")
 
 
 def _with_root_s1(tree: Tree) -> Tree:

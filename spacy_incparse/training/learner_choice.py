@@ -19,6 +19,7 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "risk": {"sigma": (0.05, 0.1, 0.3, 1.0)},
     "log": {"target": ("shared", "best"), "sigma": (0.05, 0.1, 0.3, 1.0)},
     "boost": {"smoothing": (0.01, 0.03), "pair_weights": ("none", "f")},
+    "log-greedy": {"smoothing": (0.3, 1.0, 3.0)},
     "perceptron": {"base_weight": (10.0, 30.0, 100.0)},
 }
 """The settings of each learner that are tried, in all combinations; other settings have their defaults."""

@@ -85,10 +85,14 @@ def test_decodings(parser):
     assert parser.with_search(decoding="max_rule").parse(WORDS, TAGS).tree.words == WORDS
     assert not parser.answers_with_best
     assert parser.with_search(decoding="viterbi").answers_with_best
-    with pytest.raises(ConfigError, match=r"'choose' is not .* `decoding` says which one it returns: 'viterbi'"):
-        parser.with_search(choose="score")
-    with pytest.raises(ConfigError, match=r"'choose_threshold' is not .*: its name is `threshold`"):
-        parser.with_search(choose_threshold=0.4)
+    for choice, decoding in (("score", "viterbi"), ("expected_f", "expected_f")):
+        assert parser.with_search(choose=choice).config == parser.with_search(decoding=decoding).config
+        assert ChartConfig.from_dict({"choose": choice}).decoding == decoding
+    assert parser.with_search(choose_threshold=1.0).parse(WORDS, TAGS) == shallow
+    with pytest.raises(ConfigError, match="choose is another name of decoding: give one of them"):
+        parser.with_search(choose="score", decoding="viterbi")
+    with pytest.raises(ConfigError, match=r"'choose_trees' is not .*: a chart parser knows the probabilities of all"):
+        parser.with_search(choose_trees=3)
 
 
 def test_the_tree_of_the_best_expected_f_has_the_highest_gain(parser):

@@ -100,7 +100,17 @@ def test_another_loss_reuses_the_lists(reranked, small_model, run, tmp_path):
     assert again.exit_code == 0, again.output  # of a pipeline that has a reranker: it is replaced
     assert [again.stdout.count(f"features of {names}\n") for names in ("rules, heavy", "rules")] == [1, 1]
     assert min(again.stdout.count(f"  {loss}: ") for loss in ("risk", "log")) > 1
+    assert "learn without it" not in again.stdout
     assert spacy.load(tmp_path / "boosted").pipe_names.count("incparse_reranker") == 1
+
+
+def test_losses_that_weigh_no_scores_take_them_from_the_others(reranked, small_model, run, tmp_path):
+    paths = ["assets/sample-train.mrg", "assets/sample-dev.mrg", tmp_path / "mixed"]
+    options = ["--loss", "log", "--loss", "perceptron", "--families", "rules"]
+    result = run("rerank-train", small_model, *paths, *LITTLE, *options, "--work", reranked[0].with_name("out.lists"))
+    assert result.exit_code == 0, result.output
+    assert "perceptron cannot weigh the generative score: all losses learn without it" in result.stdout
+    assert spacy.load(tmp_path / "mixed").get_pipe("incparse_reranker").model.reranker.others == {}
 
 
 def test_scores_are_added_to_lists_that_are_there(reranked, small_model, run, tmp_path):

@@ -41,5 +41,5 @@ def test_former_names_can_be_read():
     assert config == GenerativeConfig(choose_trees=7, choose_temperature=2.0)
     assert config.with_search(risk_trees=1).chooses_by_score
     assert "risk_trees" not in config.to_dict()
-    with pytest.raises(ConfigError, match="risk_trees is the former name of choose_trees: give one of them"):
+    with pytest.raises(ConfigError, match="risk_trees is another name of choose_trees: give one of them"):
         config.with_search(risk_trees=1, choose_trees=2)

@@ -106,6 +106,13 @@ def test_lists_of_other_parsers_are_normalized_as_treebanks_are(tmp_path):
     assert next(read_lists(path, normalized=False)).parses[0].tree.label == "S1"
 
 
+def test_of_lists_sorted_by_the_reranker_of_bllip_the_parsers_scores_count(tmp_path):
+    path = tmp_path / "lists"
+    path.write_text(BLLIP.replace("-12.5\n", "-1.250000000000 -13.500000000000\n").replace("-13\n", "-2.0 -12.5\n"))
+    first, _ = read_lists(path)
+    assert [parse.score for parse in first.parses] == [-13.5, -12.5]
+
+
 PRINTED = """# sent 1 parse 1 score -41.2
 (TOP (S (NP (NN Rain))
         (VP (VBD fell))))
@@ -220,7 +227,8 @@ def test_gold_trees_that_do_not_fit(check, text, gold, message):
         (BLLIP.replace("2 sent_a", "3 sent_a"), "7:1: the list of line 1 has 3 trees by its header, but another list "),
         (BLLIP.replace("2 sent_a", "1 sent_a"), "4:1: '-13' is no beginning of a list: expected the number of trees"),
         (BLLIP.replace("1\tsent_b", "2\tsent_b"), "9:1: the list of line 7 has 2 trees by its header, but the file en"),
-        (BLLIP.replace("-12.5\n", "-12.5 -3\n"), "2:1: the log probability '-12.5 -3' is not a number"),
+        (BLLIP.replace("-12.5\n", "-1 -12.5 -3\n"), "2:1: the log probability '-1 -12.5 -3' is not a number"),
+        (BLLIP.replace("-12.5\n", "x -12.5\n"), "2:1: the score of the reranker 'x' is not a number"),
         (BLLIP.replace("-12.5\n", "-inf\n"), "2:1: the log probability '-inf' is not a number"),
         (BLLIP.replace("fell)))\n\n", "fell)\n\n"), "5:1: 2 closing brackets are missing"),
     ],
