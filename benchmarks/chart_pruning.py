@@ -7,7 +7,8 @@ its own tags under the settings `pruning` = normal, loose and off. The oracle F 
 the rest of what it lacks is due to grammar and tags. Charts that are not pruned are large: 600 MB for sentences of 60
 words. So `pruning-BANK-off-short` is for sentences up to `--unpruned` words alone, and the other settings have a row
 for the same sentences (`-short`). On these sentences, the strictest threshold is also varied: `thresholds-BANK-3e-05`
-has what it loses of the oracle F without pruning, with the parser as it was trained.
+has what it loses of the oracle F without pruning, with the parser as it was trained, over the sentences of `--tenths`
+tenths of the train part, each parsed by a parser that has not seen it.
 
 For the growth with length, sentences of one length are made of the words of neighbours; longer sentences than one chart
 takes are parsed piece by piece. OUTPUT/pruning.txt, thresholds.txt and lengths.txt have the tables.
@@ -27,7 +28,7 @@ import common
 import numpy as np
 from paper_report import table_text
 from results import Table, percent, publish
-from training_run import Trained, tags_for, train
+from training_run import tags_for, train
 
 from spacy_incparse.chart.chart_parser import MAX_WORDS, ChartParser
 from spacy_incparse.chart.chart_sentence import ChartSentence
@@ -77,6 +78,28 @@ class Oracle:
 
 
 @dataclass(frozen=True)
+class Tenth:
+    """A part of the train part, its sentences' tags, and a parser that learned from the rest."""
+
+    parser: ChartParser
+    trees: Sequence[Tree]
+    tags: Sequence[Tags]
+
+    @classmethod
+    def held_out(cls, arguments: argparse.Namespace, trees: Sequence[Tree], number: int) -> Tenth:
+        """Train without one tenth."""
+        fit = [tree for k, tree in enumerate(trees) if k % TENTH != number]
+        trained = train(fit, arguments.config, gold_tags=False, epochs=arguments.epochs, seed=0)
+        assert isinstance(trained.parser, ChartParser)
+        held_out = trees[number::TENTH]
+        return cls(trained.parser, held_out, tags_for(trained, held_out, gold_tags=False))
+
+    def up_to(self, n_words: int) -> list[tuple[Tree, Tags]]:
+        """Return the trees of at most so many words, with their tags."""
+        return [(tree, row) for tree, row in zip(self.trees, self.tags, strict=True) if len(tree.words) <= n_words]
+
+
+@dataclass(frozen=True)
 class Found:
     """What a parser makes of a sentence; seconds are CPU time."""
 
@@ -92,15 +115,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
     trees = open_treebank(arguments.train) if arguments.train else common.read_part(arguments, arguments.bank, "train")
     trees = trees[: arguments.limit]
-    fit, held_out = [tree for number, tree in enumerate(trees) if number % TENTH], trees[::TENTH]
-    trained = train(fit, arguments.config, gold_tags=False, epochs=arguments.epochs, seed=0)
-    tags = tags_for(trained, held_out, gold_tags=False)
-    for name, table, measure in (
-        ("pruning", PRUNING, _pruning),
-        ("thresholds", THRESHOLDS, _thresholds),
-        ("lengths", LENGTHS, _lengths),
+    tenths = [Tenth.held_out(arguments, trees, number) for number in range(arguments.tenths)]
+    for name, table, measured_rows in (
+        ("pruning", PRUNING, _pruning(arguments, tenths[0])),
+        ("thresholds", THRESHOLDS, _thresholds(arguments, tenths)),
+        ("lengths", LENGTHS, _lengths(arguments, tenths[0])),
     ):
-        found = dict(measure(arguments, trained, held_out, tags))
+        found = dict(measured_rows)
         _write_text(arguments.output / f"{name}.txt", table, found)
         if arguments.results or not arguments.train:
             rows = {f"{name}-{arguments.bank}-{row}": cells for row, cells in found.items()}
@@ -131,12 +152,9 @@ def scored_chart(parser: ChartParser, words: Sequence[str], tags: Tags) -> Score
     return found
 
 
-def _pruning(
-    arguments: argparse.Namespace, trained: Trained, trees: Sequence[Tree], tags: Sequence[Tags]
-) -> Iterator[tuple[str, list[str]]]:
+def _pruning(arguments: argparse.Namespace, tenth: Tenth) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and cells of each row on pruning."""
-    every = [(tree, row) for tree, row in zip(trees, tags, strict=True) if len(tree.words) <= MAX_WORDS]
-    short = [(tree, row) for tree, row in every if len(tree.words) <= arguments.unpruned]
+    every, short = tenth.up_to(MAX_WORDS), tenth.up_to(min(MAX_WORDS, arguments.unpruned))
     for name, pruning, chosen in (
         ("normal", "normal", every),
         ("loose", "loose", every),
@@ -147,8 +165,7 @@ def _pruning(
         if not chosen:
             print(f"{name}: no row, the held-out tenth has no sentence that is short enough", flush=True)
             continue
-        parser = trained.parser.with_search(pruning=pruning)
-        assert isinstance(parser, ChartParser)
+        parser = tenth.parser.with_search(pruning=pruning)
         cells = _pruning_cells([(tree, measured(parser, tree, row)) for tree, row in chosen])
         print(name, *cells, flush=True)
         yield name, cells
@@ -167,26 +184,31 @@ def _pruning_cells(found: Sequence[tuple[Tree, Found]]) -> list[str]:
     ]  # fmt: skip
 
 
-def _thresholds(
-    arguments: argparse.Namespace, trained: Trained, trees: Sequence[Tree], tags: Sequence[Tags]
-) -> Iterator[tuple[str, list[str]]]:
+def _thresholds(arguments: argparse.Namespace, tenths: Sequence[Tenth]) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and cells of each row on the strictest threshold; each sentence has a chart, or a looser one."""
-    short = [(tree, row) for tree, row in zip(trees, tags, strict=True) if len(tree.words) <= arguments.unpruned]
-    gold = [tree for tree, _ in short]
+    gold = [tree for tenth in tenths for tree, _ in tenth.up_to(arguments.unpruned)]
     if not gold:
         return
-    assert isinstance(trained.parser, ChartParser)
-    whole = trained.parser.with_search(pruning="off")
-    most = 100 * score_trees(gold, [measured(whole, tree, row).oracle for tree, row in short]).all.f
+    most = _oracle_f(gold, _found(arguments, [tenth.parser.with_search(pruning="off") for tenth in tenths], tenths))
     for threshold in arguments.thresholds:
-        parser = with_threshold(trained.parser, threshold)
-        found = [measured(parser, tree, row) for tree, row in short]
-        oracle = 100 * score_trees(gold, [one.oracle for one in found]).all.f
-        _, f, *rest = _pruning_cells(list(zip(gold, found, strict=True)))
-        edges, speed, _, _, n, n_words = rest
+        found = _found(arguments, [with_threshold(tenth.parser, threshold) for tenth in tenths], tenths)
+        oracle = _oracle_f(gold, found)
+        _, f, edges, speed, _, _, n, n_words = _pruning_cells(list(zip(gold, found, strict=True)))
         cells = [f"{oracle:.3f}", f"{most - oracle:.3f}", f, edges, speed, n, n_words]
         print(threshold, *cells, flush=True)
         yield f"{threshold:g}", cells
+
+
+def _found(arguments: argparse.Namespace, parsers: Sequence[ChartParser], tenths: Sequence[Tenth]) -> list[Found]:
+    return [
+        measured(parser, tree, tags)
+        for parser, tenth in zip(parsers, tenths, strict=True)
+        for tree, tags in tenth.up_to(arguments.unpruned)
+    ]
+
+
+def _oracle_f(gold: Sequence[Tree], found: Sequence[Found]) -> float:
+    return 100 * score_trees(gold, [one.oracle for one in found]).all.f
 
 
 def with_threshold(parser: ChartParser, threshold: float) -> ChartParser:
@@ -198,21 +220,17 @@ def with_threshold(parser: ChartParser, threshold: float) -> ChartParser:
     return ChartParser(replace(parser.model, pruner=pruner), parser.config, parser.temperature)
 
 
-def _lengths(
-    arguments: argparse.Namespace, trained: Trained, trees: Sequence[Tree], tags: Sequence[Tags]
-) -> Iterator[tuple[str, list[str]]]:
+def _lengths(arguments: argparse.Namespace, tenth: Tenth) -> Iterator[tuple[str, list[str]]]:
     """Yield the name and cells of each row on the growth with length."""
-    words = [word for tree in trees for word in tree.words]
-    own = [tag for row in tags for tag in row]
+    words = [word for tree in tenth.trees for word in tree.words]
+    own = [tag for row in tenth.tags for tag in row]
     last: tuple[int, float] | None = None
     for length in arguments.lengths:
         starts = range(0, len(words) - length + 1, length)[: arguments.sentences]
         if not starts:
             print(f"{length}: no row, the held-out tenth has fewer words", flush=True)
             continue
-        cells, last = _length_cells(
-            trained.parser, [(words[i : i + length], own[i : i + length]) for i in starts], last
-        )
+        cells, last = _length_cells(tenth.parser, [(words[i : i + length], own[i : i + length]) for i in starts], last)
         print(length, *cells, flush=True)
         yield str(length), cells
 
@@ -242,6 +260,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--unpruned", type=int, default=60, help="most words of sentences whose charts are not pruned; default: 60"
     )
+    parser.add_argument("--tenths", type=int, default=1, help="to try thresholds on, up to 10; default: 1")
     parser.add_argument(
         "--thresholds", type=lambda text: [float(value) for value in text.split(",")],
         default=[1e-3, 3e-4, 1e-4, 3e-5, 1e-5],

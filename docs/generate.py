@@ -396,7 +396,8 @@ _PAPERS = """\
   that the paper has for `dist <= x`, so that long sentences do not have features without end.
 - Features that need something above a phrase (grandparent and two-level families) leave out the root.
 - RightBranch of Charniak & Johnson (2005) is a count, and the only feature whose count goes up to 100.
-- Their heads are syntactic and semantic; head tables have one kind, and these families use that one.
+- Their heads are syntactic and semantic; head tables have one kind, and these families use that one. LexFunHeads, the
+  pair of both, is left out.
 
 M. Collins (2000), *Discriminative Reranking for Natural Language Parsing*, ICML. E. Charniak & M. Johnson (2005),
 *Coarse-to-Fine n-Best Parsing and MaxEnt Discriminative Reranking*, ACL. L. Huang (2008), *Forest Reranking:

@@ -124,7 +124,7 @@ CHARNIAK_JOHNSON = (
     ),
     Family(
         "edges", "label and length of a phrase, the words, or tags, on both sides of its left or right end",
-        ("PP", "left", 3, "words", "cat", "of"), f"{_CJ}; Huang (2008), table 2",
+        ("PP", "left", 3, "words", "cat", "of"), "the software of Charniak & Johnson (2005), Edges and WordEdges",
     ),
     Family(
         "word", "a word with its tag, the label above, and the one above that", ("sold", "VBD", "VP", "VP"),

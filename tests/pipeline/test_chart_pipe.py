@@ -124,6 +124,14 @@ def test_required_phrases(nlp):
     assert (3, 6) in {phrase[1:] for phrase in other(doc)._.trees[0].spans()}
 
 
+def test_forbidden_phrases(nlp):
+    phrase = next(phrase for phrase in nlp(TEXT)._.trees[0].spans() if 1 < phrase[2] - phrase[1] < 5)
+    other = untrained(forbidden_key="unwanted").from_bytes(nlp.to_bytes())
+    doc = other.make_doc(TEXT)
+    doc.spans["unwanted"] = [doc[phrase[1] : phrase[2]]]
+    assert phrase[1:] not in {found[1:] for found in other(doc)._.trees[0].spans()}
+
+
 def test_scores_of_given_trees(nlp):
     component = nlp.get_pipe("incparse")
     doc = nlp(TEXT)
