@@ -1,4 +1,4 @@
-"""Measure the speed of n-best lists: of the lists alone, and of a pipeline whose reranker chooses from them.
+"""Measure n-best lists: the F of their best trees, their speed alone, and with a reranker that chooses from them.
 
 Lists are those of the component `incparse`, for tags that are there already. For a pipeline with a reranker, `nlp.pipe`
 is timed without the component `incparse`, whose own trees it does not need, so tags, lists, features and choice are
@@ -17,12 +17,18 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 from spacy.language import Language
 
 from spacy_incparse.documents.live_parsers import reranker_of
+from spacy_incparse.evaluation.oracle import Oracle
+from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
     "Speed of n-best lists",
     ("50 trees: words/s", "20 trees: words/s", "20 trees: sentences/s", "reranked: sentences/s", "F", "runs"),
 )
+
+
+ORACLE = Table("Best trees of n-best lists", ("10 trees: F", "20 trees: F", "50 trees: F", "50 trees: mean length"))
+SIZES = (10, 20, 50)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -40,12 +46,26 @@ def main(argv: Sequence[str] | None = None) -> None:
         cells += [f"{len(dev) / median(_pipe_seconds(nlp, dev) for _ in runs):.0f}"]
     scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
     cells += [percent(scores["const_f"]), str(arguments.runs)]
-    name = f"lists-{arguments.bank}-{short_name(arguments.model)}"
-    publish(TABLE, {name: cells}, common.results_file(arguments), argv=argv)
+    name = f"{arguments.bank}-{short_name(arguments.model)}"
+    publish(TABLE, {f"lists-{name}": cells}, common.results_file(arguments), argv=argv)
+    publish(ORACLE, {f"oracle-{name}": _oracle_cells(nlp, dev)}, common.results_file(arguments), argv=argv)
+
+
+def _oracle_cells(nlp: Language, dev: Sequence[Tree]) -> list[str]:
+    oracle = Oracle(SIZES)
+    for tree, parses in zip(dev, _lists(nlp, dev, max(SIZES))(), strict=True):
+        oracle.add(tree, [parse.tree for parse in parses])
+    scores = oracle.report().scores
+    return [*(percent(score.f) for score in scores), f"{scores[-1].mean_length:.1f}"]
 
 
 def _list_seconds(nlp: Language, dev: Sequence[Tree], n: int) -> float:
     """Return the CPU time of the lists of all sentences."""
+    return _timed(_lists(nlp, dev, n))
+
+
+def _lists(nlp: Language, dev: Sequence[Tree], n: int) -> Callable[[], list[list[Parse]]]:
+    """Return a function that makes the lists of all sentences, which are tagged already."""
     decoder = nlp.get_pipe("incparse").decoder
     request = decoder.parser.tag_request
     words = [tree.words for tree in dev]
@@ -53,7 +73,7 @@ def _list_seconds(nlp: Language, dev: Sequence[Tree], n: int) -> float:
     if request is not None:
         tags = decoder.tagger.candidate_tags(words, *request)
     search = decoder.nbest_search
-    return _timed(lambda: [search.analyses(row, given, n=n) for row, given in zip(words, tags, strict=True)])
+    return lambda: [search.analyses(row, given, n=n) for row, given in zip(words, tags, strict=True)]
 
 
 def _pipe_seconds(nlp: Language, dev: Sequence[Tree]) -> float:

@@ -329,7 +329,11 @@ def test_pipeline_speed(run, model):
 
 
 def test_list_speed(run, model):
-    row = run("list_speed", "sample", "--model", model, "--runs", 1, "--limit", 3)["lists-sample-model-best"]
+    rows = run("list_speed", "sample", "--model", model, "--runs", 1, "--limit", 3)
+    row, oracle = rows["lists-sample-model-best"], rows["oracle-sample-model-best"]
+    best = [float(oracle[f"{n} trees: F"]) for n in (10, 20, 50)]
+    assert best == sorted(best)
+    assert 1 < float(oracle["50 trees: mean length"]) <= 50
     assert float(row["50 trees: words/s"].replace(",", "")) > 0
     assert row["reranked: sentences/s"] == "-"
 
