@@ -159,6 +159,10 @@ def _extra_trees(
     from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
 
     if path is None:
+        if weight != 1:
+            raise IncparseError(
+                f"--extra-weight {weight:g}: there are no extra trees: name a file of them with --extra"
+            )
         return None
     check_weight(weight)
     if weight != 1 and recipe.kind.trains_in_one_pass:

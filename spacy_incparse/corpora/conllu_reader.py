@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from spacy_incparse.corpora.input_files import InputFile
+from spacy_incparse.corpora.input_files import InputFile, printable
 from spacy_incparse.corpora.reader_settings import Fields, decoded
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 
 _COLUMNS = 10
+_NUMBER = re.compile(r"\d+([-.]\d+)?")  # of a word, a multiword token, or an empty node
 _Line = tuple[int, str]  # its number, from 1, and its text
 _Word = tuple[str, bool]  # the text, and whether a space follows
 
@@ -79,7 +81,9 @@ def _words(block: list[_Line]) -> Iterator[_Word]:
         first, dash, last = rows[i][0].partition("-")
         if dash:
             n_parts = int(last) - int(first) + 1
-            parts = [row[1] for row in rows[i + 1 : i + 1 + n_parts]]
+            parts = [row[1] for row in rows[i + 1 : i + 1 + max(n_parts, 0)]]
+            if not 0 < n_parts == len(parts):
+                raise _LineError(f"the words of the token {rows[i][0]}, {rows[i][1]!r:.40}, are missing")
             shown = parts if "".join(parts) == rows[i][1] else [rows[i][1]]
             yield from ((part, False) for part in shown[:-1])
             yield shown[-1], _has_space(rows[i])
@@ -93,7 +97,7 @@ def _columns(number: int, line: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != _COLUMNS:
         raise _LineError(f"line {number} has {len(columns)} columns, not {_COLUMNS} separated by tabs")
-    if not columns[0].replace("-", "", 1).replace(".", "", 1).isdecimal() or columns[0][-1] == "-":
+    if not _NUMBER.fullmatch(columns[0]):
         raise _LineError(f"line {number}: {columns[0]!r} is no number of a word")
     if not columns[1]:
         raise _LineError(f"line {number}: the word is missing")
@@ -106,4 +110,4 @@ def _has_space(columns: list[str]) -> bool:
 
 def _value(comment: str) -> str:
     """Return what follows the equals sign of a comment."""
-    return comment.partition("=")[2].strip()
+    return printable(comment.partition("=")[2].strip())

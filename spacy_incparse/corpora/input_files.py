@@ -14,10 +14,10 @@ from typing import IO, cast
 from spacy_incparse.errors import IncparseError
 
 COMPRESSED = (".gz", ".bz2", ".xz")
-_UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first two bytes
+_UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
     b"\x1f\x8b": lambda raw: cast("IO[bytes]", gzip.GzipFile(fileobj=raw)),
-    b"BZ": lambda raw: cast("IO[bytes]", bz2.BZ2File(raw)),
-    b"\xfd7": lambda raw: cast("IO[bytes]", lzma.LZMAFile(raw)),  # noqa: SIM115  `InputFile` closes the file in it
+    b"BZh": lambda raw: cast("IO[bytes]", bz2.BZ2File(raw)),
+    b"\xfd7zXZ\x00": lambda raw: cast("IO[bytes]", lzma.LZMAFile(raw)),  # noqa: SIM115  `InputFile` closes the file in it
 }
 
 
@@ -25,7 +25,7 @@ class InputFile:
     """A file of a corpus, and how many of its bytes have been read."""
 
     def __init__(self, path: Path):
-        self.path, self.name = path, path.as_posix()
+        self.path, self.name = path, printable(path.as_posix())
         self.position = 0
 
     def lines(self) -> Iterator[bytes]:
@@ -51,8 +51,14 @@ class InputFile:
     def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         """Open the file as it is, and unpacked; gzip, bzip2 and xz are recognised by content."""
         with self.path.open("rb") as raw:
-            unpack = _UNPACK.get(raw.peek(2)[:2])
+            start = raw.peek(max(map(len, _UNPACK)))
+            unpack = next((unpack for magic, unpack in _UNPACK.items() if start.startswith(magic)), None)
             yield raw, raw if unpack is None else unpack(raw)
+
+
+def printable(name: str) -> str:
+    """Return a name with an escape such as \\udce9 in place of each byte that was not UTF-8."""
+    return name.encode("utf8", "backslashreplace").decode("utf8")
 
 
 def input_files(paths: Sequence[str], suffixes: Collection[str], *, any_suffix: bool = False) -> list[Path]:

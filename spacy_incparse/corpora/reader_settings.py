@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import srsly
 
 from spacy_incparse.corpora.records import Unreadable
 
@@ -13,6 +18,22 @@ class Fields:
 
     text: str = "text"
     id: str = "id"
+
+
+def meta_json(fields: Mapping[str, Any]) -> str:
+    """Return the other fields of a document as JSON, which has no infinite numbers: they become null."""
+    try:
+        return str(srsly.json_dumps(fields))
+    except OverflowError:  # for infinity and NaN
+        return str(srsly.json_dumps(_finite(fields)))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def decoded(data: bytes, name: str, file: str) -> str | Unreadable:

@@ -13,7 +13,7 @@ import srsly
 from spacy_incparse.corpora.conllu_reader import read_conllu
 from spacy_incparse.corpora.input_files import InputFile, kind_suffix
 from spacy_incparse.corpora.parquet_reader import read_parquet
-from spacy_incparse.corpora.reader_settings import Fields, decoded
+from spacy_incparse.corpora.reader_settings import Fields, decoded, meta_json
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError
 
@@ -72,7 +72,7 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
     if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
-    document = Document(name, file, text, meta=srsly.json_dumps(content))
+    document = Document(name, file, text, meta=meta_json(content))
     try:
         (document.id + document.text + document.meta).encode()
     except UnicodeEncodeError:

@@ -71,6 +71,8 @@ def _prepare(rules: Sequence[Rule]) -> Any:
 def _search(rules: Sequence[Rule], path: Path) -> list[FileMatch]:
     found: list[FileMatch] = []
     for row in read_rows(path, _COLUMNS):
+        if row["tokens"] is None:  # a document without trees, in a table of `spacy_incparse.ray.Annotate`
+            continue
         tree = row_tree(row)
         for rule in rules:
             for match in find(tree, rule.patterns, nested=rule.nested, every=rule.every):

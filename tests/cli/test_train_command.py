@@ -397,6 +397,12 @@ def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, mes
     assert not (tmp_path / "out" / "model-best").exists()
 
 
+def test_a_weight_needs_extra_trees(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--extra-weight", 0.5)
+    assert result.exit_code == 1
+    assert "--extra-weight 0.5: there are no extra trees: name a file of them with --extra" in result.stderr
+
+
 def test_a_broken_file_of_extra_trees_is_named(run, write, train_file, dev_file, tmp_path):
     broken = write("broken.mrg", "(TOP (X (NEW gnus)\n")
     result = run("train", train_file, dev_file, tmp_path / "out", "--extra", broken)

@@ -80,6 +80,36 @@ def test_json_lines(read):
     ]
 
 
+def test_infinite_numbers_of_other_fields_become_null(read):
+    found, bad = read(
+        "a.jsonl", '{"text": "One.", "a": 1e400, "b": [{"c": -1e400}, 0.5]}\n{"text": "Two.", "n": NaN}\n'
+    )
+    assert found == Document("a.jsonl:1", "a.jsonl", "One.", meta='{"a":null,"b":[{"c":null},0.5]}')
+    assert bad.reason.startswith("the line is not JSON: ")
+
+
+@pytest.mark.parametrize("number", ["3-1", "2-4", "-3", "3-", "1-2-3"])
+def test_words_of_conllu_that_are_missing(read, number):
+    lines = "1\tIt\t_\t_\t_\t_\t0\t_\t_\t_\n{}\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tgo\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    bad, good = read("a.conllu", lines.format(number) + lines.format("2-2"))
+    assert isinstance(bad, Unreadable)
+    assert ("are missing" in bad.reason) != ("is no number of a word" in bad.reason)
+    assert good.words == ("It", "don't")
+
+
+def test_names_that_are_not_utf8_are_escaped(read):
+    sentence = b"# newdoc id = caf\xe9\n1\tRain\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    (found,) = read("a.conllu", sentence)
+    assert (found.id, found.text) == ("caf\\udce9", "Rain ")
+    (found,) = read(b"caf\xe9.txt".decode("utf8", "surrogateescape"), "It rained.")
+    assert found.id == found.file == "caf\\udce9.txt"
+
+
+def test_texts_that_begin_like_archives(read):
+    for text in ("BZ is short for a city.", "BZ"):
+        assert read("a.txt", text) == [Document("a.txt", "a.txt", text)]
+
+
 def test_conllu(read):
     letter, broken = read("a.conllu", CONLLU)
     assert letter == Document(

@@ -1,12 +1,16 @@
 """Parquet in and out, and searching it. Needs the extra parquet."""
 
 import json
+from datetime import date
 
 import pytest
 import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.corpora.reader_settings import Fields
+from spacy_incparse.corpora.readers import read_files
+from spacy_incparse.corpora.records import Unreadable
 from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
 from spacy_incparse.errors import IncparseError
 
@@ -69,6 +73,28 @@ def test_a_row_without_text_is_put_aside(parsed):
     assert json.loads(path.read_text())["reason"] == "no text in the column 'body': it is None"
 
 
+def read(table, path):
+    parquet.write_table(table, path)
+    return [item for item, _ in read_files([path], None, Fields())]
+
+
+def test_odd_columns(tmp_path):
+    texts = pyarrow.array(["One.", "Two."]).dictionary_encode()
+    ids = pyarrow.array([date(2020, 1, 1), None])
+    one, two = read(pyarrow.table({"text": texts, "id": ids, "x": [float("nan"), 1.5]}), tmp_path / "odd.parquet")
+    assert (one.id, one.text, one.meta) == ("2020-01-01", "One.", '{"x":null}')
+    assert (two.id, two.text, two.meta) == (f"{tmp_path.as_posix()}/odd.parquet:2", "Two.", '{"x":1.5}')
+
+
+def test_a_text_that_is_not_utf8_is_put_aside(tmp_path):
+    texts = pyarrow.array([b"One.", b"caf\xe9", b"Two."]).view(pyarrow.string())
+    one, bad, two = read(pyarrow.table({"text": texts}), tmp_path / "bad.parquet")
+    assert (one.text, two.text) == ("One.", "Two.")
+    assert isinstance(bad, Unreadable)
+    assert bad.id.endswith("bad.parquet:2")
+    assert bad.reason.startswith("a text is not UTF-8: ")
+
+
 def test_two_processes_write_the_same_bytes(parsed, tmp_path, contents):
     annotate(parsed / "texts.parquet", tmp_path / "two", "--n-process", "2")
     assert contents(tmp_path / "two") == contents(parsed / "parquet")
@@ -118,6 +144,10 @@ def test_a_batch_of_arrow_or_pandas(parsed):
     assert [(row["id"], row["sentence"], row["error"]) for row in rows] == [
         ("2", None, "no text in the column 'text'"), ("1", 0, None), ("1", 1, None),
     ]  # fmt: skip
+    parquet.write_table(sentences, parsed / "annotated.parquet")
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("NP", "NP")
+    assert {match.id for match in matcher.search_files(parsed / "annotated.parquet")} == {"1"}
     (frame,) = Annotate("en").frames([table.to_pandas()])
     assert frame["brackets"].tolist()[1:] == [row["brackets"] for row in rows[1:]]
     with pytest.raises(IncparseError, match=r"the batch has no column 'body' \(it has id, text\)"):
