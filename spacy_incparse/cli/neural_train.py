@@ -68,10 +68,10 @@ def train_neural(
 
     gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the best.
     """
-    from spacy.cli._util import setup_gpu
     from spacy.training.initialize import init_nlp
     from spacy.training.loop import train
 
+    _use_gpu(gpu, config)
     n_words = sum(len(tree.words) for tree in trees)
     corpora = out_dir / "corpora"
     corpora.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,6 @@ def train_neural(
             path.write_text("".join(f"{tree}\n" for tree in found), encoding="utf8")
             config["paths"][name] = str(path)
         _set_steps(config, n_words, len(trees))
-        setup_gpu(gpu, silent=True)
         nlp = init_nlp(config, use_gpu=gpu)
         nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
         train(nlp, out_dir, use_gpu=gpu, stdout=sys.stdout, stderr=sys.stderr)
@@ -90,6 +89,18 @@ def train_neural(
     shutil.rmtree(out_dir / (BEST if keep_last else LAST), ignore_errors=True)
     if keep_last:
         (out_dir / LAST).rename(out_dir / BEST)
+
+
+def _use_gpu(gpu: int, config: Config) -> None:
+    """Choose the processor or a GPU. Raises IncparseError if there is no such GPU, or no CuPy."""
+    from spacy.cli._util import setup_gpu
+
+    if gpu >= 0 and "transformer" in config["components"]:
+        config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
+    try:
+        setup_gpu(gpu, silent=True)
+    except ValueError as error:
+        raise IncparseError(f'--gpu {gpu}: {error}. A GPU needs CUDA and CuPy: pip install "spacy[cuda12x]"') from None
 
 
 def neural_config(

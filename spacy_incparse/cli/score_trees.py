@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -151,7 +151,10 @@ def score_trees(
 
 def _scored(number: int, tree: Tree, sentence: Sentence, component: TreePipe, gold_tags: bool) -> ScoredTree:
     parser = component.decoder.parser
-    tags = tree.tags if gold_tags else component.tags_for(sentence)
+    if gold_tags:  # also of parsers whose tags come with the vectors of the words
+        (tags,) = component.decoder.tags_for([replace(sentence, tags=list(tree.tags))], use_given=True)
+    else:
+        tags = component.tags_for(sentence)
     best = parser.parse(tree.words, tags, sentence.constraints)
     return ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial
 from typing import Any
 
@@ -82,12 +82,33 @@ def _forward(
         found = [transformer([spans[i] for i in group], is_train) for group in groups]
 
     def backprop(gradient: list[Any]) -> list[Any]:
-        parts = [back([gradient[i] for i in group]) for group, (_, back) in zip(groups, found, strict=True)]
+        parts = []
+        for group, (_, back) in zip(groups, found, strict=True):
+            with _gradients_aside(transformer):
+                parts.append(back([gradient[i] for i in group]))
         return _restored(parts, groups)
 
     output = found[0][0]
     outputs = _restored([one.all_outputs for one, _ in found], groups)
     return type(output)(outputs=outputs, last_layer_only=output.last_layer_only), backprop
+
+
+@contextmanager
+def _gradients_aside(transformer: Model) -> Iterator[None]:
+    """Add the gradients of the context to those before it, if precision is mixed.
+
+    Then thinc scales the gradient, and scales those of all weights back after each backward pass, also what they have
+    from passes before.
+    """
+    shims: list[Any] = [shim for node in transformer.walk() for shim in node.shims if hasattr(shim, "_grad_scaler")]
+    weights = [weight for shim in shims if shim._grad_scaler._enabled for weight in shim._model.parameters()]
+    before = [weight.grad for weight in weights]
+    for weight in weights:
+        weight.grad = None
+    yield
+    for weight, gradient in zip(weights, before, strict=True):
+        if gradient is not None:
+            weight.grad = gradient if weight.grad is None else weight.grad + gradient
 
 
 @cache

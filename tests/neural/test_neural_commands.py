@@ -4,6 +4,7 @@ import json
 
 import pytest
 import spacy
+from thinc.api import prefer_gpu
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
@@ -57,6 +58,26 @@ def test_evaluate(model, loaded, tmp_path):
     for name in ("const_f", "const_exact", "tag_acc"):
         assert scores[name] == pytest.approx(expected[name], abs=1e-6), name
     assert scores["words"] == 511
+
+
+@pytest.mark.parametrize("tags", ["own", "gold"])
+def test_score_trees(model, tmp_path, tags):
+    path = tmp_path / "trees.mrg"
+    path.write_text("(TOP (S (NP (DT The) (NN rain)) (VP (VBD stopped)) (. .)))\n", encoding="utf8")
+    printed = run("score-trees", path, "--model", model, "--tags", tags)
+    header, row = (line.split("\t") for line in printed.splitlines() if "\t" in line)
+    found = dict(zip(header, row, strict=True))
+    assert float(found["score"]) <= float(found["best"]) + 1e-3
+
+
+def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):
+    if prefer_gpu():
+        pytest.skip("there is a GPU")
+    trees = [str(ASSETS / f"sample-{part}.mrg") for part in ("train", "dev")]
+    result = CliRunner().invoke(app, ["train", *trees, str(tmp_path / "out"), "--config", "neural", "--gpu", "0"])
+    assert result.exit_code == 1
+    assert "--gpu 0: " in result.stderr
+    assert "pip install" in result.stderr
 
 
 def test_annotate(model, loaded, tmp_path):

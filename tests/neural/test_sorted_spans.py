@@ -17,6 +17,8 @@ from spacy_incparse.pipeline.sorted_spans import (
     create_sorted_spans,
     length_groups,
 )
+from tests.neural.conftest import examples
+from tests.neural.tiny_encoder import needs_transformers, transformer_pipeline, write_encoder
 
 LENGTHS = [3, 9, 4, 9, 1, 8, 3]
 
@@ -138,6 +140,36 @@ def test_bfloat16_is_close_and_only_used_where_the_processor_has_it(torch_layers
     assert torch.allclose(found(bfloat16=True).float(), exact, atol=0.02)
     monkeypatch.setattr(sorted_spans, "computes_in_bfloat16", lambda: False)
     assert torch.equal(found(bfloat16=True), exact)
+
+
+@needs_transformers
+def test_gradients_in_mixed_precision_are_scaled_back_once(tmp_path, monkeypatch):
+    """A scaler of 4 stands for that of a GPU; each length group is a backward pass of its own."""
+    import torch
+    from thinc.shims.pytorch_grad_scaler import PyTorchGradScaler
+
+    def scaled(self, tensor, scales, inplace):
+        return tensor.mul_(self._scale) if inplace else tensor * self._scale
+
+    monkeypatch.setattr(PyTorchGradScaler, "_scale_tensor", scaled)
+    folder = write_encoder(tmp_path)
+
+    def gradient(scaler):
+        nlp = transformer_pipeline(folder)
+        model = nlp.get_pipe("transformer").model
+        (shim,) = (shim for node in model.walk() for shim in node.shims)
+        shim._grad_scaler = scaler
+        for part in shim._model.modules():
+            if isinstance(part, torch.nn.Dropout):
+                part.p = 0.0
+        calls = []
+        monkeypatch.setattr(scaler, "unscale", lambda tensors, old=scaler.unscale: (calls.append(1), old(tensors))[1])
+        nlp.update(examples(nlp, limit=12), sgd=False, drop=0.0)
+        assert len(calls) > 1
+        return torch.cat([weight.grad.flatten() for weight in shim._model.parameters() if weight.grad is not None])
+
+    plain, mixed = (gradient(PyTorchGradScaler(enabled=enabled, init_scale=4.0)) for enabled in (False, True))
+    assert torch.allclose(plain, mixed, rtol=1e-3, atol=1e-4 * float(plain.abs().max()))
 
 
 def test_a_processor_without_the_instructions_is_known():
