@@ -63,10 +63,11 @@ def _plain_columns(schema: Any) -> list[str]:
         pyarrow.types.is_boolean,
     )  # fmt: skip
 
-    def is_plain(kind: Any) -> bool:
-        return any(test(kind) for test in tests) or (pyarrow.types.is_dictionary(kind) and is_plain(kind.value_type))
-
-    return [column.name for column in schema if is_plain(column.type)]
+    kinds = {
+        column.name: column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        for column in schema
+    }
+    return [name for name, kind in kinds.items() if any(test(kind) for test in tests)]
 
 
 def _document(row: dict[str, Any] | str, name: str, file: str, fields: Fields) -> Item:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json  # srsly's cannot write infinity, nor replace it
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import srsly
@@ -24,16 +24,8 @@ def meta_json(fields: Mapping[str, Any]) -> str:
     """Return the other fields of a document as JSON, which has no infinite numbers: they become null."""
     try:
         return str(srsly.json_dumps(fields))
-    except OverflowError:  # for infinity and NaN
-        return str(srsly.json_dumps(_finite(fields)))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+    except OverflowError:
+        return str(srsly.json_dumps(json.loads(json.dumps(fields), parse_constant=lambda _: None)))
 
 
 def decoded(data: bytes, name: str, file: str) -> str | Unreadable:
