@@ -26,6 +26,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.oracle import Oracle, OracleReport
 from spacy_incparse.evaluation.params import COLLINS, EvalbParams, read_params
 from spacy_incparse.parsers.nbest import N_ANALYSES, probabilities
+from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.rerank.candidate_list import CandidateList
 from spacy_incparse.rerank.list_files import read_lists
 from spacy_incparse.trees.tree import Tree
@@ -86,9 +87,8 @@ def oracle_command(
 
         trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         nlp, parser = open_pipeline(source)
-        lists = model_lists(nlp, parser, trees, gold_tags=gold_tags)
-        temperature = settings["temperature"] = (reranker_of(nlp) or parser).decoder.temperature
-        report = measure(lists, sizes, params, n_lists=len(trees), calibrated=temperature is not None)
+        settings["temperature"] = (reranker_of(nlp) or parser).decoder.temperature
+        report = measure(model_lists(nlp, parser, trees, sizes[-1], gold_tags=gold_tags), sizes, params, len(trees))
         typer.echo(report.format())
         if report.n_lists < len(trees):
             n_left_out = f"{len(trees) - report.n_lists:,} of {len(trees):,} sentences"
@@ -97,38 +97,36 @@ def oracle_command(
 
 
 def measure(
-    lists: Iterable[CandidateList],
+    lists: Iterable[tuple[CandidateList, float | None]],
     sizes: Sequence[int],
     params: EvalbParams = COLLINS,
-    *,
     n_lists: int | None = None,
-    calibrated: bool = True,
 ) -> OracleReport:
     """Return the oracle's figures of lists with gold trees, with a progress bar.
 
-    n_lists: the number of lists, if known. calibrated: whether their temperatures mean anything.
+    lists: each with the probability of its first tree, if it is known. n_lists: the number of lists, if known.
 
     Raises IncparseError if a list has no gold tree.
     """
     oracle = Oracle(sizes, params)
     with progress_bar(total=n_lists, unit=" lists") as progress:
-        for number, found in enumerate(lists, start=1):
+        for number, (found, probability) in enumerate(lists, start=1):
             if found.gold is None:
                 raise IncparseError(
                     f"list {number} has no gold tree: also name the treebank, as in oracle LISTS TREEBANK"
                 )
-            probability = _first_probability(found) if calibrated else None
             oracle.add(found.gold, [parse.tree for parse in found.parses], probability)
             progress.update()
     return oracle.report()
 
 
 def model_lists(
-    nlp: Language, component: TreePipe, trees: Sequence[Tree], *, gold_tags: bool = False
-) -> Iterator[CandidateList]:
+    nlp: Language, component: TreePipe, trees: Sequence[Tree], n: int, *, gold_tags: bool = False
+) -> Iterator[tuple[CandidateList, float | None]]:
     """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word.
 
-    If the pipeline has a reranker, the lists are in its order.
+    Each has the probability of its first tree among the trees of one search, as on a Doc, if there is a temperature. If
+    the pipeline has a reranker, the lists are in its order.
     """
     from spacy_incparse.documents.live_parsers import reranker_of
 
@@ -136,8 +134,10 @@ def model_lists(
     with tree_sentences(nlp, component, trees, gold_tags=gold_tags, analyser=analyser) as sentences:
         for tree, sentence in zip(trees, sentences, strict=True):
             if sentence is not None:
-                parses = analyser.nbest_parses(sentence, N_ANALYSES)
-                yield CandidateList(tuple(parses), analyser.decoder.temperature or 1.0, tree)
+                parses, temperature = analyser.nbest_parses(sentence, None), analyser.decoder.temperature
+                probability = _first_probability(parses, temperature) if temperature else None
+                longer = parses if len(parses) >= n else analyser.nbest_parses(sentence, n)
+                yield CandidateList(tuple(longer), temperature or 1.0, tree), probability
 
 
 def _of_file(
@@ -153,7 +153,8 @@ def _of_file(
     if gold_tags:
         raise IncparseError(f"--gold-tags needs a pipeline: the lists of {source} are already parsed")
     gold = None if treebank is None else open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-    return measure(read_lists(source, gold), sizes, params, n_lists=None if gold is None else len(gold))
+    lists = ((found, _first_probability(found.parses, found.temperature)) for found in read_lists(source, gold))
+    return measure(lists, sizes, params, None if gold is None else len(gold))
 
 
 def _gold_trees(
@@ -170,8 +171,8 @@ def _gold_trees(
     return open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
 
 
-def _first_probability(found: CandidateList) -> float | None:
+def _first_probability(parses: Sequence[Parse], temperature: float) -> float | None:
     """Return the probability of the first tree; None if the parser failed."""
-    if found.parses[0].source == "flat":
+    if parses[0].source == "flat":
         return None
-    return probabilities([parse.score for parse in found.parses], found.temperature)[0]
+    return probabilities([parse.score for parse in parses], temperature)[0]

@@ -40,8 +40,11 @@ class LiveParser(Protocol):
     def tags_for(self, sentence: Sentence) -> Tags:
         """Return the tags to parse a sentence with."""
 
-    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
-        """Return up to `k` analyses of a sentence, the component's own first; never raises an error."""
+    def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
+        """Return up to `k` analyses of a sentence, the component's own first; never raises an error.
+
+        k: None stands for those of one search, which probabilities are relative to.
+        """
 
     def calibrate(self, examples: Iterable[Example]) -> float | None:
         """Fit the temperature on examples, and return it."""

@@ -96,7 +96,7 @@ def _annotate_one(
     return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat", [parser.heads_field(tree)]))
 
 
-def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int, *, use_given_tags: bool) -> list[Parse]:
+def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int | None, *, use_given_tags: bool) -> list[Parse]:
     """Return up to `k` analyses of a sentence, starting with that of `annotate`; a flat tree if parsing fails."""
     try:
         (tags,) = parser.tags_for([sentence], use_given=use_given_tags)

@@ -169,7 +169,7 @@ class IncParserReranker(TrainedPipe):
         """Return the tags that the parser component would parse a sentence with."""
         return self.parser.tags_for(sentence)
 
-    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+    def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence in their new order; the parser's tree if reranking fails."""
         try:
             return self.decoder.nbest_search.analyses(sentence.words, self.tags_for(sentence), sentence.constraints)[:k]

@@ -160,7 +160,7 @@ class TreePipe(TrainedPipe):
         """Return the tags to parse sentences with, which takes less time than to ask for those of each."""
         return self.decoder.tags_for(sentences, use_given=self.tags == "doc")
 
-    def nbest_parses(self, sentence: Sentence, k: int) -> list[Parse]:
+    def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""
         return nbest_parses(sentence, self.decoder, k, use_given_tags=self.tags == "doc")
 

@@ -40,7 +40,7 @@ def test_lists_of_a_model(oracle, run, model, dev_file, tmp_path):
     assert run("evaluate", model, dev_file, "--calibration", "--output", scores).exit_code == 0
     evaluated = json.loads(scores.read_text())
     assert rows[0]["f"] == pytest.approx(evaluated["const_f"])
-    # The Docs of `evaluate` have scores of six digits, and where a list is short, `oracle` searches more widely.
+    # The Docs of `evaluate` have scores of six digits.
     for key in ("mean", "right", "error"):
         assert figures["calibration"][key] == pytest.approx(evaluated["calibration"]["trees"][key], rel=1e-3)
 
