@@ -107,17 +107,14 @@ def by_pass_svg(curves: Mapping[str, Figures]) -> str:
 
 def by_time_svg(curves: Mapping[str, Figures]) -> str:
     """Return the F that training has reached after some CPU seconds as a picture."""
-    first, last = (function(curve["seconds"][k] for curve in curves.values()) for function, k in ((min, 0), (max, -1)))
+    first = min(curve["seconds"][0] for curve in curves.values())
+    last = max(curve["seconds"][-1] for curve in curves.values())
     times = [second for second in TIMES if first <= second <= last] or [last]
     series = {}
     for name, curve in curves.items():
         found = [[f for f, done in zip(curve["f"], curve["seconds"], strict=True) if done <= limit] for limit in times]
         series[name] = [100 * values[-1] if values else None for values in found]
-    return _picture(
-        [f"{second:.2g} s" if second < 1 else f"{second:g} s" for second in times],
-        series,
-        "F by CPU seconds of training",
-    )
+    return _picture([f"{second:g} s" for second in times], series, "F by CPU seconds of training")
 
 
 def _picture(names: Sequence[str], series: Mapping[str, Sequence[float | None]], title: str) -> str:

@@ -136,8 +136,9 @@ def model_lists(
             if sentence is not None:
                 parses, temperature = analyser.nbest_parses(sentence, None), analyser.decoder.temperature
                 probability = _first_probability(parses, temperature) if temperature else None
-                longer = parses if len(parses) >= n else analyser.nbest_parses(sentence, n)
-                yield CandidateList(tuple(longer), temperature or 1.0, tree), probability
+                if len(parses) < n and analyser is component:  # a reranker has no more than it chooses from
+                    parses = analyser.nbest_parses(sentence, n)
+                yield CandidateList(tuple(parses), temperature or 1.0, tree), probability
 
 
 def _of_file(

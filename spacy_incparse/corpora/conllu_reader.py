@@ -74,8 +74,9 @@ def _document(blocks: list[list[_Line]], name: str, file: str) -> Item:
 
 def _words(block: list[_Line]) -> Iterator[_Word]:
     """Yield the words of a sentence; the parts of a multiword token only if they are spelled as it is (do + n't)."""
-    rows = [_columns(number, line) for number, line in block if not line.startswith("#")]
-    rows = [row for row in rows if "." not in row[0]]  # empty nodes
+    numbered = [(number, _columns(number, line)) for number, line in block if not line.startswith("#")]
+    numbered = [(number, row) for number, row in numbered if "." not in row[0]]  # without empty nodes
+    rows = [row for _, row in numbered]
     i = 0
     while i < len(rows):
         first, dash, last = rows[i][0].partition("-")
@@ -83,7 +84,8 @@ def _words(block: list[_Line]) -> Iterator[_Word]:
             n_parts = int(last) - int(first) + 1
             parts = [row[1] for row in rows[i + 1 : i + 1 + max(n_parts, 0)]]
             if not 0 < n_parts == len(parts):
-                raise _LineError(f"the words of the token {rows[i][0]}, {rows[i][1]!r:.40}, are missing")
+                number, (token, text, *_) = numbered[i]
+                raise _LineError(f"line {number}: the words of the token {token}, {text!r:.40}, are missing")
             shown = parts if "".join(parts) == rows[i][1] else [rows[i][1]]
             yield from ((part, False) for part in shown[:-1])
             yield shown[-1], _has_space(rows[i])

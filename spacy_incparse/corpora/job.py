@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
-from spacy_incparse.corpora.input_files import printable
+from spacy_incparse.corpora.input_files import InputFile
 from spacy_incparse.corpora.reader_settings import Fields
 from spacy_incparse.corpora.readers import find_reader, read_files
 from spacy_incparse.corpora.records import Shard, split
@@ -38,8 +38,8 @@ class Job:
         return {
             "format": FORMAT,
             "input": [
-                {"file": printable(path.as_posix()), "bytes": path.stat().st_size, "sha256": file_hash(path)}
-                for path in self.files
+                {"file": file.name, "bytes": file.size, "sha256": file_hash(file.path)}
+                for file in map(InputFile, self.files)
             ],
             "input_format": self.reader,
             "text_field": self.fields.text,
