@@ -6,7 +6,7 @@ A parser is trained as by `accuracy.py --config chart` on nine tenths of the tra
 its own tags under the settings `pruning` = normal, loose and off. The oracle F is that of the best tree in the chart;
 the rest of what it lacks is due to grammar and tags. Charts that are not pruned are large: 600 MB for sentences of 60
 words. So `pruning-BANK-off-short` is for sentences up to `--unpruned` words alone, and the other settings have a row
-for the same sentences (`-short`). On these sentences, the strictest threshold is also varied: `thresholds-BANK-3e-05`
+for the same sentences (`-short`). On these sentences, the strictest threshold is also varied: `thresholds-BANK-1.2e-05`
 has what it loses of the oracle F without pruning, with the parser as it was trained, over the sentences of `--tenths`
 tenths of the train part, each parsed by a parser that has not seen it.
 
@@ -263,8 +263,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tenths", type=int, default=1, help="to try thresholds on, up to 10; default: 1")
     parser.add_argument(
         "--thresholds", type=lambda text: [float(value) for value in text.split(",")],
-        default=[1e-3, 3e-4, 1e-4, 3e-5, 1e-5],
-        help="of pruning; default: 1e-3,3e-4,1e-4,3e-5,1e-5",
+        default=[1e-3, 3e-4, 1e-4, 3e-5, 1.2e-5],
+        help="of pruning; default: 1e-3,3e-4,1e-4,3e-5,1.2e-5",
     )  # fmt: skip
     parser.add_argument(
         "--lengths", type=lambda text: [int(length) for length in text.split(",")], default=[20, 40, 80, 160, 320],

@@ -728,7 +728,7 @@ def test_chart_pruning(run, tmp_path):
     assert (short["exponent"] == "-", long["exponent"] == "-") == (True, False)
     assert int(short["edges"]) < int(long["edges"])
     assert "lengths-sample-1000" not in rows
-    thresholds = [rows[f"thresholds-sample-{name}"] for name in ("0.001", "0.0003", "0.0001", "3e-05", "1e-05")]
+    thresholds = [rows[f"thresholds-sample-{name}"] for name in ("0.001", "0.0003", "0.0001", "3e-05", "1.2e-05")]
     for strict, loose in pairwise(thresholds):
         assert float(strict["loss of oracle F"]) >= float(loose["loss of oracle F"]) >= 0
         assert int(strict["edges/word"]) <= int(loose["edges/word"])

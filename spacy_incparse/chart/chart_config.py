@@ -121,7 +121,7 @@ class ChartConfig(Settings):
     cluster_words: int = MAX_WORDS
     pruner: str = "spans"
     pruning_folds: int = 5
-    pruning_thresholds: Sequence[float] = (3e-5, 3e-6)
+    pruning_thresholds: Sequence[float] = (1.2e-5, 1.2e-6)
     decoding: str = "expected_f"
     threshold: float = 0.4
     choose_temperature: float = 1.0

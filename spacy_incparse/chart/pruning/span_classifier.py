@@ -54,7 +54,7 @@ class SpanClassifierSettings:
     gate_bits: int = 16
     tree_bits: int = 20
     label_bits: int = 17
-    thresholds: tuple[float, ...] = (0.00003, 0.000003)
+    thresholds: tuple[float, ...] = (1.2e-5, 1.2e-6)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
