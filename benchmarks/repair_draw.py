@@ -4,7 +4,8 @@
     python benchmarks/repair_draw.py changes.tsv gum/documents.tsv repair_draw.tsv
 
 The rule that was added after the draw is left out. Each line has the document and the number of its sentence, from 1,
-the rule, and the first and the last word (from 0, the end exclusive), in the order in which they were drawn.
+the rule, and the first and the last word (from 0, the end exclusive), in the order in which they were drawn. The
+verdict of the reader and a remark are left empty.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 ADDED_LATER = "wh-noun-phrase-later"
 SEED, NUMBER = 0, 200
-COLUMNS = ("document", "sentence", "rule", "start", "end")
+COLUMNS = ("document", "sentence", "rule", "start", "end", "verdict", "remark")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     lines = ["\t".join(COLUMNS)]
     for change in random.Random(SEED).sample(changes, min(NUMBER, len(changes))):
         document, sentence = place(int(change["tree"]), parts)
-        lines.append(f"{document}\t{sentence}\t{change['rule']}\t{change['start']}\t{change['end']}")
+        lines.append(f"{document}\t{sentence}\t{change['rule']}\t{change['start']}\t{change['end']}\t\t")
     arguments.output.write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
 
 
