@@ -11,7 +11,7 @@ from spacy_incparse import __version__
 from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.convert import convert_command
 from spacy_incparse.cli.evaluate import evaluate_command
-from spacy_incparse.cli.group import CommandGroup
+from spacy_incparse.cli.group import Command, CommandGroup
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.oracle import oracle_command
 from spacy_incparse.cli.parse import parse_command
@@ -46,7 +46,7 @@ app = typer.Typer(
     name="incparse", cls=CommandGroup, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
 )
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 
 
 def main() -> None:

@@ -6,12 +6,12 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from spacy_incparse.errors import IncparseError
 
@@ -31,6 +31,25 @@ class CommandGroup(TyperGroup):
         """Parse the command's arguments and run the command."""
         with reported_errors():
             return super().invoke(ctx)
+
+
+class Command(TyperCommand):
+    """A command of ours, whose option --ray may stand without an address, which Typer's options cannot."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments after the command's name."""
+        return super().parse_args(ctx, with_local_ray(args))
+
+
+def with_local_ray(args: Sequence[str]) -> list[str]:
+    """Return arguments in which `--ray` has a value: `local`, where nothing or another option follows it."""
+    end = args.index("--") if "--" in args else len(args)
+    found: list[str] = []
+    for k, argument in enumerate(args):
+        found.append(argument)
+        if argument == "--ray" and k < end and (k + 1 >= end or args[k + 1].startswith("-")):
+            found.append("local")
+    return found
 
 
 @contextmanager

@@ -60,7 +60,7 @@ WordClusters = Annotated[
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option("--ray", metavar="ADDRESS", help="Use a Ray cluster: its address, or local to start one here."),
+    typer.Option("--ray", metavar="[ADDRESS]", help="Use a Ray cluster: its address; local, the default, starts one."),
 ]
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_incparse import __version__
 from spacy_incparse.cli import COMMANDS, app
+from spacy_incparse.cli.group import with_local_ray
 
 TREES = "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (S (NP (NN snow)) (VP (VBZ melts))))\n"
 
@@ -22,6 +23,22 @@ def test_help_names_all_commands(run, arguments):
     result = run(*arguments)
     assert result.exit_code == 0
     assert all(re.search(rf"^  {name}\s", result.stdout, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("in out --ray", "in out --ray local"),
+        ("in out --ray --n-process 2", "in out --ray local --n-process 2"),
+        ("--ray -m en in out", "--ray local -m en in out"),
+        ("--ray -- in out", "--ray local -- in out"),
+        ("in out --ray auto", "in out --ray auto"),
+        ("in out --ray=host:6379", "in out --ray=host:6379"),
+        ("in -- --ray", "in -- --ray"),
+    ],
+)
+def test_ray_without_an_address_is_local(arguments, expected):
+    assert with_local_ray(arguments.split()) == expected.split()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -354,7 +354,7 @@ def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_pa
 )
 def test_ray_without_what_it_needs(run, train_file, dev_file, tmp_path, monkeypatch, options, message):
     monkeypatch.setitem(sys.modules, "ray", None)
-    result = run("train", train_file, dev_file, tmp_path / "out", "--ray", "local", *options)
+    result = run("train", train_file, dev_file, tmp_path / "out", *options, "--ray")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(f"Error: {message}")
     assert not (tmp_path / "out").exists()

@@ -240,6 +240,7 @@ def test_mistakes(texts, tmp_path, monkeypatch, args, message):
             'Parquet files need pyarrow, which is not installed: pip install "spacy-incparse[parquet]"',
         ),
         ("ray", ["--ray", "local"], '--ray needs Ray, which is not installed: pip install "spacy-incparse[ray]"'),
+        ("ray", ["--ray"], '--ray needs Ray, which is not installed: pip install "spacy-incparse[ray]"'),
     ],
 )
 def test_extras_that_are_missing(run, texts, tmp_path, monkeypatch, library, args, message):
