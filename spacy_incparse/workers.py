@@ -23,6 +23,8 @@ from spacy_incparse.errors import IncparseError
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Prepare = Callable[[], Callable[[Task], Result]]
+OnKilled = Callable[[Any, IncparseError], object]
+"""Takes a task that kills its workers, which is then given up, and the error that would be raised otherwise."""
 
 MOST_DEATHS = 3  # of workers at the same task
 _WAIT = 0.3  # seconds between two calls of `on_wait`
@@ -38,10 +40,12 @@ class Pool(Protocol):
         *,
         may_begin: Callable[[], bool] = ...,
         on_wait: Callable[[], object] | None = None,
+        on_killed: OnKilled | None = None,
     ) -> Iterator[Any]:
         """Yield (task, result), in the order in which they finish.
 
         While `may_begin` is false, no new task is taken. on_wait: called a few times a second, and after each task.
+        on_killed: None: the error is raised.
         """
         ...
 
@@ -55,15 +59,15 @@ MakePool = Callable[[Callable[[], Callable[[Any], Any]], int], Pool]
 
 
 def run_in_workers(
-    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int, *, most_deaths: int = MOST_DEATHS
+    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int, *, on_killed: OnKilled | None = None
 ) -> Iterator[tuple[Task, Result]]:
     """Yield each task with its result, in the order in which they finish.
 
     prepare: called once in each worker; returns the function for its tasks. With one process, all runs in this one.
 
-    A worker that is killed is replaced, and its task is done again. Raises IncparseError if a task has killed
-    `most_deaths` workers, and whatever error `prepare` or its function raises; the workers are then ended, and also if
-    the iterator is closed.
+    A worker that is killed is replaced, and its task is done again. If a task has killed `MOST_DEATHS` workers,
+    IncparseError is raised, or `on_killed` called with it. Raises whatever error `prepare` or its function raises. The
+    workers are then ended, and also if the iterator is closed.
     """
     if n_process == 1:
         function: Callable[[Task], Result] | None = None
@@ -71,13 +75,13 @@ def run_in_workers(
             function = function or prepare()
             yield task, function(task)
         return
-    yield from run_in_pool(WorkerPool(prepare, n_process, most_deaths), tasks)
+    yield from run_in_pool(WorkerPool(prepare, n_process), tasks, on_killed=on_killed)
 
 
-def run_in_pool(pool: Pool, tasks: Iterable[Task]) -> Iterator[tuple[Task, Any]]:
+def run_in_pool(pool: Pool, tasks: Iterable[Task], *, on_killed: OnKilled | None = None) -> Iterator[tuple[Task, Any]]:
     """Yield each task with its result, in the order in which they finish; then, or after an error, end the workers."""
     try:
-        yield from pool.run(iter(tasks))
+        yield from pool.run(iter(tasks), on_killed=on_killed)
     finally:
         pool.close()
 
@@ -178,6 +182,7 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         self._idle: list[Worker] = []
         self._busy: dict[Ticket, _Busy] = {}
         self._deaths: Counter[int] = Counter()  # by the number of the task
+        self._on_killed: OnKilled | None = None
 
     @abstractmethod
     def _start(self) -> tuple[Worker, Ticket | None]:
@@ -205,12 +210,14 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         *,
         may_begin: Callable[[], bool] = lambda: True,
         on_wait: Callable[[], object] | None = None,
+        on_killed: OnKilled | None = None,
     ) -> Iterator[Any]:
         """See `Pool`; errors are as in `run_in_workers`."""
         numbered, is_open = enumerate(tasks), True
         waiting: deque[tuple[int, Any]] = deque()  # for a worker
         timeout = None if on_wait is None else _WAIT
         self._deaths.clear()
+        self._on_killed = on_killed
         while is_open or waiting or self._n_begun:
             while is_open and (n := len(waiting) + self._n_begun) < self._n_workers and (may_begin() or not n):
                 task = next(numbered, None)
@@ -256,8 +263,7 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             result, error = self._answer(worker, ticket)
         except WorkerDiedError as death:
             self._end(worker)
-            self._count_death(task, death)
-            if task is not None:
+            if self._try_again(task, death) and task is not None:
                 waiting.appendleft(task)
             return
         self._idle.append(worker)
@@ -268,14 +274,20 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         else:
             yield task[1], result
 
-    def _count_death(self, task: tuple[int, Any] | None, death: WorkerDiedError) -> None:
+    def _try_again(self, task: tuple[int, Any] | None, death: WorkerDiedError) -> bool:
+        """Count a death; return whether the task is worth another try."""
         number, what = task or (_START, "their start")
         self._deaths[number] += 1
-        if self._deaths[number] >= self._most_deaths:
-            raise IncparseError(
-                f"{self._most_deaths} worker processes ended at {what}, the last {death}: if they lacked memory, use "
-                f"fewer with --n-process"
-            )
+        if self._deaths[number] < self._most_deaths:
+            return True
+        error = IncparseError(
+            f"{self._most_deaths} worker processes ended at {what}, the last {death}: if they lacked memory, use "
+            f"fewer with --n-process"
+        )
+        if task is None or self._on_killed is None:
+            raise error
+        self._on_killed(what, error)
+        return False
 
 
 class _Process:

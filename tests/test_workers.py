@@ -37,6 +37,10 @@ def prepare_always_killed():
     return lambda number: os.kill(os.getpid(), signal.SIGKILL)
 
 
+def prepare_killed_by_seven():
+    return lambda number: os.kill(os.getpid(), signal.SIGKILL) if number == 7 else -number
+
+
 def prepare_failing():
     def fail(number):
         raise IncparseError(f"number {number} is wrong")
@@ -91,6 +95,14 @@ def test_a_killed_worker_is_replaced(tmp_path):
 def test_a_task_that_kills_every_worker_is_an_error():
     with pytest.raises(IncparseError, match=r"3 worker processes ended at 7, the last with exit code -9"):
         list(run_in_workers(prepare_always_killed, [7], 2))
+
+
+def test_tasks_that_kill_every_worker_may_be_given_up():
+    killed = []
+    results = run_in_workers(prepare_killed_by_seven, range(6, 9), 2, on_killed=lambda *of: killed.append(of))
+    assert sorted(results) == [(6, -6), (8, -8)]
+    ((task, error),) = killed
+    assert (task, str(error)[:29]) == (7, "3 worker processes ended at 7")
 
 
 def test_errors_arrive():

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from spacy_incparse.corpora.job import Job
+from spacy_incparse.corpora.killers import GivenUp
 from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Counts, Shard, ShardRecord
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workers import run_in_workers
+from spacy_incparse.workers import OnKilled, run_in_workers
 
 
 class Progress(Protocol):
@@ -26,8 +27,16 @@ class Progress(Protocol):
 Engine = Callable[[Job], Iterator[tuple[int, ShardRecord, bool]]]
 # Annotates a shard. Each worker gets one from a function that it calls once.
 AnnotateShard = Callable[[Shard], ShardRecord]
-# Has workers annotate shards, and yields each shard with its record.
-RunWorkers = Callable[[Callable[[], AnnotateShard], Iterator[Shard]], Iterator[tuple[Shard, ShardRecord]]]
+
+
+class RunWorkers(Protocol):
+    """What has workers annotate shards."""
+
+    def __call__(
+        self, prepare: Callable[[], AnnotateShard], shards: Iterator[Shard], /, *, on_killed: OnKilled | None = None
+    ) -> Iterator[tuple[Shard, ShardRecord]]:
+        """Yield each shard with its record; `on_killed` is as in `workers.Pool`."""
+        ...
 
 
 def in_processes(n_process: int) -> Engine:
@@ -41,13 +50,24 @@ def engine_of(run_workers: RunWorkers) -> Engine:
     def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
         found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
         pending = unfinished(job, lambda shard, record: found.append((shard.n_bytes, record, False)))
-        for shard, record in run_workers(partial(_shard_worker, job), pending):
+        given_up = GivenUp()
+        for shard, record in run_workers(partial(_shard_worker, job), pending, on_killed=given_up.note):
+            given_up.n_finished += 1
             yield from found
             found.clear()
             yield shard.n_bytes, record, True
         yield from found
+        if given_up:
+            harmless = given_up.without_killers(partial(_try_out, job, run_workers))
+            for shard, record in run_workers(partial(_shard_worker, job), iter(harmless)):
+                yield shard.n_bytes, record, True
 
     return run
+
+
+def _try_out(job: Job, run_workers: RunWorkers, shards: Iterator[Shard], on_killed: OnKilled) -> None:
+    for _ in run_workers(partial(_trial, job), shards, on_killed=on_killed):
+        pass
 
 
 def _shard_worker(job: Job) -> AnnotateShard:
@@ -55,6 +75,13 @@ def _shard_worker(job: Job) -> AnnotateShard:
     from spacy_incparse.corpora.shard_worker import ShardWorker
 
     return ShardWorker(job)
+
+
+def _trial(job: Job) -> AnnotateShard:
+    """Return what annotates shards without writing them, in a worker."""
+    from spacy_incparse.corpora.shard_worker import ShardWorker
+
+    return ShardWorker(job).try_out
 
 
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from spacy_incparse.corpora.annotation import AnnotateShard, Engine, engine_of
 from spacy_incparse.corpora.records import Shard, ShardRecord
 from spacy_incparse.ray_workers import RayPool, cluster
-from spacy_incparse.workers import run_in_pool
+from spacy_incparse.workers import OnKilled, run_in_pool
 
 _MOST_DEATHS = 6  # of actors at the same shard: on a shared cluster, they may have other reasons than the shard
 
@@ -23,10 +23,10 @@ def with_ray(address: str, n_workers: int | None) -> Engine:
     """
 
     def run_workers(
-        prepare: Callable[[], AnnotateShard], shards: Iterator[Shard]
+        prepare: Callable[[], AnnotateShard], shards: Iterator[Shard], *, on_killed: OnKilled | None = None
     ) -> Iterator[tuple[Shard, ShardRecord]]:
         with cluster(address, n_workers) as ray:
             actors = n_workers or int(ray.cluster_resources().get("CPU", 1))
-            yield from run_in_pool(RayPool(ray, prepare, actors, _MOST_DEATHS), shards)
+            yield from run_in_pool(RayPool(ray, prepare, actors, _MOST_DEATHS), shards, on_killed=on_killed)
 
     return engine_of(run_workers)

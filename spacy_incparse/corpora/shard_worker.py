@@ -29,13 +29,23 @@ class ShardWorker:
         release_memory()
         return record
 
+    def try_out(self, shard: Shard) -> ShardRecord:
+        """Do the same without writing anything."""
+        counts, _ = self._files(shard)
+        release_memory()
+        return ShardRecord(shard.number, counts)
+
     def _write(self, shard: Shard) -> ShardRecord:
+        return self._folder.write_shard(shard.number, *self._files(shard))
+
+    def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
+        """Return what a shard consists of, and its files by their names in the output folder."""
         counts, failed = Counts(), list[dict[str, Any]]()
         with self._annotator.zone():
             files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
         if failed:
             files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
-        return self._folder.write_shard(shard.number, counts, files)
+        return counts, files
 
     def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
         """Yield the parsed documents of a shard, count them, and put the others aside."""

@@ -1,0 +1,89 @@
+"""Documents that kill the worker that parses them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import spacy
+
+from spacy_incparse.corpora.killers import MOST_SHARDS, REASON, GivenUp
+from spacy_incparse.corpora.records import Document, Shard, Unreadable
+from spacy_incparse.errors import IncparseError
+from tests.corpora.conftest import CODE
+
+KILLER = f"""
+import os, runpy, signal
+from spacy.language import Language
+
+runpy.run_path({str(CODE)!r})
+
+@Language.component("killer")
+def kill(doc):
+    if "bomb" in doc.text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return doc
+"""
+
+
+def shard(number, first, names):
+    return Shard(number, first, tuple(Document(name, "a.txt", name) for name in names.split()), 10)
+
+
+def kill_all(shards, on_killed):
+    for one in shards:
+        if "bomb" in one.items[0].text:
+            on_killed(one, IncparseError("again"))
+
+
+def test_documents_that_kill_are_put_aside():
+    given_up = GivenUp()
+    given_up.note(shard(3, 7, "rain bomb snow"), IncparseError("three"))
+    given_up.note(shard(5, 20, "long"), IncparseError("five"))  # a single document needs no trial
+    given_up.note(shard(6, 21, "hail fog"), IncparseError("six"))  # none of them alone
+    found = given_up.without_killers(kill_all)
+    aside = [[isinstance(item, Unreadable) for item in one.items] for one in found]
+    assert aside == [[False, True, False], [True], [False, False]]
+    assert found[0].items[1] == Unreadable("bomb", "a.txt", REASON)
+    assert [(one.number, one.first, one.n_bytes) for one in found] == [(3, 7, 10), (5, 20, 10), (6, 21, 10)]
+
+
+def test_a_pipeline_that_always_dies_is_an_error():
+    given_up = GivenUp()
+    given_up.note(shard(0, 0, "bomb bomb"), IncparseError("the first"))
+    with pytest.raises(IncparseError, match="the first"):
+        given_up.without_killers(kill_all)
+    given_up.n_finished = 1
+    assert len(given_up.without_killers(kill_all)) == 1
+
+
+def test_too_many_shards_that_kill_are_an_error():
+    given_up = GivenUp()
+    for number in range(MOST_SHARDS):
+        given_up.note(shard(number, number, "bomb"), IncparseError("few"))
+    with pytest.raises(IncparseError, match="the last"):
+        given_up.note(shard(9, 9, "bomb"), IncparseError("the last"))
+    given_up.n_finished = 10
+    given_up.note(shard(10, 10, "bomb"), IncparseError("few"))
+
+
+def test_the_command_puts_them_aside(stub, tmp_path):
+    (tmp_path / "killer.py").write_text(KILLER)
+    nlp = spacy.load(stub)
+    exec(KILLER, {})
+    nlp.add_pipe("killer", first=True)
+    nlp.to_disk(tmp_path / "pipeline")
+    rows = [{"id": f"d{i}", "text": "a bomb here" if i == 4 else f"Rain came {i} times."} for i in range(12)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command = [sys.executable, "-m", "spacy_incparse", "annotate", tmp_path / "texts.jsonl", tmp_path / "out"]
+    options = ["--model", tmp_path / "pipeline", "--code", tmp_path / "killer.py", "--n-process", "2"]
+    done = subprocess.run(
+        [*command, *options, "--format", "jsonl", "--shard-chars", "60"],
+        env=os.environ, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "11 documents, 11 sentences" in done.stdout
+    (failed,) = (tmp_path / "out" / "failed").iterdir()
+    found = json.loads(failed.read_text())
+    assert found == {"document": 4, "id": "d4", "file": (tmp_path / "texts.jsonl").as_posix(), "reason": REASON}
