@@ -269,6 +269,11 @@ def _from_cfg(text: str) -> dict[str, Any]:
     components = [settings for settings in config.get("components", {}).values() if isinstance(settings, dict)]
     found = [settings for settings in components if settings.get("factory") == "incparse"]
     if not found:
+        if any(settings.get("factory") == "incparse_chart" for settings in components):
+            raise ConfigError(
+                "this is the config of a neural parser: pass --config neural, with --encoder FOLDER for a transformer; "
+                "or train the config with `spacy train`"
+            )
         raise ConfigError('no component with factory = "incparse"')
     for name in found[0]:
         if name not in (*_OPTIONS, *_OWN):

@@ -121,8 +121,10 @@ def repair(
     _write(report, report_lines(files))
     if output is not None:
         _write(output, (tree.to_string(ptb=ptb) for tree in repaired))
-    names = [rule.name for rule in rules] + ([] if relabeller is None else [PARSER])
-    for line in summary_lines(files, names):
+    reasons = {rule.name: rule.reason for rule in rules}
+    if relabeller is not None:
+        reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
+    for line in summary_lines(files, reasons):
         typer.echo(line)
     if n_left:
         n_trees = sum(file.n_trees for file in files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,19 +32,19 @@ def report_lines(files: Sequence[FileChanges]) -> Iterator[str]:
             yield "\t".join([*map(str, place), change.before, change.after, probability])
 
 
-def summary_lines(files: Sequence[FileChanges], rules: Sequence[str]) -> Iterator[str]:
-    """Yield a table with the number of changes and of changed trees by rule, given the rules' names, and the totals.
+def summary_lines(files: Sequence[FileChanges], reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table with the number of changes and of changed trees by rule, and the totals.
 
-    The share is that of changes among the phrases that the files had.
+    reasons: that of each rule, by its name. The share is that of changes among the phrases that the files had.
     """
     changes: Counter[str] = Counter(change.rule for file in files for change in file.changes)
     pairs = {(number, change.tree, change.rule) for number, file in enumerate(files) for change in file.changes}
     trees: Counter[str] = Counter(rule for _, _, rule in pairs)
     n_phrases = sum(file.n_phrases for file in files)
-    width = max(len("rule"), *map(len, rules))
-    yield f"{'rule':<{width}}  {'changes':>9}  {'trees':>9}  share of phrases"
-    for rule in rules:
-        yield _row(f"{rule:<{width}}", changes[rule], trees[rule], n_phrases)
+    width = max(len("rule"), *map(len, reasons))
+    yield f"{'rule':<{width}}  {'changes':>9}  {'trees':>9}  share of phrases  reason"
+    for rule, reason in reasons.items():
+        yield f"{_row(f'{rule:<{width}}', changes[rule], trees[rule], n_phrases)}  {reason}"
     n_changed = len({(number, tree) for number, tree, _ in pairs})
     yield _row(f"{'total':<{width}}", changes.total(), n_changed, n_phrases)
 
