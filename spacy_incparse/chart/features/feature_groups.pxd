@@ -69,18 +69,19 @@ cdef class FeatureGroups:
     cdef vector[int32_t] edge_groups
     # For the sentence that is being bound:
     cdef SentenceC sentence
-    cdef vector[vector[int32_t]] tables        # by group: the unit of (place, column), if it is one of `owners`
-    cdef vector[vector[int32_t]] owners        # by group and unit: its place in the table
-    cdef vector[int32_t] first_units           # by group: the first unit that may be used again
+    cdef vector[vector[uint64_t]] tables       # by group: the epoch and the unit of (place, column)
+    cdef vector[uint32_t] epochs               # by group: that of the units that may be used again
+    cdef uint32_t epoch                        # counts sentences and spans
     cdef vector[vector[uint32_t]] place_rows   # by group: the first row of each place
     cdef vector[vector[int32_t]] row_spans     # by group and split: the span for which its rows were computed
     cdef int32_t n_spans
     cdef void _start(self, BoundFeatures bound) noexcept nogil
+    cdef void _start_epoch(self) noexcept nogil
     cdef void _start_span(self, BoundFeatures bound, int32_t i, int32_t j) noexcept nogil
     cdef void _bind_node(self, BoundFeatures bound, Forest forest, int32_t v) noexcept nogil
     cdef int32_t _run_unit(self, BoundFeatures bound, int32_t g, int32_t number, int32_t i, int32_t j) noexcept nogil
-    cdef int32_t _edge_unit(self, BoundFeatures bound, int32_t g, int32_t number, int32_t i, int32_t j,
-                            int32_t k) noexcept nogil
+    cdef void _bind_edges(self, BoundFeatures bound, Forest forest, size_t m, int32_t number, int32_t v, int32_t first,
+                          int32_t end) noexcept nogil
     cdef int32_t _unit(self, BoundFeatures bound, int32_t g, int32_t place, int32_t column) noexcept nogil
     cdef uint32_t _rows(self, BoundFeatures bound, const GroupC* group, int32_t i, int32_t j, int32_t k,
                         int32_t lexical) noexcept nogil

@@ -40,7 +40,7 @@ cdef class FeatureGroups:
             else:
                 self.edge_groups.push_back(number)
         self.tables.resize(self.groups.size())
-        self.owners.resize(self.groups.size())
+        self.epochs.resize(self.groups.size())
         self.place_rows.resize(self.groups.size())
         self.row_spans.resize(self.groups.size())
 
@@ -75,6 +75,7 @@ cdef class FeatureGroups:
         bound.run_groups, bound.edge_groups = self.run_groups, self.edge_groups
         bound.n_templates = self.n_templates
         bound.units.resize(self.groups.size())
+        bound.edge_units.resize(forest.edges.size() * self.edge_groups.size())
         self.sentence.n_words = forest.n_words
         self.sentence.values, self.sentence.stride = &words[0, 0] + PAD, words.shape[1]
         self.sentence.ranks, self.sentence.n_lexical = &ranks[0, 0], <int32_t>ranks.shape[1]
@@ -94,13 +95,13 @@ cdef class FeatureGroups:
         cdef size_t g
         cdef int32_t p, anchor, n = self.sentence.n_words
         self.n_spans = 0
-        self.first_units.assign(self.groups.size(), 0)
+        self._start_epoch()
         _prefix_hashes(&self.sentence, KIND_VALUE, &self.sentence.shapes)
         _prefix_hashes(&self.sentence, TAG_VALUE, &self.sentence.tags)
         _powers(&self.sentence)
         for g in range(self.groups.size()):
             anchor = self.groups[g].anchor
-            self.owners[g].clear()
+            self.epochs[g] = self.epoch
             if self.tables[g].size() < <size_t>(n + 1) * self.groups[g].n_columns:
                 self.tables[g].resize(<size_t>(n + 1) * self.groups[g].n_columns)
             self.place_rows[g].assign(n + 1, 0)
@@ -111,34 +112,43 @@ cdef class FeatureGroups:
                 for p in range(n + 1):
                     self.place_rows[g][p] = self._rows(bound, &self.groups[g], p, p, p, -1)
 
+    cdef void _start_epoch(self) noexcept nogil:
+        """Make all units of groups that join the new epoch unknown, without wiping their tables."""
+        cdef size_t g
+        self.epoch += 1
+        if self.epoch == 0:  # after four billion spans
+            for g in range(self.tables.size()):
+                self.tables[g].assign(self.tables[g].size(), 0)
+                self.epochs[g] = 1
+            self.epoch = 1
+
     cdef void _start_span(self, BoundFeatures bound, int32_t i, int32_t j) noexcept nogil:
         cdef size_t g
         self.n_spans += 1
+        self._start_epoch()
         for g in range(self.groups.size()):
             if self.groups[g].anchor == SPAN or self.groups[g].anchor == WHOLE:
-                self.first_units[g] = <int32_t>bound.units[g].size()
+                self.epochs[g] = self.epoch
                 if self.groups[g].anchor == SPAN:
                     self.place_rows[g][0] = self._rows(bound, &self.groups[g], i, j, j, -1)
 
     cdef void _bind_node(self, BoundFeatures bound, Forest forest, int32_t v) noexcept nogil:
         cdef NodeC node = forest.nodes[v]
-        cdef int32_t e, rule, number = -1, k
+        cdef int32_t e = forest.first_edges[v], end = forest.first_edges[v + 1], first, rule, number
         cdef size_t m
-        for e in range(forest.first_edges[v], forest.first_edges[v + 1]):
-            rule = forest.edges[e].rule
-            if e == forest.first_edges[v] or rule != forest.edges[e - 1].rule:
-                number = self.n_rules + node.state if rule == IDENTITY else rule
-                if rule < IDENTITY or number >= self.n_rules + self.n_states:
-                    number = -1
-                bound.run_starts.push_back(e)
-                bound.constants.push_back(GLUE if rule < IDENTITY else 0)
-                for m in range(self.run_groups.size()):
-                    bound.run_units.push_back(self._run_unit(bound, self.run_groups[m], number, node.start, node.end))
-            k = node.end if forest.edges[e].right < 0 else forest.nodes[forest.edges[e].left].end
+        while e < end:
+            first, rule = e, forest.edges[e].rule
+            while e < end and forest.edges[e].rule == rule:
+                e += 1
+            number = self.n_rules + node.state if rule == IDENTITY else rule
+            if rule < IDENTITY or number >= self.n_rules + self.n_states:
+                number = -1
+            bound.run_starts.push_back(first)
+            bound.constants.push_back(GLUE if rule < IDENTITY else 0)
+            for m in range(self.run_groups.size()):
+                bound.run_units.push_back(self._run_unit(bound, self.run_groups[m], number, node.start, node.end))
             for m in range(self.edge_groups.size()):
-                bound.edge_units.push_back(
-                    self._edge_unit(bound, self.edge_groups[m], number, node.start, node.end, k)
-                )
+                self._bind_edges(bound, forest, m, number, v, first, e)
 
     cdef int32_t _run_unit(self, BoundFeatures bound, int32_t g, int32_t number, int32_t i, int32_t j) noexcept nogil:
         cdef const GroupC* group = &self.groups[g]
@@ -150,28 +160,31 @@ cdef class FeatureGroups:
             return <int32_t>bound.units[g].size() - 1
         return self._unit(bound, g, i if group.anchor == START else j if group.anchor == END else 0, column)
 
-    cdef int32_t _edge_unit(self, BoundFeatures bound, int32_t g, int32_t number, int32_t i, int32_t j,
-                            int32_t k) noexcept nogil:
+    cdef void _bind_edges(self, BoundFeatures bound, Forest forest, size_t m, int32_t number, int32_t v, int32_t first,
+                          int32_t end) noexcept nogil:
+        """Find the units of an edge group for edges of a node with one rule."""
+        cdef int32_t g = self.edge_groups[m], i = forest.nodes[v].start, j = forest.nodes[v].end, e, k
         cdef const GroupC* group = &self.groups[g]
         cdef int32_t column = -1 if number < 0 else group.columns[number]
-        if column < 0:
-            return -1
-        if group.anchor == WHOLE and self.row_spans[g][k] != self.n_spans:
-            self.row_spans[g][k] = self.n_spans
-            self.place_rows[g][k] = self._rows(bound, group, i, j, k, -1)
-        return self._unit(bound, g, k, column)
+        cdef size_t n_groups = self.edge_groups.size()
+        cdef int32_t* unit = bound.edge_units.data() + first * n_groups + m
+        for e in range(first, end):
+            unit[0] = -1
+            if column >= 0:
+                k = j if forest.edges[e].right < 0 else forest.nodes[forest.edges[e].left].end
+                if group.anchor == WHOLE and self.row_spans[g][k] != self.n_spans:
+                    self.row_spans[g][k] = self.n_spans
+                    self.place_rows[g][k] = self._rows(bound, group, i, j, k, -1)
+                unit[0] = self._unit(bound, g, k, column)
+            unit += n_groups
 
     cdef int32_t _unit(self, BoundFeatures bound, int32_t g, int32_t place, int32_t column) noexcept nogil:
         """Return the number of a unit, a new one if there is none."""
-        cdef int32_t at = place * self.groups[g].n_columns + column
-        cdef int32_t unit = self.tables[g][at], n = <int32_t>bound.units[g].size()
-        # The table is never wiped: an entry counts only if that unit was made for this place in this sentence or span.
-        if self.first_units[g] <= unit < n and self.owners[g][unit] == at:
-            return unit
-        self.tables[g][at] = n
-        self.owners[g].push_back(at)
-        bound.units[g].push_back(UnitC(self.place_rows[g][place], column))
-        return n
+        cdef uint64_t* entry = self.tables[g].data() + place * self.groups[g].n_columns + column
+        if entry[0] >> 32 != self.epochs[g]:
+            entry[0] = <uint64_t>self.epochs[g] << 32 | bound.units[g].size()
+            bound.units[g].push_back(UnitC(self.place_rows[g][place], column))
+        return <int32_t><uint32_t>entry[0]
 
     cdef uint32_t _rows(self, BoundFeatures bound, const GroupC* group, int32_t i, int32_t j, int32_t k,
                         int32_t lexical) noexcept nogil:
