@@ -6,7 +6,7 @@ so the dev part decides nothing. With `--encoder none`, the layer of word vector
 `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
 the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
-Training time is CPU time of one thread.
+Training time is CPU time of one thread. After an interruption, the same command goes on after the last finished pass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from process_memory import peak_bytes
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs
 
-from spacy_incparse.cli.neural_train import BEST, neural_config, train_neural
+from spacy_incparse.cli.neural_train import BEST, STATE, neural_config, train_neural
+from spacy_incparse.pipeline.neural_state import is_begun
 
 TABLE = Table(
     "Accuracy of neural parsers",
@@ -30,7 +31,7 @@ TABLE = Table(
         "parsing words/s", "peak MB",
     ),
 )  # fmt: skip
-N_WATCHED = 20  # sentences of the train part that spaCy's training loop scores after each pass
+N_WATCHED = 20  # sentences of the train part that are scored after each pass
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -65,9 +66,11 @@ def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
         init_tok2vec=arguments.init_tok2vec,
     )
     config["training"]["before_to_disk"] = None
-    started = time.process_time()
-    train_neural(trees, trees[:N_WATCHED], arguments.output, config, description=arguments.bank, keep_last=True)
-    return time.process_time() - started
+    done = train_neural(
+        trees, trees[:N_WATCHED], arguments.output, config,
+        description=arguments.bank, keep_last=True, resume=is_begun(arguments.output / STATE),
+    )  # fmt: skip
+    return done.seconds
 
 
 def _row_name(arguments: argparse.Namespace, bank: str) -> str:

@@ -1,26 +1,32 @@
-"""`train --config neural`: a neural parser, trained by spaCy from the config in `configs/`."""
+"""`train --config neural`: a neural parser, trained by the config in `configs/`."""
 
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from spacy_incparse.cli.options import open_treebank
+from spacy_incparse.cli.pass_table import PassTable, what_is_kept
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from confection import Config
 
+    from spacy_incparse.pipeline.neural_passes import NeuralPasses
+    from spacy_incparse.pipeline.neural_state import Finished
+
 NAME = "neural"  # for --config
 NO_ENCODER = "none"
-BEST, LAST = "model-best", "model-last"
+BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
 
@@ -39,18 +45,34 @@ class TrainingFiles:
         return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
 
 
-def train_from_files(files: TrainingFiles, out_dir: Path, *, force: bool, gpu: int, **settings: Any) -> None:
+def train_from_files(
+    files: TrainingFiles,
+    out_dir: Path,
+    *,
+    force: bool,
+    gpu: int,
+    resume: bool = False,
+    resume_or_start: bool = False,
+    **settings: Any,
+) -> None:
     """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
 
-    Raises IncparseError if there is a pipeline already, unless `force`, or if none was good enough to keep.
+    Raises IncparseError if there is a pipeline already, unless `force`, or if there is nothing to resume.
     """
-    best = out_dir / BEST
-    if best.exists() and not force:
-        raise IncparseError(f"there is already a pipeline in {best}: name another folder or replace it with --force")
-    config = neural_config(**settings)
-    train_neural(*files.read(), out_dir, config, gpu=gpu, description=f"trained on {Path(files.train).name}")
-    if not best.exists():
-        raise IncparseError(f"{out_dir}: no pipeline was kept: train longer")
+    from spacy_incparse.pipeline.neural_state import is_begun
+
+    best, has_state = out_dir / BEST, is_begun(out_dir / STATE)
+    if resume_or_start:
+        resume = has_state
+        if not resume and best.exists():
+            return typer.echo(f"The training is finished: the pipeline is in {best}")
+    if best.exists() and not (force or resume):
+        go_on = ", continue with --resume," if has_state else ""
+        raise IncparseError(
+            f"there is already a pipeline in {best}: name another folder{go_on} or replace it with --force"
+        )
+    config, description = neural_config(**settings), f"trained on {Path(files.train).name}"
+    train_neural(*files.read(), out_dir, config, gpu=gpu, description=description, resume=resume)
     typer.echo(f"The pipeline is in {best}")
 
 
@@ -63,32 +85,85 @@ def train_neural(
     gpu: int = -1,
     description: str = "",
     keep_last: bool = False,
-) -> None:
-    """Train on normalized trees with spaCy's training loop, which prints a table, and keep the best in `out_dir`.
+    resume: bool = False,
+) -> Finished:
+    """Train on normalized trees; print a line for each pass, keep the best in `out_dir`, and return what was done.
 
     gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the best.
+    resume: go on after the last finished pass of the same training.
     """
     from spacy.training.initialize import init_nlp
-    from spacy.training.loop import train
+
+    from spacy_incparse.pipeline.neural_passes import NeuralPasses
+    from spacy_incparse.pipeline.neural_state import Finished, NeuralState
+    from spacy_incparse.training.training_state import fingerprint, forget
 
     _use_gpu(gpu, config)
-    n_words = sum(len(tree.words) for tree in trees)
-    corpora = out_dir / "corpora"
-    corpora.mkdir(parents=True, exist_ok=True)
-    try:
-        for name, found in (("train", trees), ("dev", dev)):
-            path = corpora / f"{name}.mrg"
-            path.write_text("".join(f"{tree}\n" for tree in found), encoding="utf8")
-            config["paths"][name] = str(path)
-        _set_steps(config, n_words, len(trees))
+    _set_steps(config, sum(len(tree.words) for tree in trees))
+    state = NeuralState(out_dir / STATE, fingerprint([*trees, *dev], {"config": config.to_str(), "last": keep_last}))
+    finished = state.finished() if resume else Finished()
+    table = PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
+    kept: list[int | None] = []
+    with _corpora(out_dir, {"train": trees, "dev": dev}) as paths, _interruption(table, kept, resume=resume):
+        config["paths"].update(paths)
         nlp = init_nlp(config, use_gpu=gpu)
         nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
-        train(nlp, out_dir, use_gpu=gpu, stdout=sys.stdout, stderr=sys.stderr)
+        passes = NeuralPasses(nlp)
+        if resume:
+            state.restore(passes, finished)
+        else:
+            state.begin()
+        kept.append(finished.n_passes)
+        for number in range(finished.n_passes + 1, passes.number + 1):
+            finished = _make_pass(passes, number, finished, out_dir / BEST, table, keep_last=keep_last)
+            state.save(passes, finished)
+            kept.append(number)
+    forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
+    return finished
+
+
+def _make_pass(
+    passes: NeuralPasses, number: int, finished: Finished, best: Path, table: PassTable, *, keep_last: bool
+) -> Finished:
+    """Make a pass, save the pipeline if it is the one to keep, and return what is finished then."""
+    from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.pipeline.neural_state import Finished
+    from spacy_incparse.training.training_loop import PassReport
+
+    started, seconds = time.perf_counter(), time.process_time()
+    n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"))
+    score, scores = passes.scores()
+    is_best = score > finished.best or not (keep_last or best.exists())
+    if number == passes.number if keep_last else is_best:
+        passes.save(scores, lambda nlp: save_pipeline(nlp, best))
+    table.add(PassReport(number, n_updates, scores, time.perf_counter() - started, is_best))
+    seconds = finished.seconds + time.process_time() - seconds
+    return Finished(number, finished.n_updates + n_updates, max(score, finished.best), seconds)
+
+
+@contextmanager
+def _corpora(out_dir: Path, parts: Mapping[str, Sequence[Tree]]) -> Iterator[dict[str, str]]:
+    """Write trees for the time of a training, as spaCy's configs name files; return their paths by part."""
+    folder = out_dir / "corpora"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: folder / f"{name}.mrg" for name in parts}
+    try:
+        for name, trees in parts.items():
+            paths[name].write_text("".join(f"{tree}\n" for tree in trees), encoding="utf8")
+        yield {name: str(path) for name, path in paths.items()}
     finally:
-        shutil.rmtree(corpora, ignore_errors=True)
-    shutil.rmtree(out_dir / (BEST if keep_last else LAST), ignore_errors=True)
-    if keep_last:
-        (out_dir / LAST).rename(out_dir / BEST)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _interruption(table: PassTable, kept: Sequence[int | None], *, resume: bool) -> Iterator[None]:
+    """Say what is kept if the user interrupts the training."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(what_is_kept(kept, resume=resume)) from None
+    finally:
+        table.clear_progress()
 
 
 def _use_gpu(gpu: int, config: Config) -> None:
@@ -180,11 +255,10 @@ def _check_weights(config: Config, path: Path) -> None:
         ) from error
 
 
-def _set_steps(config: Config, n_words: int, n_trees: int) -> None:
-    """Evaluate about once a pass, and let a learning rate that falls reach 0 at the end."""
+def _set_steps(config: Config, n_words: int) -> None:
+    """Let a learning rate that falls reach 0 at the end."""
     training = config["training"]
     steps = max(1, round(n_words / training["batcher"]["size"]))
-    training["eval_frequency"] = steps
     rate = training["optimizer"]["learn_rate"]
     if isinstance(rate, dict):
         rate["total_steps"] = steps * training["max_epochs"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,13 +11,11 @@ import typer
 from spacy_incparse.cli.neural_train import NAME as NEURAL
 from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_options, refuse, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
-from spacy_incparse.cli.progress import progress_bar
+from spacy_incparse.cli.pass_table import PassTable, what_is_kept
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from spacy_incparse.cli.recipe import Recipe
     from spacy_incparse.parsers.protocol import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
 
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
-_HEADER = "pass  updates   dev P   dev R   dev F   tags  seconds"
 
 Config = Annotated[
     str,
@@ -130,10 +127,10 @@ def train_command(
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     check_encoder_options(config, encoder, init_tok2vec)
     if config == NEURAL:
-        refuse(resume=resume, resume_or_start=resume_or_start, clusters=clusters, **{"from": from_model})
-        refuse(n_process=n_process > 1, ray=ray, extra=extra)
+        refuse(clusters=clusters, n_process=n_process > 1, ray=ray, extra=extra, **{"from": from_model})
         settings |= {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
-        return train_from_files(files, out_dir, force=force, **settings)
+        when = {"resume": resume, "resume_or_start": resume_or_start, "force": force}
+        return train_from_files(files, out_dir, **when, **settings)
     source = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
     if resume_or_start:
@@ -205,7 +202,7 @@ def train_pipeline(
     if not resume:
         (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     more = f" and {len(extra.trees):,} extra ones" if extra else ""
-    table = _PassTable(f"{len(trees):,} sentences{more} to train on, {len(dev):,} to choose the best pass")
+    table = PassTable(f"{len(trees):,} sentences{more} to train on, {len(dev):,} to choose the best pass")
 
     def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
         if report.is_best:
@@ -230,7 +227,7 @@ def train_pipeline(
         )
     except KeyboardInterrupt:
         table.clear_progress()
-        raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
+        raise KeyboardInterrupt(what_is_kept(kept, resume=resume)) from None
     if one_pass:
         forget(out_dir / STATE)  # of an older training: --resume would replace this pipeline by the older one
     if not (out_dir / BEST).exists():
@@ -269,16 +266,6 @@ def _say_what_is_parallel(recipe: Recipe, workers: Workers) -> None:
         typer.echo(f"{what}: --n-process is for the taggers of its training tags", err=True)
 
 
-def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
-    if not kept:
-        return "nothing has changed" if resume else "nothing is saved yet, start the training again"
-    if kept[-1] is None:
-        return "the preparation is not finished, --resume starts it again"
-    if not kept[-1]:
-        return "no pass is finished yet, --resume continues with the first one"
-    return "finished passes are saved, --resume continues after them"
-
-
 def _check_folder(out_dir: Path, recipe: Recipe, *, may_have_pipeline: bool) -> None:
     """Refuse to overwrite a pipeline that may have taken hours."""
     if (out_dir / BEST).exists() and not may_have_pipeline:
@@ -286,46 +273,3 @@ def _check_folder(out_dir: Path, recipe: Recipe, *, may_have_pipeline: bool) -> 
         raise IncparseError(
             f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"
         )
-
-
-class _PassTable:
-    """The printed table: two lines when training starts, then a line for each pass; on a terminal also the progress."""
-
-    def __init__(self, title: str):
-        self._title, self._has_begun = title, False
-        self._bar: tqdm | None = None
-
-    def add(self, report: PassReport) -> None:
-        """Print the line of a pass."""
-        self._begin()
-        self.clear_progress()
-        typer.echo(_pass_line(report))
-
-    def show_progress(self, what: str, done: int, total: int) -> None:
-        """Show the progress of a task in place of the previous one."""
-        self._begin()
-        if self._bar is None or self._bar.desc != what:
-            self.clear_progress()
-            self._bar = progress_bar(total=total, desc=what)
-            self._bar.desc = what
-        self._bar.update(done - self._bar.n)
-
-    def clear_progress(self) -> None:
-        """Remove the progress bar."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
-
-    def _begin(self) -> None:
-        if not self._has_begun:
-            typer.echo(f"{self._title}\n{_HEADER}")
-            self._has_begun = True
-
-
-def _pass_line(report: PassReport) -> str:
-    scores = report.scores or {}
-    figures = [100 * scores.get(key, 0.0) for key in ("const_p", "const_r", "const_f", "tag_acc")]
-    columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])
-    star = "  *" if report.is_best else ""
-    note = f"  {report.note}" if report.note else ""
-    return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}{note}"

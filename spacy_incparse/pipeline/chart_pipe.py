@@ -360,9 +360,13 @@ class IncParserChart(TreePipe):
         self._decoder = None
         self._vectors.clear()
 
-    def _set_temperature(self, temperature: float) -> None:
+    def _set_temperature(self, temperature: float | None) -> None:
         self.cfg["temperature"] = temperature
         self._forget()
+
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        self._set_temperature(None)  # an earlier one must not decide for which trees this one is fitted
+        return super()._fitted_temperature(gold)
 
     def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences."""

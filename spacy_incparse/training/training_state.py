@@ -23,6 +23,7 @@ from spacy_incparse.trees.tree import Tree
 BEGUN = "begun.bin"  # marks that a run has started
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
+NEURAL = "neural"  # a folder with the state of a neural parser (pipeline/neural_state.py)
 PARTS = "parts"  # a folder that the workers of a run exchange weights in
 
 
@@ -31,7 +32,8 @@ def forget(folder: Path) -> None:
     for name in (LEARNER, PREPARATION, BEGUN):
         for path in (folder / name, _unfinished(folder / name)):
             path.unlink(missing_ok=True)
-    shutil.rmtree(folder / PARTS, ignore_errors=True)
+    for name in (PARTS, NEURAL):
+        shutil.rmtree(folder / name, ignore_errors=True)
     with suppress(OSError):  # there is no folder, or it has files that are not ours
         folder.rmdir()
 

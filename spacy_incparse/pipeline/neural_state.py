@@ -1,0 +1,155 @@
+"""The state of a neural training run on disk: the weights and the optimizer after the last finished pass."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import srsly
+from thinc.api import Model, Optimizer, get_current_ops, to_numpy
+
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.files import named
+from spacy_incparse.pipeline.neural_passes import NeuralPasses
+from spacy_incparse.training.training_state import NEURAL, forget
+
+PREFIX = "pass-"  # of the folder of a finished pass; 0: none is finished
+_HEAD, _OPTIMIZER = "state.json", "optimizer.npz"
+_TABLES = ("mom1", "mom2", "averages")  # of the optimizer, by parameter
+
+
+class Finished(NamedTuple):
+    """What is finished: how many passes with how many updates, the best score, and the CPU seconds of the passes."""
+
+    n_passes: int = 0
+    n_updates: int = 0
+    best: float = -1.0
+    seconds: float = 0.0
+
+
+def is_begun(folder: Path) -> bool:
+    """Return whether a folder has the state of a neural training run."""
+    return _last(folder / NEURAL) is not None
+
+
+class NeuralState:
+    """The state of one run, in a folder for those of all kinds; `checksum` tells its trees and settings from others."""
+
+    def __init__(self, folder: Path, checksum: str):
+        self._all, self._folder, self._checksum = folder, folder / NEURAL, checksum
+
+    def begin(self) -> None:
+        """Remove an older run, and mark that a new one has begun."""
+        forget(self._all)
+        self._write(Finished(), None)
+
+    def save(self, passes: NeuralPasses, finished: Finished) -> None:
+        """Save what the next pass needs. An interrupted save leaves the state before it."""
+        self._write(finished, passes)
+        for path in self._folder.glob(f"{PREFIX}*"):
+            if path.name != f"{PREFIX}{finished.n_passes}":
+                shutil.rmtree(path, ignore_errors=True)
+
+    def finished(self) -> Finished:
+        """Return what is finished.
+
+        Raises IncparseError if there is no run, or it has other trees or settings, and ModelError if it is damaged.
+        """
+        path = _last(self._folder)
+        if path is None:
+            raise IncparseError(f"there is no training to resume in {self._all}: start without --resume")
+        with _damage(path):
+            head = srsly.read_json(path / _HEAD)
+            checksum, finished = head["checksum"], Finished(**head["finished"])
+        if checksum != self._checksum:
+            raise IncparseError(
+                f"{path} belongs to a training with other trees or settings, such as --max-epochs: resume with the "
+                f"same ones, or start a new training"
+            )
+        return finished
+
+    def restore(self, passes: NeuralPasses, finished: Finished) -> None:
+        """Set weights and optimizer to those after the last finished pass. Raises ModelError if they are damaged."""
+        if finished.n_passes:
+            path = self._folder / f"{PREFIX}{finished.n_passes}"
+            with _damage(path):
+                _read(path, passes, srsly.read_json(path / _HEAD)["updates"])
+            passes.skip(finished.n_updates)
+
+    def _write(self, finished: Finished, passes: NeuralPasses | None) -> None:
+        path = self._folder / f"{PREFIX}{finished.n_passes}"
+        unfinished = self._folder / f"{path.name}.tmp"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with named(path):
+            unfinished.mkdir(parents=True)
+            head = {"checksum": self._checksum, "finished": finished._asdict(), "updates": {}}
+            if passes is not None:
+                for name, component in passes.components():
+                    (unfinished / f"{name}.bin").write_bytes(component.to_bytes(exclude=["vocab"]))
+                head["updates"] = _write_optimizer(unfinished / _OPTIMIZER, passes)
+            srsly.write_json(unfinished / _HEAD, head)
+            shutil.rmtree(path, ignore_errors=True)
+            unfinished.replace(path)
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{path} is damaged ({error}): start a new training") from error
+
+
+def _last(folder: Path) -> Path | None:
+    """Return the folder of the last finished pass."""
+    found = [path for path in folder.glob(f"{PREFIX}*") if path.name.removeprefix(PREFIX).isdigit()]
+    return max(found, key=lambda path: int(path.name.removeprefix(PREFIX)), default=None)
+
+
+def _write_optimizer(path: Path, passes: NeuralPasses) -> dict[str, int]:
+    """Write the optimizer's arrays; return how often each parameter was updated."""
+    optimizer, arrays, updates = passes.optimizer, {}, {}
+    for name, key in _parameters(passes):
+        for table in _TABLES:
+            array = (getattr(optimizer, table) or {}).get(key)
+            if array is not None:
+                arrays[f"{table}/{name}"] = to_numpy(array)
+        if key in optimizer.nr_update:
+            updates[name] = optimizer.nr_update[key]
+    np.savez(path, **arrays)
+    return updates
+
+
+def _read(path: Path, passes: NeuralPasses, updates: dict[str, int]) -> None:
+    for name, component in passes.components():
+        component.from_bytes((path / f"{name}.bin").read_bytes(), exclude=["vocab"])
+    optimizer: Optimizer = passes.optimizer
+    keys = dict(_parameters(passes))
+    for name, n_updates in updates.items():
+        optimizer.nr_update[keys[name]] = n_updates
+    ops = get_current_ops()
+    with np.load(path / _OPTIMIZER) as arrays:
+        for place in arrays.files:
+            table, _, name = place.partition("/")
+            getattr(optimizer, table)[keys[name]] = ops.asarray(arrays[place])
+
+
+def _parameters(passes: NeuralPasses) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield a name for each parameter that says its place, with its key, which is another one in each process."""
+    for part, component in passes.components():
+        for k, node in enumerate(component.model.walk()):
+            for name in node.param_names:
+                yield f"{part}/{k}/{name}", (node.id, name)
+            yield from _shim_parameters(node, f"{part}/{k}")
+
+
+def _shim_parameters(node: Model, place: str) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield the same for PyTorch's modules within a layer."""
+    for k, shim in enumerate(node.shims):
+        module: Any = getattr(shim, "_model", None)
+        for name, _ in module.named_parameters() if hasattr(module, "named_parameters") else ():
+            yield f"{place}.{k}/{name}", (shim.id, name)
