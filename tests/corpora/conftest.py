@@ -1,5 +1,6 @@
 """A pipeline whose parser takes no time, and folders to compare."""
 
+import json
 import runpy
 from pathlib import Path
 
@@ -7,6 +8,18 @@ import pytest
 import spacy
 
 CODE = Path(__file__).parents[2] / "benchmarks" / "stub_parser.py"
+KILLER = f"""
+import os, runpy, signal
+from spacy.language import Language
+
+runpy.run_path({str(CODE)!r})
+
+@Language.component("killer")
+def kill(doc):
+    if "bomb" in doc.text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return doc
+"""
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +54,18 @@ def texts(tmp_path) -> Path:
     lines[40:40] = ["no JSON"]
     path.write_text("\n".join(lines), encoding="utf8")
     return path
+
+
+@pytest.fixture
+def bombs(stub, tmp_path):
+    """The arguments of `annotate`, but for the output, for documents of which one kills its worker; and their file."""
+    (tmp_path / "killer.py").write_text(KILLER)
+    nlp = spacy.load(stub)
+    exec(KILLER, {})
+    nlp.add_pipe("killer", first=True)
+    nlp.to_disk(tmp_path / "pipeline")
+    rows = [{"id": f"d{i}", "text": "a bomb here" if i == 4 else f"Rain came {i} times."} for i in range(12)]
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("\n".join(map(json.dumps, rows)))
+    options = ["--model", tmp_path / "pipeline", "--code", tmp_path / "killer.py", "-f", "jsonl", "--shard-chars", "60"]
+    return ["annotate", str(texts), *map(str, options)], texts

@@ -1,30 +1,14 @@
 """Documents that kill the worker that parses them."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
-import spacy
 
 from spacy_incparse.corpora.killers import MOST_SHARDS, REASON, GivenUp
 from spacy_incparse.corpora.records import Document, Shard, Unreadable
 from spacy_incparse.errors import IncparseError
-from tests.corpora.conftest import CODE
-
-KILLER = f"""
-import os, runpy, signal
-from spacy.language import Language
-
-runpy.run_path({str(CODE)!r})
-
-@Language.component("killer")
-def kill(doc):
-    if "bomb" in doc.text:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return doc
-"""
 
 
 def shard(number, first, names):
@@ -68,22 +52,14 @@ def test_too_many_shards_that_kill_are_an_error():
     given_up.note(shard(10, 10, "bomb"), IncparseError("few"))
 
 
-def test_the_command_puts_them_aside(stub, tmp_path):
-    (tmp_path / "killer.py").write_text(KILLER)
-    nlp = spacy.load(stub)
-    exec(KILLER, {})
-    nlp.add_pipe("killer", first=True)
-    nlp.to_disk(tmp_path / "pipeline")
-    rows = [{"id": f"d{i}", "text": "a bomb here" if i == 4 else f"Rain came {i} times."} for i in range(12)]
-    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    command = [sys.executable, "-m", "spacy_incparse", "annotate", tmp_path / "texts.jsonl", tmp_path / "out"]
-    options = ["--model", tmp_path / "pipeline", "--code", tmp_path / "killer.py", "--n-process", "2"]
+def test_the_command_puts_them_aside(bombs, tmp_path):
+    arguments, texts = bombs
     done = subprocess.run(
-        [*command, *options, "--format", "jsonl", "--shard-chars", "60"],
-        env=os.environ, capture_output=True, text=True, timeout=300, check=False,
+        [sys.executable, "-m", "spacy_incparse", *arguments, str(tmp_path / "out"), "--n-process", "2"],
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "11 documents, 11 sentences" in done.stdout
     (failed,) = (tmp_path / "out" / "failed").iterdir()
     found = json.loads(failed.read_text())
-    assert found == {"document": 4, "id": "d4", "file": (tmp_path / "texts.jsonl").as_posix(), "reason": REASON}
+    assert found == {"document": 4, "id": "d4", "file": texts.as_posix(), "reason": REASON}

@@ -1,5 +1,6 @@
 """A local Ray cluster of two workers, in a process of its own. Needs the extra ray."""
 
+import json
 import os
 import subprocess
 import sys
@@ -94,3 +95,12 @@ def test_a_shard_that_kills_all_actors_is_an_error(arguments, tmp_path):
         "Error: 6 worker processes ended at shard 0 (only to only), the last with the message"
     )
     assert len(list((tmp_path / "killed").iterdir())) == 6
+
+
+def test_a_document_that_kills_actors_is_put_aside(bombs, tmp_path):
+    arguments, _ = bombs
+    done = with_ray(arguments, tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "11 documents, 11 sentences" in done.stdout
+    (failed,) = (tmp_path / "out" / "failed").iterdir()
+    assert [json.loads(line)["id"] for line in failed.read_text().splitlines()] == ["d4"]
