@@ -28,7 +28,7 @@ class PassTable:
         """Print the line of a pass."""
         self._begin()
         self.clear_progress()
-        typer.echo(_pass_line(report))
+        typer.echo(pass_line(report))
 
     def show_progress(self, what: str, done: int, total: int) -> None:
         """Show the progress of a task in place of the previous one."""
@@ -51,7 +51,8 @@ class PassTable:
             self._has_begun = True
 
 
-def _pass_line(report: PassReport) -> str:
+def pass_line(report: PassReport) -> str:
+    """Return the line of a pass."""
     scores = report.scores or {}
     figures = [100 * scores.get(key, 0.0) for key in ("const_p", "const_r", "const_f", "tag_acc")]
     columns = " ".join(f"{figure:7.2f}" for figure in figures[:3])

@@ -12,7 +12,7 @@ from spacy_incparse.chart.chart_parser import ChartParser
 from spacy_incparse.chart.learning.dual_edges import DualEdges, word_scores
 from spacy_incparse.chart.learning.factored_dual import FactoredDual
 from spacy_incparse.chart.learning.span_predictions import JackknifedPredictors
-from spacy_incparse.cli.train import _pass_line
+from spacy_incparse.cli.pass_table import pass_line
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.training.training_loop import train_parser
 from spacy_incparse.treebanks.penn_reader import read_treebank
@@ -67,7 +67,7 @@ def test_training_ends_when_the_gap_is_small(trained, features):
     gaps = [float(report.note.removesuffix(" %").rpartition(" ")[2]) for report in reports]
     assert gaps[-1] < 2 <= gaps[-2]
     assert len(gaps) < 10
-    assert "dual" in _pass_line(reports[0])
+    assert "dual" in pass_line(reports[0])
 
 
 @pytest.mark.parametrize("features", FEATURES)
