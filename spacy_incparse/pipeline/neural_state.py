@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import srsly
@@ -100,7 +101,7 @@ class NeuralState:
 def _damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, ModelError) as error:
         raise ModelError(f"{path} is damaged ({error}): start a new training") from error
 
 
@@ -132,7 +133,7 @@ def _read(path: Path, passes: NeuralPasses, updates: dict[str, int]) -> None:
     for name, n_updates in updates.items():
         optimizer.nr_update[keys[name]] = n_updates
     ops = get_current_ops()
-    with np.load(path / _OPTIMIZER) as arrays:
+    with (path / _OPTIMIZER).open("rb") as file, np.load(file) as arrays:  # closed even if it is damaged
         for place in arrays.files:
             table, _, name = place.partition("/")
             getattr(optimizer, table)[keys[name]] = ops.asarray(arrays[place])

@@ -98,9 +98,13 @@ def test_what_cannot_be_resumed(tmp_path, monkeypatch):
     longer = train(out, "--resume", passes=N_PASSES + 1)
     assert (longer.exit_code, "other trees or settings, such as --max-epochs" in longer.stderr) == (1, True)
     (state,) = (out / "state" / "neural").iterdir()
-    (state / "incparse_chart.bin").write_bytes(b"damaged")
-    damaged = train(out, "--resume")
-    assert (damaged.exit_code, "pass-1 is damaged" in damaged.stderr) == (1, True)
+    for name in ("optimizer.npz", "incparse_chart.bin"):
+        content = (state / name).read_bytes()
+        for wrong in (b"", b"damaged", content[: len(content) // 2]):
+            (state / name).write_bytes(wrong)
+            damaged = train(out, "--resume")
+            assert (damaged.exit_code, "pass-1 is damaged" in damaged.stderr) == (1, True), (name, damaged.output)
+        (state / name).write_bytes(content)
     srsly.write_json(state / "state.json", {})
     assert "pass-1 is damaged" in train(out, "--resume").stderr
 
