@@ -109,6 +109,7 @@ def main() -> None:
         "parsed", type=Path, nargs="?", help="folder of annotate; without it, only trees of treebanks"
     )
     arguments.add_argument("--recipe", choices=tuple(PLANS), default="rich")
+    arguments.add_argument("--extra-weight", type=float, help="default: that of the recipe")
     arguments.add_argument("--seed", type=int, default=SEED)
     arguments.add_argument("--n-process", type=int, default=2)
     arguments.add_argument("--output", type=Path, default=OUTPUT)
@@ -117,6 +118,8 @@ def main() -> None:
     others = read_folder(given.sources / "extra")
     parsed = usual([*gum, *others], read_folder(given.parsed / "trees")) if given.parsed else []
     plan = PLANS[given.recipe]
+    if given.extra_weight is not None:
+        plan = replace(plan, extra_weight=given.extra_weight)
     extra = ExtraTrees([*others, *parsed], plan.extra_weight)
     recipe = planned_recipe(given.recipe, plan, given.seed)
     state = given.output.with_name(f"{given.output.name}-state")
