@@ -89,7 +89,7 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise:
         reader = LexicalSpans(lab.grammar, with_words=with_words)
         guesses = jackknifed(lab) if with_predictions else [None] * len(lab.trees)
         final = Predictor(lab) if with_predictions else None
-        loss = BracketLoss.binarized(lab.grammar, missing=0.0 if lab.settings.collapse_unaries else 1.0)
+        loss = BracketLoss.binarized(lab.grammar)
         examples = []
         for example, guess in zip(lab.examples, guesses, strict=True):
             forest, gold = example.forest, example.gold

@@ -34,7 +34,8 @@ def stub_parser(doc: Doc) -> Doc:
     """Write a flat tree for each sentence."""
     if any(token.text == "crash" for token in doc):
         raise RuntimeError("something is wrong here")
-    time.sleep(SECONDS)
+    if SECONDS:  # sleeping for no time gives the processor to others
+        time.sleep(SECONDS)
     if KILL and next(_parsed) >= 10 and not Path(KILL).exists():
         Path(KILL).touch()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -92,7 +92,7 @@ class ChartConfig(Settings):
     learner: str = "crf"
     loss: str = "phrases"
     margin_step: float = 0.01
-    slack_cost: float = 0.1
+    slack_cost: float = 1.0
     gap_tolerance: float = 0.02
     score_scale: float = 3.0
     step: float = 0.05

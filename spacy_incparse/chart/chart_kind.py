@@ -33,7 +33,7 @@ _CRF: dict[str, Any] = {
 # are categories alone: those of the paper's grammar are too many for small treebanks (docs/paper_to_code.md).
 _MAX_MARGIN: dict[str, Any] = {
     "training": {
-        "features": "taskar-lexical+aux", "learner": "dual", "slack_cost": 1.0, "loss": "binarized",
+        "features": "taskar-lexical+aux", "learner": "dual", "loss": "binarized",
         "branching": "head", "n_tags": 0, "max_length": 15, "pruner": "boolean",
     },
     "search": {"decoding": "viterbi"},

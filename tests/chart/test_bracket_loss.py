@@ -87,10 +87,26 @@ def test_as_many_nodes_are_wrong_as_missing_without_unary_rules(trees, seed):
     assume(count_derivations(forest) <= MAX_TREES)
     derivations = forest_derivations(forest)
     gold = np.array(derivations[seed % len(derivations)])
-    wrong, _ = BracketLoss.binarized(grammar).of_edges(forest, gold)
+    wrong, nothing = BracketLoss.binarized(grammar).of_edges(forest, gold)
+    assert nothing == 0
     both, constant = BracketLoss.binarized(grammar, 1.0, 1.0).of_edges(forest, gold)
     for edges in derivations:
         assert both[list(edges)].sum() + constant == 2 * wrong[list(edges)].sum()
+
+
+@FEW
+@given(cases(), SEEDS)
+def test_missing_nodes_count_with_unary_rules(case, seed):
+    """Trees of a sentence may have different numbers of nodes then: the default is both kinds of errors."""
+    grammar, _, forest, _ = case
+    assume(len(grammar.unary))
+    derivations = forest_derivations(forest)
+    gold = derivations[seed % len(derivations)]
+    losses, constant = BracketLoss.binarized(grammar).of_edges(forest, np.array(gold))
+    for edges in derivations:
+        counted = errors(binary_nodes(case, edges), binary_nodes(case, gold))
+        if counted is not None:
+            assert constant + losses[list(edges)].sum() == sum(counted)
 
 
 def test_phrases_over_pieces_count(sample_grammar):

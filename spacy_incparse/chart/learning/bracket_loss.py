@@ -32,11 +32,14 @@ class BracketLoss:
             self._table[row, : len(names)] = [ids.setdefault(name, len(ids)) for name in names]
 
     @classmethod
-    def binarized(cls, grammar: Grammar, wrong: float = 1.0, missing: float = 0.0) -> BracketLoss:
+    def binarized(cls, grammar: Grammar, wrong: float = 1.0, missing: float | None = None) -> BracketLoss:
         """Return the loss over the nodes of the binary tree, active states included (Taskar et al. 2004, section 3).
 
-        If unary chains are collapsed, all trees of a sentence have equally many nodes: as many are wrong as missing.
+        missing: None for the paper's loss. Without unary rules, all trees of a sentence have equally many nodes, and as
+            many are wrong as missing: it is 0, since wrong ones say it all. With unary rules, it is 1.
         """
+        if missing is None:
+            missing = 1.0 if len(grammar.unary) else 0.0
         states = [[name] for name in grammar.states]
         rules = [[rule.parent, *rule.chain] if rule.parent else [] for rule in grammar.rules]
         return cls([*rules, *states], grammar.n_rules, wrong, missing)

@@ -126,9 +126,12 @@ def make_edge_learner(
     if config.learner == "crf":
         settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
         return LearnedEdges(CrfLearner(features, len(arrays), settings, _softmax_margin(config, grammar)), 1.0)
-    loss = BracketLoss.unbinarized if config.loss == "phrases" else BracketLoss.binarized
     margin = MarginSettings(config.margin_step, config.score_scale)
-    return LearnedEdges(MarginLearner(features, len(arrays), margin, loss(grammar)), None)
+    return LearnedEdges(MarginLearner(features, len(arrays), margin, _margin_loss(config, grammar)), None)
+
+
+def _margin_loss(config: ChartConfig, grammar: Grammar) -> BracketLoss:
+    return BracketLoss.unbinarized(grammar) if config.loss == "phrases" else BracketLoss.binarized(grammar)
 
 
 def _softmax_margin(config: ChartConfig, grammar: Grammar) -> EdgeLoss | None:
@@ -138,10 +141,6 @@ def _softmax_margin(config: ChartConfig, grammar: Grammar) -> EdgeLoss | None:
 
 def _dual(config: ChartConfig, pcfg: Pcfg, predictors: JackknifedPredictors | None) -> DualLearner:
     """Return the learner of Taskar et al. (2004): BASIC, LEXICAL or LEXICAL+AUX."""
-    grammar = pcfg.grammar
-    if config.loss == "phrases":
-        loss = BracketLoss.unbinarized(grammar)
-    else:  # without unary rules all trees of a sentence have equally many nodes
-        loss = BracketLoss.binarized(grammar, missing=0.0 if config.collapse_unaries else 1.0)
-    reader = LexicalSpans(grammar, with_words=config.features != TASKAR_RULES)
-    return DualLearner(reader, pcfg, loss, DualSettings(config.slack_cost, config.gap_tolerance), predictors)
+    reader = LexicalSpans(pcfg.grammar, with_words=config.features != TASKAR_RULES)
+    settings = DualSettings(config.slack_cost, config.gap_tolerance)
+    return DualLearner(reader, pcfg, _margin_loss(config, pcfg.grammar), settings, predictors)

@@ -76,7 +76,7 @@ class FactoredDual:
         self,
         examples: Sequence[DualExample],
         n_features: int,
-        c: float = 0.1,
+        c: float = 1.0,
         *,
         n_updates: int = 10,
         pairwise: bool = True,
