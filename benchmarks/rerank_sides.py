@@ -10,9 +10,9 @@ from typing import Any
 from spacy_incparse.rerank.choice import ChoiceRule, How
 from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.rerank.rerank_learner import RerankLearner
+from spacy_incparse.training.learner_choice import GRIDS, SIGMAS
 
 SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F
-SIGMAS = (0.05, 0.1, 0.2)
 RULES: dict[How, tuple[ChoiceRule, ...]] = {
     "score": (ChoiceRule(),),
     "expected_f": tuple(ChoiceRule("expected_f", scale) for scale in SCALES),
@@ -46,17 +46,14 @@ class Side:
         return " ".join(f"{name}={settings[name]:g}" for name in self.grid)
 
 
-_SMOOTHING = (0.01, 0.03)
-BOOST = Side("boost", "boosting", "boost", {"rounds": 32_000, "pair_weights": "none"}, {"smoothing": _SMOOTHING})
-BOOST_F = Side(
-    "boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 32_000, "pair_weights": "f"},
-    {"smoothing": _SMOOTHING},
-)  # fmt: skip
-LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, {"smoothing": (1.0,)}, most_trees=20)
+_SMOOTHING = {"smoothing": GRIDS["boost"]["smoothing"]}
+BOOST = Side("boost", "boosting", "boost", {"rounds": 32_000, "pair_weights": "none"}, _SMOOTHING)
+BOOST_F = Side("boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 32_000, "pair_weights": "f"}, _SMOOTHING)
+LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, GRIDS["log-greedy"], most_trees=20)
 LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "best"}, {"sigma": SIGMAS})
 LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
-RISK = Side("risk", "expected F, prior", "risk", {}, {"sigma": (0.1, 0.3, 1.0)})
-PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, {"base_weight": (10.0, 30.0, 100.0)})
+RISK = Side("risk", "expected F, prior", "risk", {}, GRIDS["risk"])
+PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, GRIDS["perceptron"])
 
 
 def _with(side: Side, *scores: str) -> Side:

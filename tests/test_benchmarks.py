@@ -534,7 +534,7 @@ def test_reranking(reranking, load, tmp_path):
         assert float(found[kind]["F"]) <= best
     for kind in kinds[3:]:
         assert float(found[kind]["gain"]) == pytest.approx(float(found[kind]["F"]) - base, abs=0.011)
-    assert found["boost"]["settings"].startswith("smoothing=0.01 rounds=")
+    assert found["boost"]["settings"] == "smoothing=0.003 rounds=8 n=10"
     efficient, naive = (rows[f"rerank-sample-paper-cost-{name}"] for name in ("efficient", "naive"))
     assert int(efficient["additions a round"]) < int(naive["additions a round"])
     assert rows["rerank-sample-paper-family-all"]["features"] == efficient["features"]

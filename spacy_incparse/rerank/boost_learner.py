@@ -32,7 +32,7 @@ class BoostSettings(Settings):
     2005). algorithm: "efficient" (table 2) or "naive" (table 1), which finds the same weights and is there to compare.
     """
 
-    rounds: int = 5000
+    rounds: int = 16_000
     smoothing: float = 0.03
     pair_weights: PairWeights = "none"
     algorithm: Algorithm = "efficient"

@@ -15,10 +15,11 @@ from spacy_incparse.rerank.learners import make_learner
 from spacy_incparse.rerank.rerank_learner import RerankLearner
 from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 
+SIGMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
 GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "risk": {"sigma": (0.05, 0.1, 0.3, 1.0)},
-    "log": {"target": ("shared", "best"), "sigma": (0.05, 0.1, 0.3, 1.0)},
-    "boost": {"smoothing": (0.01, 0.03), "pair_weights": ("none", "f")},
+    "risk": {"sigma": SIGMAS},
+    "log": {"target": ("shared", "best"), "sigma": SIGMAS},
+    "boost": {"smoothing": (0.003, 0.01, 0.03), "pair_weights": ("none", "f")},
     "log-greedy": {"smoothing": (0.3, 1.0, 3.0)},
     "perceptron": {"base_weight": (10.0, 30.0, 100.0)},
 }
