@@ -69,6 +69,7 @@ BETTER_TABLE = Table(
         "over recombined", "over recombined: 95 %", "over highest-scoring in cross-validation", "exact", "settings",
     ),
 )  # fmt: skip
+ROUNDS_TABLE = Table("Reranking: gain by round", ("rounds", "gain by round in cross-validation", "gain by round"))
 FAMILY_TABLE = Table("Reranking: families of features", ("features", "gain in cross-validation", "gain"))
 SPEED_TABLE = Table("Reranking: speed", ("trees", "sentences a second", "MB of the model"))
 WITHOUT = {
@@ -123,14 +124,17 @@ class Report:
 
     def rounds(self) -> list[str]:
         """Follow the learners that choose one feature in each round."""
-        curves = {}
+        curves: dict[str, dict[int, float]] = {}
+        rows = {}
         for side in self._sides:
             choice = self.study.choice(side, "score")
             if len(choice.by_rounds) > 1 and side.learner != "perceptron":
-                curves[f"{side.name}, cross-validation"] = dict(choice.by_rounds)
-                curves[f"{side.name}, dev part"] = self._by_round(side, choice)
+                train, dev = dict(choice.by_rounds), self._by_round(side, choice)
+                curves |= {f"{side.name}, cross-validation": train, f"{side.name}, dev part": dev}
+                rows[f"rounds-{side.name}"] = [" ".join(map(str, train)), *map(_series, (train, dev))]
         if not curves:
             return ["Gain by round: only boosting and greedy log loss have rounds"]
+        self._write(ROUNDS_TABLE, rows)
         path = self._arguments.output / "rounds.svg"
         path.write_text(rounds_svg(curves), encoding="utf8")
         return [rounds_text(curves), f"As a picture: {path}"]
@@ -215,6 +219,10 @@ class Report:
 PARTS: dict[str, Callable[[Report], list[str]]] = {
     "table3": Report.table_3, "rounds": Report.rounds, "families": Report.families, "cost": Report.cost,
 }  # fmt: skip
+
+
+def _series(curve: dict[int, float]) -> str:
+    return " ".join(points(gain) for gain in curve.values())
 
 
 def better_cells(line: Line, own: Scores, highest: Scores, recombined: Scores) -> list[str]:

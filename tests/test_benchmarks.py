@@ -541,6 +541,9 @@ def test_reranking(reranking, load, tmp_path):
     assert float(rows["rerank-sample-paper-speed"]["sentences a second"]) > 0
     assert "paper: boosting" in (tmp_path / "reranking" / "table3.txt").read_text(encoding="utf8")
     assert "<circle" in (tmp_path / "reranking" / "rounds.svg").read_text(encoding="utf8")
+    rounds = rows["rerank-sample-paper-rounds-boost"]
+    chosen, gain = rounds["rounds"].split().index("8"), rounds["gain by round"].split()
+    assert gain[chosen] == found["boost"]["gain"]
 
     # What is finished is not made again, and the rows are the same.
     never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
