@@ -18,6 +18,7 @@ LOSSES = ("phrases", "binarized")
 DECODINGS = ("expected_f", "viterbi", "max_rule")
 PRUNERS = ("spans", "pcfg", "boolean")
 PRUNING = ("normal", "loose", "off")
+PRUNING_THRESHOLDS = (1.2e-5, 1.2e-6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +122,7 @@ class ChartConfig(Settings):
     cluster_words: int = MAX_WORDS
     pruner: str = "spans"
     pruning_folds: int = 5
-    pruning_thresholds: Sequence[float] = (1.2e-5, 1.2e-6)
+    pruning_thresholds: Sequence[float] = PRUNING_THRESHOLDS
     decoding: str = "expected_f"
     threshold: float = 0.4
     choose_temperature: float = 1.0

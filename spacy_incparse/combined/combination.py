@@ -29,7 +29,7 @@ class Combination:
 
     @property
     def source(self) -> str:
-        """The source of the tree: "relaxed" if all members' best trees are, "flat" if there is none."""
+        """The source of the tree: that of the members' best trees if it is the same for all, otherwise "beam"."""
         sources = {opinion.parses[0].source for opinion in self.opinions}
         return sources.pop() if len(sources) == 1 else "beam"
 

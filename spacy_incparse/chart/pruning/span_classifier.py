@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 import srsly
 
+from spacy_incparse.chart.chart_config import PRUNING_THRESHOLDS
 from spacy_incparse.chart.forests.span_numbers import span_number
 from spacy_incparse.chart.forests.span_states import SpanStates
 from spacy_incparse.chart.grammar.grammar import Grammar
@@ -54,7 +55,7 @@ class SpanClassifierSettings:
     gate_bits: int = 16
     tree_bits: int = 20
     label_bits: int = 17
-    thresholds: tuple[float, ...] = (1.2e-5, 1.2e-6)
+    thresholds: tuple[float, ...] = PRUNING_THRESHOLDS
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
