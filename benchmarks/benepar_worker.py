@@ -5,10 +5,12 @@
 FOLDER has train.mrg and dev.mrg, one tree a line, and gets the trained parser and its trees. SETTINGS is JSON. The last
 line of the output is JSON: CPU seconds and bytes.
 
-benepar's package has the model and its loss, but no training program. This one follows its README in batches of 32
-sentences and in no further layers of attention between encoder and head. Adam's settings, the warm-up of 160 steps and
-the sizes of the head are meant to be those of benepar's training program, but were not compared with its source. Tags
-are predicted, as by this package's parser.
+benepar's package has the model and its loss, but no training program. This one has the settings of Adam, the warm-up of
+160 steps, the sizes of the head and the weight of the tags' loss that are the defaults of `src/main.py` in benepar's
+repository (commit 9b58e09), and its README's batches of 32 sentences. Two things differ: there are no layers of attention
+between encoder and head (that program's default; its experiments with BERT have two), and the learning rates and their
+schedule are those of our config, since the program's own waits for a dev part to stop improving. Tags are predicted, as
+by this package's parser.
 """
 
 from __future__ import annotations
