@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.neural_passes import NeuralPasses
     from spacy_incparse.pipeline.neural_state import Finished
 
-NAME = "neural"  # for --config
 NO_ENCODER = "none"
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
@@ -183,21 +182,6 @@ def neural_config(
         _check_weights(config, init_tok2vec)
         config["paths"]["init_tok2vec"] = str(init_tok2vec)
     return config
-
-
-def refuse(**given: Any) -> None:
-    """Raise IncparseError if an option is given that a neural parser does not have."""
-    for name, value in given.items():
-        if value:
-            option = f"--{name.replace('_', '-')}"
-            raise IncparseError(f"{option} cannot be used with --config neural, which trains from the beginning")
-
-
-def check_encoder_options(config: str, encoder: str | None, init_tok2vec: Path | None = None) -> None:
-    """Raise IncparseError if an encoder or the weights of one are given to a parser that has none."""
-    for option, value in (("--encoder", encoder), ("--init-tok2vec", init_tok2vec)):
-        if value is not None and config != NAME:
-            raise IncparseError(f"{option} is for --config neural; a parser of the kind {config!r} has no encoder")
 
 
 def _set_encoder(config: Config, folder: str) -> None:

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_incparse.cli.neural_train import NAME as NEURAL
-from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_options, refuse, train_from_files
+from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.output_folder import BEST, STATE, Start
 from spacy_incparse.cli.pass_table import PassTable
+from spacy_incparse.cli.train_options import (
+    NEURAL,
+    Config,
+    Encoder,
+    Extra,
+    ExtraWeight,
+    FromModel,
+    Gpu,
+    Heads,
+    InitTok2vec,
+    Lang,
+    Processes,
+    ResumeOrStart,
+    check_options,
+)
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.catalogue import recipes
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
@@ -26,59 +39,6 @@ if TYPE_CHECKING:
     from spacy_incparse.workers import Workers
 
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
-
-Config = Annotated[
-    str,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="|".join((*recipes(), NEURAL, "PATH")),
-        help="Recipe, or a .cfg or .json file with settings.",
-    ),
-]
-Lang = Annotated[
-    str | None,
-    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
-]
-Heads = Annotated[
-    Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
-    ),
-]
-InitTok2vec = Annotated[
-    Path | None,
-    typer.Option(
-        "--init-tok2vec", metavar="FILE", exists=True, dir_okay=False,
-        help="Weights of the CNN from `spacy pretrain`, for --config neural.",
-    ),
-]  # fmt: skip
-Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", help="GPU for --config neural; -1: the CPU.")]
-FromModel = Annotated[
-    str | None,
-    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
-]
-Processes = Annotated[
-    int,
-    typer.Option(
-        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
-    ),
-]
-Extra = Annotated[
-    str | None,
-    typer.Option(
-        "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
-    ),
-]
-ExtraWeight = Annotated[
-    float, typer.Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees.")
-]
-ResumeOrStart = Annotated[
-    bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
-]
 
 
 def train_command(
@@ -122,13 +82,13 @@ def train_command(
     from spacy_incparse.cli.recipe import read_recipe
 
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
+    neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
+    others = {"clusters": clusters, "n_process": n_process, "ray": ray, "extra": extra, "extra_weight": extra_weight}
+    check_options(config, neural | others | {"from": from_model})
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
-    check_encoder_options(config, encoder, init_tok2vec)
     if config == NEURAL:
-        refuse(clusters=clusters, n_process=n_process > 1, ray=ray, extra=extra, **{"from": from_model})
-        settings |= {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
-        return train_from_files(files, out_dir, start, **settings)
+        return train_from_files(files, out_dir, start, **neural, **settings)
     source = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
     resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
 from spacy_incparse.cli.neural_train import neural_config
-from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.pipeline.encoder_folder import (
     create_encoder_loader,
     create_wordpiece_loader,
@@ -112,12 +112,3 @@ def test_train_takes_an_encoder(encoder_folder, tmp_path):
     assert nlp.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
     assert nlp.config["components"]["transformer"]["model"]["hidden_width"] == WIDTH
     assert [tree.words for tree in nlp("It rained.")._.trees] == [("It", "rained", ".")]
-
-
-def test_options_that_do_not_fit(tmp_path):
-    from spacy_incparse.cli.neural_train import check_encoder_options, refuse
-
-    with pytest.raises(IncparseError, match="--encoder is for --config neural"):
-        check_encoder_options("rich", "folder")
-    with pytest.raises(IncparseError, match="--resume cannot be used with --config neural"):
-        refuse(resume=True)
