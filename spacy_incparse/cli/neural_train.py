@@ -163,12 +163,15 @@ def neural_config(
     """
     from spacy.util import load_config
 
+    from spacy_incparse.cli.recipe import blank_pipeline
+
     is_pretrained = encoder not in (None, NO_ENCODER)
     config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_pretrained else "neural.cfg"))
     if is_pretrained:
         _check_transformers()
         _set_encoder(config, str(encoder))
-    if lang is not None:
+    if lang:
+        blank_pipeline(lang)
         config["nlp"]["lang"] = lang
     if heads is not None:
         config["components"]["incparse_chart"]["heads"] = str(heads)

@@ -428,6 +428,20 @@ def test_a_negative_number_of_a_gpu(run, train_file, dev_file, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("lang", ["qq", "punctuation"])
+@pytest.mark.parametrize("config", ["rich", "neural"])
+def test_a_language_that_spacy_does_not_have(run, train_file, dev_file, tmp_path, config, lang):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--lang", lang)
+    assert result.exit_code == 1
+    assert re.fullmatch(f"Error: spaCy has no tokenizer for the language '{lang}'.*\n", result.stderr)
+
+
+def test_an_unknown_config_is_told_all_names(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "Neural")
+    names = ", ".join([*recipes(), "neural"])
+    assert result.stderr == f"Error: --config 'Neural' is neither a file nor one of {names}\n"
+
+
 def test_a_weight_needs_extra_trees(run, train_file, dev_file, tmp_path):
     result = run("train", train_file, dev_file, tmp_path / "out", "--extra-weight", 0.5)
     assert result.exit_code == 1
