@@ -21,7 +21,8 @@ from process_memory import peak_bytes
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs
 
-from spacy_incparse.cli.neural_train import BEST, STATE, neural_config, train_neural
+from spacy_incparse.cli.neural_train import neural_config, train_neural
+from spacy_incparse.cli.output_folder import BEST, STATE
 from spacy_incparse.pipeline.neural_state import is_begun
 
 TABLE = Table(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.cli.pass_table import PassTable, what_is_kept
+from spacy_incparse.cli.output_folder import BEST, STATE, Start
+from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.trees.tree import Tree
 
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.neural_passes import NeuralPasses
     from spacy_incparse.pipeline.neural_state import Finished
 
-NAME = "neural"  # for --config
 NO_ENCODER = "none"
-BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
 
@@ -45,35 +44,17 @@ class TrainingFiles:
         return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
 
 
-def train_from_files(
-    files: TrainingFiles,
-    out_dir: Path,
-    *,
-    force: bool,
-    gpu: int,
-    resume: bool = False,
-    resume_or_start: bool = False,
-    **settings: Any,
-) -> None:
+def train_from_files(files: TrainingFiles, out_dir: Path, start: Start, *, gpu: int, **settings: Any) -> None:
     """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
 
-    Raises IncparseError if there is a pipeline already, unless `force`, or if there is nothing to resume.
+    Raises IncparseError if there is a pipeline already, unless `start` wants that, or if there is nothing to resume.
     """
     from spacy_incparse.pipeline.neural_state import is_begun
 
-    best, has_state = out_dir / BEST, is_begun(out_dir / STATE)
-    if resume_or_start:
-        resume = has_state
-        if not resume and best.exists():
-            return typer.echo(f"The training is finished: the pipeline is in {best}")
-    if best.exists() and not (force or resume):
-        go_on = ", continue with --resume," if has_state else ""
-        raise IncparseError(
-            f"there is already a pipeline in {best}: name another folder{go_on} or replace it with --force"
-        )
+    resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
     config, description = neural_config(**settings), f"trained on {Path(files.train).name}"
     train_neural(*files.read(), out_dir, config, gpu=gpu, description=description, resume=resume)
-    typer.echo(f"The pipeline is in {best}")
+    typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
 def train_neural(
@@ -103,8 +84,7 @@ def train_neural(
     state = NeuralState(out_dir / STATE, fingerprint([*trees, *dev], {"config": config.to_str(), "last": keep_last}))
     finished = state.finished() if resume else Finished()
     table = PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
-    kept: list[int | None] = []
-    with _corpora(out_dir, {"train": trees, "dev": dev}) as paths, _interruption(table, kept, resume=resume):
+    with _corpora(out_dir, {"train": trees, "dev": dev}) as paths, table.interruptible(resume=resume) as on_kept:
         config["paths"].update(paths)
         nlp = init_nlp(config, use_gpu=gpu)
         nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
@@ -113,11 +93,11 @@ def train_neural(
             state.restore(passes, finished)
         else:
             state.begin()
-        kept.append(finished.n_passes)
+        on_kept(finished.n_passes)
         for number in range(finished.n_passes + 1, passes.number + 1):
             finished = _make_pass(passes, number, finished, out_dir / BEST, table, keep_last=keep_last)
             state.save(passes, finished)
-            kept.append(number)
+            on_kept(number)
     forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
     return finished
 
@@ -155,17 +135,6 @@ def _corpora(out_dir: Path, parts: Mapping[str, Sequence[Tree]]) -> Iterator[dic
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@contextmanager
-def _interruption(table: PassTable, kept: Sequence[int | None], *, resume: bool) -> Iterator[None]:
-    """Say what is kept if the user interrupts the training."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(what_is_kept(kept, resume=resume)) from None
-    finally:
-        table.clear_progress()
-
-
 def _use_gpu(gpu: int, config: Config) -> None:
     """Choose the processor or a GPU. Raises IncparseError if there is no such GPU, or no CuPy."""
     from spacy.cli._util import setup_gpu
@@ -194,12 +163,15 @@ def neural_config(
     """
     from spacy.util import load_config
 
+    from spacy_incparse.cli.recipe import blank_pipeline
+
     is_pretrained = encoder not in (None, NO_ENCODER)
     config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_pretrained else "neural.cfg"))
     if is_pretrained:
         _check_transformers()
         _set_encoder(config, str(encoder))
-    if lang is not None:
+    if lang:
+        blank_pipeline(lang)
         config["nlp"]["lang"] = lang
     if heads is not None:
         config["components"]["incparse_chart"]["heads"] = str(heads)
@@ -213,21 +185,6 @@ def neural_config(
         _check_weights(config, init_tok2vec)
         config["paths"]["init_tok2vec"] = str(init_tok2vec)
     return config
-
-
-def refuse(**given: Any) -> None:
-    """Raise IncparseError if an option is given that a neural parser does not have."""
-    for name, value in given.items():
-        if value:
-            option = f"--{name.replace('_', '-')}"
-            raise IncparseError(f"{option} cannot be used with --config neural, which trains from the beginning")
-
-
-def check_encoder_options(config: str, encoder: str | None, init_tok2vec: Path | None = None) -> None:
-    """Raise IncparseError if an encoder or the weights of one are given to a parser that has none."""
-    for option, value in (("--encoder", encoder), ("--init-tok2vec", init_tok2vec)):
-        if value is not None and config != NAME:
-            raise IncparseError(f"{option} is for --config neural; a parser of the kind {config!r} has no encoder")
 
 
 def _set_encoder(config: Config, folder: str) -> None:

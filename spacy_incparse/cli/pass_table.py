@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -45,6 +46,20 @@ class PassTable:
             self._bar.close()
             self._bar = None
 
+    @contextmanager
+    def interruptible(self, *, resume: bool) -> Iterator[Callable[[int | None], object]]:
+        """Let a training run that calls what is given as `training_loop.OnKept`, and say what an interruption leaves.
+
+        resume: whether the training is a resumed one.
+        """
+        kept: list[int | None] = []  # what --resume can continue after, each time it changes
+        try:
+            yield kept.append
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_what_is_kept(kept, resume=resume)) from None
+        finally:
+            self.clear_progress()
+
     def _begin(self) -> None:
         if not self._has_begun:
             typer.echo(f"{self._title}\n{HEADER}")
@@ -61,8 +76,7 @@ def pass_line(report: PassReport) -> str:
     return f"{report.number:4d} {report.n_updates:8,d} {columns} {figures[3]:6.2f} {report.seconds:8.1f}{star}{note}"
 
 
-def what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
-    """Say what an interruption leaves; kept: as `training_loop.OnKept` is called."""
+def _what_is_kept(kept: Sequence[int | None], *, resume: bool) -> str:
     if not kept:
         return "nothing has changed" if resume else "nothing is saved yet, start the training again"
     if kept[-1] is None:

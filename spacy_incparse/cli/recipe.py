@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import srsly
 
+from spacy_incparse.cli.train_options import config_names
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.files import named
@@ -91,7 +92,7 @@ class Recipe:
         A parser that chooses among several tags contains the tagger, and writes the tags of its trees. A parser that
         finds its own tags also writes them.
         """
-        nlp = _blank(self.lang)
+        nlp = blank_pipeline(self.lang)
         nlp.add_pipe("sentencizer")
         settings = {"training": self.training, "search": self.search}
         request = parser.tag_request
@@ -134,7 +135,7 @@ def read_recipe(
         training["kind"] = kind_of(training).name
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
-    _blank(given["lang"])
+    blank_pipeline(given["lang"])
     if base is not None:
         return _fine_tuning(base, given["max_epochs"], training["seed"], description)
     return Recipe(
@@ -228,7 +229,7 @@ def _read_settings(config: str) -> dict[str, Any]:
         return defaults | dict(own) | {"training": {"kind": kind.name} | features | own.get("training", {})}
     path = Path(config)
     if not path.is_file():
-        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(recipes())}")
+        raise ConfigError(f"--config {config!r} is neither a file nor one of {', '.join(config_names())}")
     text = read_text(path)
     try:
         return defaults | ((_from_json if _is_json(path) else _from_cfg)(text))
@@ -292,7 +293,8 @@ def _from_cfg(text: str) -> dict[str, Any]:
     }
 
 
-def _blank(lang: str) -> Language:
+def blank_pipeline(lang: str) -> Language:
+    """Return a pipeline without components. Raises ConfigError if spaCy does not have the language."""
     import spacy
 
     try:

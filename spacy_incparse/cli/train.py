@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_incparse.cli.neural_train import NAME as NEURAL
-from spacy_incparse.cli.neural_train import TrainingFiles, check_encoder_options, refuse, train_from_files
+from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
-from spacy_incparse.cli.pass_table import PassTable, what_is_kept
+from spacy_incparse.cli.output_folder import BEST, STATE, Start
+from spacy_incparse.cli.pass_table import PassTable
+from spacy_incparse.cli.train_options import (
+    NEURAL,
+    Config,
+    Encoder,
+    Extra,
+    ExtraWeight,
+    FromModel,
+    Gpu,
+    Heads,
+    InitTok2vec,
+    Lang,
+    Processes,
+    ResumeOrStart,
+    check_options,
+)
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.catalogue import recipes
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
@@ -25,61 +39,6 @@ if TYPE_CHECKING:
     from spacy_incparse.workers import Workers
 
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
-
-BEST, STATE = "model-best", "state"  # folders in OUT_DIR
-
-Config = Annotated[
-    str,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="|".join((*recipes(), NEURAL, "PATH")),
-        help="Recipe, or a .cfg or .json file with settings.",
-    ),
-]
-Lang = Annotated[
-    str | None,
-    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
-]
-Heads = Annotated[
-    Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
-]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
-    ),
-]
-InitTok2vec = Annotated[
-    Path | None,
-    typer.Option(
-        "--init-tok2vec", metavar="FILE", exists=True, dir_okay=False,
-        help="Weights of the CNN from `spacy pretrain`, for --config neural.",
-    ),
-]  # fmt: skip
-Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", help="GPU for --config neural; -1: the CPU.")]
-FromModel = Annotated[
-    str | None,
-    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
-]
-Processes = Annotated[
-    int,
-    typer.Option(
-        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
-    ),
-]
-Extra = Annotated[
-    str | None,
-    typer.Option(
-        "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
-    ),
-]
-ExtraWeight = Annotated[
-    float, typer.Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees.")
-]
-ResumeOrStart = Annotated[
-    bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
-]
 
 
 def train_command(
@@ -122,31 +81,21 @@ def train_command(
     """
     from spacy_incparse.cli.recipe import read_recipe
 
-    _check_choice(resume, resume_or_start, force)
+    start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
+    neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
+    others = {"clusters": clusters, "n_process": n_process, "ray": ray, "extra": extra, "extra_weight": extra_weight}
+    check_options(config, neural | others | {"from": from_model})
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
-    check_encoder_options(config, encoder, init_tok2vec)
     if config == NEURAL:
-        refuse(clusters=clusters, n_process=n_process > 1, ray=ray, extra=extra, **{"from": from_model})
-        settings |= {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
-        when = {"resume": resume, "resume_or_start": resume_or_start, "force": force}
-        return train_from_files(files, out_dir, **when, **settings)
+        return train_from_files(files, out_dir, start, **neural, **settings)
     source = f"trained on {Path(train).name}"
     recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
-    if resume_or_start:
-        resume = _can_resume(out_dir, recipe)
-        if not resume and (out_dir / BEST).exists():
-            return typer.echo(f"The training is finished: the pipeline is in {out_dir / BEST}")
-    _check_folder(out_dir, recipe, may_have_pipeline=resume or force)
+    resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))
     workers = _workers(recipe, n_process, ray)
     more = _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resume, workers=workers, extra=more)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resumes, workers=workers, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
-
-
-def _check_choice(*options: bool) -> None:
-    if sum(options) > 1:
-        raise IncparseError("--resume, --resume-or-start and --force exclude each other")
 
 
 def _extra_trees(
@@ -190,51 +139,52 @@ def train_pipeline(
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
     if all passes are finished and the pipeline of the best one is gone.
     """
-    from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.training_state import forget
     from spacy_incparse.workers import ALONE
 
-    one_pass = recipe.kind.trains_in_one_pass
+    one_pass, best, state = recipe.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
     workers = workers or ALONE
     _say_what_is_parallel(recipe, workers)
     if not resume:
-        (out_dir / STATE).mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
+        state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     more = f" and {len(extra.trees):,} extra ones" if extra else ""
     table = PassTable(f"{len(trees):,} sentences{more} to train on, {len(dev):,} to choose the best pass")
-
-    def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
-        if report.is_best:
-            performance = (report.scores or {}) | {"passes": report.number}
-            save_pipeline(recipe.pipeline(tagger, parser, performance), out_dir / BEST)
-        table.add(report)
-
-    kept: list[int | None] = []  # what --resume can continue after, each time it changes
-    try:
+    with table.interruptible(resume=resume) as on_kept:
         recipe.train(
             trees,
             dev,
             n_process=workers.number,
             make_pool=workers.make_pool,
             extra=extra,
-            state_dir=None if one_pass else out_dir / STATE,
+            state_dir=None if one_pass else state,
             resume=resume,
-            has_best=(out_dir / BEST).exists(),
-            on_pass=on_pass,
-            on_kept=kept.append,
+            has_best=best.exists(),
+            on_pass=_saved_and_told(recipe, best, table),
+            on_kept=on_kept,
             progress=table.show_progress,
         )
-    except KeyboardInterrupt:
-        table.clear_progress()
-        raise KeyboardInterrupt(what_is_kept(kept, resume=resume)) from None
     if one_pass:
-        forget(out_dir / STATE)  # of an older training: --resume would replace this pipeline by the older one
-    if not (out_dir / BEST).exists():
+        forget(state)  # of an older training: --resume would replace this pipeline by the older one
+    if not best.exists():
         raise IncparseError(
-            f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {out_dir / BEST}:"
+            f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {best}:"
             " continue with a higher --max-epochs, or start again without --resume"
         )
+
+
+def _saved_and_told(recipe: Recipe, best: Path, table: PassTable) -> OnPass:
+    """Return what is done after each pass: its pipeline is saved if it is the best one, and its line is printed."""
+    from spacy_incparse.cli.recipe import save_pipeline
+
+    def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+        if report.is_best:
+            performance = (report.scores or {}) | {"passes": report.number}
+            save_pipeline(recipe.pipeline(tagger, parser, performance), best)
+        table.add(report)
+
+    return on_pass
 
 
 def _workers(recipe: Recipe, n_process: int, ray: str | None) -> Workers:
@@ -264,12 +214,3 @@ def _say_what_is_parallel(recipe: Recipe, workers: Workers) -> None:
     if workers.number > 1 and not recipe.kind.learns_in_parts:
         what = f"A {recipe.kind.name} parser learns in one process"
         typer.echo(f"{what}: --n-process is for the taggers of its training tags", err=True)
-
-
-def _check_folder(out_dir: Path, recipe: Recipe, *, may_have_pipeline: bool) -> None:
-    """Refuse to overwrite a pipeline that may have taken hours."""
-    if (out_dir / BEST).exists() and not may_have_pipeline:
-        train_on = ", continue with --resume," if _can_resume(out_dir, recipe) else ""
-        raise IncparseError(
-            f"there is already a pipeline in {out_dir / BEST}: name another folder{train_on} or replace it with --force"
-        )

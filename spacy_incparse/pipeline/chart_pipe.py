@@ -267,7 +267,7 @@ class IncParserChart(TreePipe):
     ) -> None:
         """Read the labels and tags from all examples, or take them from `labels`, and initialize the model.
 
-        Raises IncparseError if no example has a tree.
+        Raises IncparseError if no example has a tree with a phrase.
         """
         from spacy_incparse.chart.spans.chain_labels import chains_of
         from spacy_incparse.pipeline.span_head import set_outputs
@@ -275,9 +275,14 @@ class IncParserChart(TreePipe):
 
         if labels is None:
             trees = gold_trees(get_examples())
-            found = {*chains_of(trees), *map(tuple, self.cfg["chains"])} if trees else ()
+            check_found(trees, self.name)
+            found = {*chains_of(trees), *map(tuple, self.cfg["chains"])}
             labels = {"labels": sorted(found), "tags": sorted({tag for tree in trees for tag in tree.tags})}
-        check_found(labels["labels"], self.name)
+        if not labels["labels"]:
+            raise IncparseError(
+                f"the component {self.name!r} found no phrases to learn: a tree such as (TOP (NN cat)) has none; train "
+                f"on a treebank with phrases, such as (TOP (NP (NN cat)))"
+            )
         self.cfg.update(chains=list(map(list, labels["labels"])), tags=list(labels["tags"]), temperature=None)
         set_outputs(self.model.get_ref("head"), len(self.cfg["chains"]), len(self.cfg["tags"]))
         docs = [example.x for example in islice(get_examples(), N_SAMPLE)]

@@ -151,8 +151,8 @@ def gold_trees(examples: Iterable[Example]) -> list[Tree]:
     return trees
 
 
-def check_found(trees: Sequence[Any], name: str) -> None:
-    """Raise IncparseError if a component, given by its name, has no gold trees (or labels of trees) to learn from."""
+def check_found(trees: Sequence[Tree], name: str) -> None:
+    """Raise IncparseError if a component, given by its name, has no gold trees to learn from."""
     if not trees:
         raise IncparseError(
             f"the component {name!r} found no gold trees to learn from: read the treebank with "

@@ -67,7 +67,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int 
 
 def own_layers(model: Model) -> list[Model]:
     """Return the layers of a model that it does not share with other components."""
-    return model.layers[1:]
+    return _without(model, "tok2vec")
 
 
 def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
@@ -168,7 +168,11 @@ def _words(
 
 def _word_layers(model: Model) -> list[Model]:
     """Return the layers from Docs to the vectors of tokens, which stand side by side."""
-    return [model.layers[0], *model.layers[2:]]
+    return _without(model, "head")
+
+
+def _without(model: Model, name: str) -> list[Model]:
+    return [layer for layer in model.layers if layer is not model.get_ref(name)]
 
 
 def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -> Model:  # noqa: N803  # thinc's

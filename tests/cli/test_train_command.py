@@ -333,7 +333,7 @@ def test_several_processes(run, write, tmp_path, monkeypatch):
     ("config", "message"),
     [
         ("generative", "--n-process 2: a generative parser is trained in one process"),
-        ("neural", "--n-process cannot be used with --config neural"),
+        ("neural", "--n-process 2 cannot be used with --config neural: a neural parser is trained in one process"),
     ],
 )
 def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_path, config, message):
@@ -349,7 +349,7 @@ def test_kinds_that_are_trained_in_one_process(run, train_file, dev_file, tmp_pa
         ((), "--ray local needs --n-process N, 2 or more: into how many parts a pass is divided"),
         (("--n-process", 2), '--ray needs Ray, which is not installed: pip install "spacy-incparse[ray]"'),
         (("--n-process", 2, "--config", "generative"), "--n-process 2: a generative parser is trained in one process"),
-        (("--config", "neural"), "--ray cannot be used with --config neural"),
+        (("--config", "neural"), "--ray local cannot be used with --config neural: a neural parser is trained in one"),
     ],
 )
 def test_ray_without_what_it_needs(run, train_file, dev_file, tmp_path, monkeypatch, options, message):
@@ -387,7 +387,6 @@ def test_extra_trees(run, write, train_file, dev_file, tmp_path):
             ["--extra-weight", 0.5, "--config", "generative"],
             "--extra-weight 0.5: a generative parser is trained in one",
         ),
-        (["--config", "neural"], "--extra cannot be used with --config neural"),
     ],
 )
 def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, message):
@@ -395,6 +394,52 @@ def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, mes
     assert result.exit_code == 1
     assert message in result.stderr
     assert not (tmp_path / "out" / "model-best").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--clusters", "en", "a neural parser does not read word clusters"),
+        ("--n-process", "2", "a neural parser is trained in one process"),
+        ("--ray", "local", "a neural parser is trained in one process"),
+        ("--extra", "more.mrg", "a neural parser learns from TRAIN alone, which may be a folder or a glob"),
+        ("--extra-weight", "0.5", "a neural parser has no extra trees"),
+        ("--from", "en", "a neural parser is trained from the beginning"),
+    ],
+)
+def test_a_neural_parser_lacks_options(run, train_file, dev_file, tmp_path, option, value, reason):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "neural", option, value)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --config neural: {reason}")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--encoder", "none"), ("--init-tok2vec", SMALL_CONFIG), ("--gpu", "0")])
+def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file, tmp_path, option, value):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, option, value)
+    assert (result.exit_code, result.stdout) == (1, "")
+    expected = f"{option} {value} cannot be used with --config {SMALL_CONFIG}: it is for --config neural"
+    assert result.stderr == f"Error: {expected}\n"
+
+
+def test_a_negative_number_of_a_gpu(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "neural", "--gpu", -7)
+    assert result.exit_code == 1
+    assert re.match("Error: Invalid value for '--gpu': .*-1", result.stderr)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("lang", ["qq", "punctuation"])
+@pytest.mark.parametrize("config", ["rich", "neural"])
+def test_a_language_that_spacy_does_not_have(run, train_file, dev_file, tmp_path, config, lang):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", config, "--lang", lang)
+    assert result.exit_code == 1
+    assert re.fullmatch(f"Error: spaCy has no tokenizer for the language '{lang}'.*\n", result.stderr)
+
+
+def test_an_unknown_config_is_told_all_names(run, train_file, dev_file, tmp_path):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--config", "Neural")
+    names = ", ".join([*recipes(), "neural"])
+    assert result.stderr == f"Error: --config 'Neural' is neither a file nor one of {names}\n"
 
 
 def test_a_weight_needs_extra_trees(run, train_file, dev_file, tmp_path):

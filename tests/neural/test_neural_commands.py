@@ -80,6 +80,15 @@ def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):
     assert "pip install" in result.stderr
 
 
+def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):
+    trees = tmp_path / "words.mrg"
+    trees.write_text("(TOP (NN cat))\n", encoding="utf8")
+    result = CliRunner().invoke(app, ["train", str(trees), str(trees), str(tmp_path / "out"), "--config", "neural"])
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "found no phrases to learn" in result.stderr
+    assert result.stderr.endswith("train on a treebank with phrases, such as (TOP (NP (NN cat)))\n")
+
+
 def test_annotate(model, loaded, tmp_path):
     (tmp_path / "texts").mkdir()
     texts = [TEXT, "It rained."]

@@ -134,4 +134,4 @@ def test_weights_that_do_not_fit_are_reported(pretrained, tmp_path):
             neural_config(init_tok2vec=damaged)
     words = ["train", "x.mrg", "y.mrg", str(tmp_path / "out"), "--init-tok2vec", str(pretrained)]
     result = CliRunner().invoke(app, words)
-    assert "--init-tok2vec is for --config neural" in result.output
+    assert "cannot be used with --config rich: it is for --config neural" in result.output

@@ -1,0 +1,43 @@
+"""The folder that `train` writes to, and how a training starts where that already has something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from spacy_incparse.errors import IncparseError
+
+BEST, STATE = "model-best", "state"  # folders in OUT_DIR
+
+
+@dataclass(frozen=True)
+class Start:
+    """How to start; without an option, only where there is no pipeline. Raises IncparseError for several options."""
+
+    resume: bool = False
+    resume_or_start: bool = False
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resume + self.resume_or_start + self.force > 1:
+            raise IncparseError("--resume, --resume-or-start and --force exclude each other")
+
+    def resumes(self, out_dir: Path, *, has_state: bool) -> bool:
+        """Return whether to resume a training; has_state: the folder has the state of one that can be resumed.
+
+        If there is only a pipeline to start or resume, says that the training is finished, and raises typer.Exit.
+        Raises IncparseError rather than overwrite a pipeline, which may have taken hours, unless that is wanted.
+        """
+        best = out_dir / BEST
+        resume = has_state if self.resume_or_start else self.resume
+        if resume or self.force or not best.exists():
+            return resume
+        if self.resume_or_start:
+            typer.echo(f"The training is finished: the pipeline is in {best}")
+            raise typer.Exit
+        go_on = ", continue with --resume," if has_state else ""
+        raise IncparseError(
+            f"there is already a pipeline in {best}: name another folder{go_on} or replace it with --force"
+        )

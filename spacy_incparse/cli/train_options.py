@@ -1,0 +1,96 @@
+"""The options of `train` that no other command has, and which of them belong to which parser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsers.catalogue import recipes
+
+NEURAL = "neural"  # for --config; the others are recipes
+
+
+def config_names() -> tuple[str, ...]:
+    """Return the names that --config takes; it also takes files."""
+    return (*recipes(), NEURAL)
+
+
+Config = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="|".join((*config_names(), "PATH")),
+        help="Recipe, or a .cfg or .json file with settings.",
+    ),
+]
+Lang = Annotated[
+    str | None,
+    typer.Option("--lang", "-l", help="Language code of spaCy's tokenizer. Default: the config's, or en."),
+]
+Heads = Annotated[
+    Path | None, typer.Option("--heads", metavar="FILE.json", help="Head rules. Default: the language's table.")
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder", metavar="FOLDER|none", help="Pre-trained transformer for --config neural. Default: none, a CNN."
+    ),
+]
+InitTok2vec = Annotated[
+    Path | None,
+    typer.Option(
+        "--init-tok2vec", metavar="FILE", exists=True, dir_okay=False,
+        help="Weights of the CNN from `spacy pretrain`, for --config neural.",
+    ),
+]  # fmt: skip
+Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", min=-1, help="GPU for --config neural; -1: the CPU.")]
+FromModel = Annotated[
+    str | None,
+    typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
+]
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
+    ),
+]
+Extra = Annotated[
+    str | None,
+    typer.Option(
+        "--extra", metavar="FILE", help="More trees to learn from: a bracket file, folder or glob, often parsed text."
+    ),
+]
+ExtraWeight = Annotated[
+    float, typer.Option("--extra-weight", metavar="W", help="The part of the extra trees that each pass sees.")
+]
+ResumeOrStart = Annotated[
+    bool, typer.Option("--resume-or-start", help="Resume the training in OUT_DIR if there is one; else start one.")
+]
+
+# What options are if they are not given, and why some parsers do not have them.
+_NOT_NEURAL = {
+    "clusters": (None, "a neural parser does not read word clusters"),
+    "n_process": (1, "a neural parser is trained in one process"),
+    "ray": (None, "a neural parser is trained in one process"),
+    "extra": (None, "a neural parser learns from TRAIN alone, which may be a folder or a glob of several files"),
+    "extra_weight": (1.0, "a neural parser has no extra trees"),
+    "from": (None, "a neural parser is trained from the beginning"),
+}
+_ONLY_NEURAL = {
+    "encoder": (None, "it is for --config neural"),
+    "init_tok2vec": (None, "it is for --config neural"),
+    "gpu": (-1, "it is for --config neural"),
+}
+
+
+def check_options(config: str, given: Mapping[str, Any]) -> None:
+    """Raise IncparseError for an option that the parser of a config does not have; given: the values of options."""
+    for name, (default, reason) in (_NOT_NEURAL if config == NEURAL else _ONLY_NEURAL).items():
+        if given[name] != default:
+            option = f"--{name.replace('_', '-')} {given[name]}"
+            raise IncparseError(f"{option} cannot be used with --config {config}: {reason}")
