@@ -7,10 +7,10 @@ line of the output is JSON: CPU seconds and bytes.
 
 benepar's package has the model and its loss, but no training program. This one has the settings of Adam, the warm-up of
 160 steps, the sizes of the head and the weight of the tags' loss that are the defaults of `src/main.py` in benepar's
-repository (commit 9b58e09), and its README's batches of 32 sentences. Two things differ: there are no layers of attention
-between encoder and head (that program's default; its experiments with BERT have two), and the learning rates and their
-schedule are those of our config, since the program's own waits for a dev part to stop improving. Tags are predicted, as
-by this package's parser.
+repository (commit 9b58e09), and its README's batches of 32 sentences. Two things differ: there are no layers of
+attention between encoder and head (that program's default; its experiments with BERT have two), and the learning rates
+and their schedule are those of our config, since the program's own waits for a dev part to stop improving. Tags are
+predicted, as by this package's parser.
 """
 
 from __future__ import annotations

@@ -84,9 +84,9 @@ def train_command(
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
     neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
     others = {"clusters": clusters, "n_process": n_process, "ray": ray, "extra": extra, "extra_weight": extra_weight}
-    check_options(config, neural | others | {"from": from_model})
-    files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
+    check_options(config, neural | others | settings | {"from": from_model})
+    files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     if config == NEURAL:
         return train_from_files(files, out_dir, start, **neural, **settings)
     source = f"trained on {Path(train).name}"

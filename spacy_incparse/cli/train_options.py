@@ -86,11 +86,25 @@ _ONLY_NEURAL = {
     "init_tok2vec": (None, "it is for --config neural"),
     "gpu": (-1, "it is for --config neural"),
 }
+_NOT_FINE_TUNED = {
+    "lang": (None, "a pipeline that is fine-tuned keeps its language"),
+    "heads": (None, "a pipeline that is fine-tuned keeps its head rules"),
+    "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
+}
 
 
 def check_options(config: str, given: Mapping[str, Any]) -> None:
-    """Raise IncparseError for an option that the parser of a config does not have; given: the values of options."""
-    for name, (default, reason) in (_NOT_NEURAL if config == NEURAL else _ONLY_NEURAL).items():
+    """Raise IncparseError for an option that the parser of a config, or a trained one, does not have.
+
+    given: the values of options.
+    """
+    _refuse(given, _NOT_NEURAL if config == NEURAL else _ONLY_NEURAL, f"--config {config}")
+    if given["from"] is not None:
+        _refuse(given, _NOT_FINE_TUNED, f"--from {given['from']}")
+
+
+def _refuse(given: Mapping[str, Any], options: Mapping[str, tuple[Any, str]], beside: str) -> None:
+    for name, (default, reason) in options.items():
         if given[name] != default:
             option = f"--{name.replace('_', '-')} {given[name]}"
-            raise IncparseError(f"{option} cannot be used with --config {config}: {reason}")
+            raise IncparseError(f"{option} cannot be used with {beside}: {reason}")

@@ -413,6 +413,21 @@ def test_a_neural_parser_lacks_options(run, train_file, dev_file, tmp_path, opti
     assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --config neural: {reason}")
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--lang", "de", "a pipeline that is fine-tuned keeps its language"),
+        ("--heads", SMALL_CONFIG, "a pipeline that is fine-tuned keeps its head rules"),
+        ("--clusters", "en", "a pipeline that is fine-tuned keeps its word clusters"),
+    ],
+)
+def test_a_pipeline_that_is_fine_tuned_keeps_what_it_has(run, train_file, dev_file, tmp_path, option, value, reason):
+    result = run("train", train_file, dev_file, tmp_path / "out", "--from", "en", option, value)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --from en: {reason}")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(("option", "value"), [("--encoder", "none"), ("--init-tok2vec", SMALL_CONFIG), ("--gpu", "0")])
 def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file, tmp_path, option, value):
     result = run("train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, option, value)
