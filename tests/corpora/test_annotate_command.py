@@ -9,6 +9,7 @@ import time
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
@@ -28,8 +29,8 @@ from tests.corpora.conftest import CODE
 def run(stub):
     """Run `annotate` with the stub; the result has exit_code, stdout, stderr."""
 
-    def _run(*args):
-        result = CliRunner().invoke(app, arguments(stub, *args))
+    def _run(*args, model=stub):
+        result = CliRunner().invoke(app, arguments(model, *args))
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -37,8 +38,8 @@ def run(stub):
     return _run
 
 
-def arguments(stub, *args):
-    return ["annotate", *map(str, args), "--model", str(stub), "--code", str(CODE), "--shard-chars", "300"]
+def arguments(model, *args, code=CODE):
+    return ["annotate", *map(str, args), "--model", str(model), "--code", str(code), "--shard-chars", "300"]
 
 
 def read_json_lines(path):
@@ -81,6 +82,82 @@ def test_documents_that_fail_are_put_aside(run, texts, tmp_path):
     assert failed[1]["reason"].startswith("the line is not JSON: ")
     totals = json.loads((tmp_path / "out" / "totals.json").read_text())
     assert totals == {"shards": 7, "documents": 58, "failed": 2, "sentences": 116, "words": 522, "flat": 0}
+
+
+LEAVING = {"SystemExit": SystemExit(3), "KeyboardInterrupt": KeyboardInterrupt()}
+
+
+@Language.component("leaver")
+def leave(doc):
+    """Raise what the first word says."""
+    if doc[0].text in LEAVING:
+        raise LEAVING[doc[0].text]
+    return doc
+
+
+@pytest.fixture
+def leaver(stub, tmp_path):
+    """The folder of a pipeline that leaves Python at some texts."""
+    nlp = spacy.load(stub)
+    nlp.add_pipe("leaver", first=True)
+    nlp.to_disk(tmp_path / "leaver")
+    return tmp_path / "leaver"
+
+
+def test_a_document_that_leaves_python_is_put_aside(run, leaver, tmp_path):
+    (tmp_path / "a.lines").write_text("It rained.\nSystemExit\nIt snowed.\n")
+    result = run(tmp_path / "a.lines", tmp_path / "out", "--format", "jsonl", model=leaver)
+    assert (result.exit_code, result.stdout.split(" with trees")[0]) == (
+        0,
+        f"{tmp_path / 'out'}: 2 documents, 2 sentences, 6 words",
+    )
+    (failed,) = read_json_lines(tmp_path / "out" / "failed" / "part-000000.jsonl")
+    assert (failed["document"], failed["reason"]) == (1, "SystemExit: 3")
+
+
+def test_an_interrupt_in_a_document_ends_the_command(run, leaver, tmp_path):
+    (tmp_path / "a.lines").write_text("It rained.\nKeyboardInterrupt\n")
+    result = run(tmp_path / "a.lines", tmp_path / "out", "--format", "jsonl", model=leaver)
+    assert (result.exit_code, result.stderr) == (
+        130,
+        f"Interrupted: the same command goes on where {tmp_path / 'out'} stops\n",
+    )
+
+
+EXIT = """
+from spacy.language import Language
+
+@Language.factory("exit")
+def make(nlp, name):
+    raise SystemExit(4)
+"""
+
+
+@pytest.fixture
+def exiting(tmp_path):
+    """The folder of a pipeline with a component that `EXIT` should make."""
+    spacy.blank("en").to_disk(tmp_path / "exiting")
+    config = tmp_path / "exiting" / "config.cfg"
+    text = config.read_text().replace("pipeline = []", 'pipeline = ["exit"]')
+    config.write_text(text.replace("[components]", '[components]\n\n[components.exit]\nfactory = "exit"'))
+    return tmp_path / "exiting"
+
+
+@pytest.mark.parametrize("n_process", ["1", "2"])
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise SystemExit(3)", "{code}: the code cannot be run: SystemExit: 3"),
+        (EXIT, "the pipeline '{model}' cannot be loaded: SystemExit: 4"),
+    ],
+    ids=["when it is run", "when a component is made"],
+)
+def test_code_that_leaves_python_is_an_error(exiting, texts, tmp_path, n_process, source, message):
+    code = tmp_path / "leaving.py"
+    code.write_text(source)
+    args = arguments(exiting, texts, tmp_path / "out", "--format", "jsonl", "--n-process", n_process, code=code)
+    result = CliRunner().invoke(app, args)
+    assert (result.exit_code, result.stderr) == (1, f"Error: {message.format(code=code, model=exiting)}\n")
 
 
 def test_brackets_and_docbin(run, texts, tmp_path):
