@@ -12,6 +12,7 @@ Each file appears complete or not at all, so that the folder is right at any mom
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from spacy_incparse.files import named
 
 MANIFEST, SHARDS, FAILED, TOTALS = "manifest.json", "shards", "failed", "totals.json"
 _TMP = ".tmp"
+_OWN_FILE = re.compile(r"(\.?(manifest|totals)\.json|[a-z]+/\.?part-\d{6,}\.[a-z]+)(\.\d+\.tmp)?")
 
 
 class OutputFolder:
@@ -37,23 +39,18 @@ class OutputFolder:
     def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> None:
         """Create the folder with its manifest, or go on in one that has the same manifest.
 
-        overwrite: remove an annotation with another manifest instead of refusing to mix two. Raises IncparseError if
-        the folder belongs to something else.
+        overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
+        IncparseError if the folder belongs to something else.
         """
-        known = self._manifest()
-        if known is not None and known != manifest:
+        obstacle = self._obstacle(manifest)
+        if obstacle:
             if not overwrite:
-                raise IncparseError(
-                    f"{self.path} was begun with other {_difference(known, manifest)}: name another folder, or replace "
-                    f"it with --overwrite"
-                )
+                raise IncparseError(f"{obstacle}: name another folder, or replace it with --overwrite")
             shutil.rmtree(self.path)
-        elif known is None and self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
         with named(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
-        if self._manifest() is None:
+        if not (self.path / MANIFEST).exists():
             self._write(MANIFEST, json_bytes(manifest))
 
     def finished(self, number: int) -> ShardRecord | None:
@@ -94,12 +91,25 @@ class OutputFolder:
         except OSError:
             return False
 
-    def _manifest(self) -> dict[str, Any] | None:
+    def _obstacle(self, manifest: Mapping[str, Any]) -> str:
+        """Return what keeps this annotation from going on with a manifest, or "". Raises IncparseError as `begin`."""
         path = self.path / MANIFEST
+        foreign = IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
+        if not path.is_file():
+            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+                raise foreign
+            return ""
         try:
-            return dict(srsly.read_json(path)) if path.is_file() else None
+            known = _read_manifest(path)
         except (ValueError, TypeError) as error:
-            raise IncparseError(f"{path}: the manifest is damaged: {error}") from None
+            if not self._has_only_own_files():  # the manifest of another program, perhaps
+                raise foreign from None
+            return f"{path} is damaged ({error})"
+        return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
+
+    def _has_only_own_files(self) -> bool:
+        files = (path for path in self.path.rglob("*") if path.is_file())
+        return all(_OWN_FILE.fullmatch(file.relative_to(self.path).as_posix()) for file in files)
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.path / name
@@ -120,6 +130,14 @@ class OutputFolder:
 def json_bytes(content: Mapping[str, Any]) -> bytes:
     """Return JSON, indented, in UTF-8."""
     return (srsly.json_dumps(dict(content), indent=2) + "\n").encode()
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    """Return a manifest. Raises ValueError or TypeError if it is none."""
+    found = dict(srsly.read_json(path))
+    if "format" not in found:
+        raise ValueError("it names no format")
+    return found
 
 
 def _difference(known: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:

@@ -282,6 +282,35 @@ def test_another_input_is_not_mixed_with_it(run, texts, tmp_path, contents):
     assert contents(tmp_path / "out") == contents(tmp_path / "new")
 
 
+@pytest.mark.parametrize("manifest", ["", "[1, 2]", '{"name": "no format"}'])
+def test_a_damaged_manifest_can_be_replaced(run, texts, tmp_path, contents, manifest):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    (out / "manifest.json").write_text(manifest)
+    (out / "shards" / ".part-000000.json.77.tmp").touch()
+    result = run(texts, out, "--format", "brackets")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {out / 'manifest.json'} is damaged (")
+    assert result.stderr.endswith("): name another folder, or replace it with --overwrite\n")
+    assert run(texts, out, "--format", "brackets", "--overwrite").exit_code == 0
+    run(texts, tmp_path / "new", "--format", "brackets")
+    assert contents(out) == contents(tmp_path / "new")
+
+
+def test_the_folder_of_another_program_is_not_replaced(run, texts, tmp_path, contents):
+    out = tmp_path / "out"
+    (out / "shards").mkdir(parents=True)
+    (out / "manifest.json").write_text('{"name": "a web page"}')
+    (out / "shards" / "page.html").touch()
+    before = contents(out)
+    result = run(texts, out, "--format", "brackets", "--overwrite")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"Error: {out} exists, and is no annotated corpus: name a new folder\n",
+    )
+    assert contents(out) == before
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -322,7 +351,8 @@ def test_mistakes(texts, tmp_path, monkeypatch, args, message):
 )
 def test_extras_that_are_missing(run, texts, tmp_path, monkeypatch, library, args, message):
     monkeypatch.setitem(sys.modules, library, None)
-    result = run(texts, tmp_path / "out", *args, *(["--format", "jsonl"] if args else []))
+    more = ["--format", "jsonl"] if args else []
+    result = run(texts, tmp_path / "out", *args, *more)
     assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
 
 
