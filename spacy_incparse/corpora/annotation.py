@@ -11,7 +11,6 @@ from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.killers import GivenUp
 from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Counts, Shard, ShardRecord
-from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.workers import OnKilled, run_in_workers
 
@@ -106,9 +105,18 @@ def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = 
     same as after one run, whatever the engine. Raises IncparseError as `OutputFolder.begin` does, and if the corpus is
     empty.
     """
-    find_writer(job.writer)
+    job.check()
     folder = OutputFolder(job.output)
-    folder.begin(job.manifest(), overwrite=overwrite)
+    is_new = folder.begin(job.manifest(), overwrite=overwrite)
+    try:
+        return _annotated(job, folder, engine, progress)
+    except Exception:
+        if is_new:  # so that the same folder can be named when the mistake is mended
+            folder.withdraw()
+        raise
+
+
+def _annotated(job: Job, folder: OutputFolder, engine: Engine, progress: Progress) -> Counts:
     totals, n_shards = Counts(), 0
     for n_bytes, record, is_new in engine(job):
         n_shards += 1

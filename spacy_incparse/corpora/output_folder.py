@@ -36,8 +36,8 @@ class OutputFolder:
     def __init__(self, path: Path):
         self.path = path
 
-    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> None:
-        """Create the folder with its manifest, or go on in one that has the same manifest.
+    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> bool:
+        """Create the folder with its manifest, or go on in one that has the same manifest; return whether it is new.
 
         overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
         IncparseError if the folder belongs to something else.
@@ -50,8 +50,15 @@ class OutputFolder:
         with named(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
-        if not (self.path / MANIFEST).exists():
+        is_new = not (self.path / MANIFEST).exists()
+        if is_new:
             self._write(MANIFEST, json_bytes(manifest))
+        return is_new
+
+    def withdraw(self) -> None:
+        """Remove a folder in which no shard is finished: nothing would be lost, but other settings be refused."""
+        if not any((self.path / SHARDS).glob("*.json")):
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def finished(self, number: int) -> ShardRecord | None:
         """Return the record of a shard if all its files are there, with the bytes that were written; otherwise None.

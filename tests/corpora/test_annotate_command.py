@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import pytest
 import spacy
@@ -20,6 +22,7 @@ from spacy_incparse.corpora.annotation import unfinished
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Counts
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.corpora.conftest import CODE
@@ -311,6 +314,35 @@ def test_the_folder_of_another_program_is_not_replaced(run, texts, tmp_path, con
     assert contents(out) == before
 
 
+def test_a_run_that_finishes_nothing_leaves_nothing(run, stub, texts, tmp_path):
+    out, wrong = tmp_path / "out", tmp_path / "wrong.py"
+    wrong.write_text("absent")
+    result = CliRunner().invoke(app, arguments(stub, texts, out, "--format", "jsonl", code=wrong))
+    assert (result.exit_code, out.exists()) == (1, False)
+    assert run(texts, out, "--format", "brackets").exit_code == 0
+
+
+def test_a_run_that_finishes_nothing_leaves_what_another_has_begun(run, texts, tmp_path, contents, monkeypatch):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    shutil.rmtree(out / "shards")
+    monkeypatch.setattr(shard_worker, "Annotator", Mock(side_effect=IncparseError("no pipeline")))
+    assert run(texts, out, "--format", "jsonl").stderr == "Error: no pipeline\n"
+    assert {"manifest.json", "documents/part-000000.jsonl"} < contents(out).keys()
+
+
+@pytest.mark.parametrize(("library", "args"), [("pyarrow.parquet", ["texts.parquet"]), ("ray", ["--ray", "local"])])
+def test_nothing_is_overwritten_without_what_is_needed(run, texts, tmp_path, contents, monkeypatch, library, args):
+    monkeypatch.chdir(tmp_path)
+    run(texts, "out", "--format", "jsonl")
+    before = contents(tmp_path / "out")
+    (tmp_path / "texts.parquet").touch()
+    monkeypatch.setitem(sys.modules, library, None)
+    result = run(texts, *args, "out", "--format", "brackets", "--overwrite")
+    assert (result.exit_code, "which is not installed" in result.stderr) == (1, True)
+    assert contents(tmp_path / "out") == before
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -354,6 +386,7 @@ def test_extras_that_are_missing(run, texts, tmp_path, monkeypatch, library, arg
     more = ["--format", "jsonl"] if args else []
     result = run(texts, tmp_path / "out", *args, *more)
     assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_pipeline_that_does_not_parse(texts, tmp_path):
