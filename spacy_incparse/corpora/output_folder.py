@@ -79,6 +79,11 @@ class OutputFolder:
         self._write(f"{SHARDS}/{shard_name(number)}.json", json_bytes(record.to_dict()))
         return record
 
+    def first_failed(self) -> dict[str, Any]:
+        """Return what is known of the first document that was put aside."""
+        first = min((self.path / FAILED).glob("*.jsonl"))
+        return dict(next(iter(srsly.read_jsonl(first))))
+
     def remove_totals(self) -> None:
         """Remove the file that says that all shards are finished, because one is not."""
         (self.path / TOTALS).unlink(missing_ok=True)

@@ -87,6 +87,30 @@ def test_documents_that_fail_are_put_aside(run, texts, tmp_path):
     assert totals == {"shards": 7, "documents": 58, "failed": 2, "sentences": 116, "words": 522, "flat": 0}
 
 
+def test_a_corpus_whose_documents_are_all_put_aside_is_an_error(run, texts, tmp_path):
+    out = tmp_path / "out"
+    args = [texts, out, "--format", "jsonl", "--text-field", "body"]
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: no document could be annotated; the first, d0: no text in 'body'; the object has text, year. All of "
+        f"them (60) are in {out / 'failed'} with the reasons: mend the cause, and begin anew in another folder or with "
+        f"--overwrite\n"
+    )
+    assert (out / "failed" / "part-000000.jsonl").exists()
+    assert not (out / "totals.json").exists()
+    assert (run(*args).exit_code, run(*args).stderr) == (1, result.stderr)  # with all shards from the first run
+    assert run(texts, out, "--format", "jsonl", "--overwrite").exit_code == 0
+
+
+def test_a_resumed_run_may_put_all_of_its_documents_aside(run, tmp_path):
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "It rained. {"x" * 300}"}}\n{{"text": 5}}\n')
+    args = [tmp_path / "a.jsonl", tmp_path / "out", "--format", "jsonl"]
+    first = run(*args)
+    (tmp_path / "out" / "shards" / "part-000001.json").unlink()
+    assert (run(*args).exit_code, run(*args).stdout) == (0, first.stdout)
+
+
 LEAVING = {"SystemExit": SystemExit(3), "KeyboardInterrupt": KeyboardInterrupt()}
 
 

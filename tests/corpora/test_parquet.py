@@ -73,6 +73,14 @@ def test_a_row_without_text_is_put_aside(parsed):
     assert json.loads(path.read_text())["reason"] == "no text in the column 'body': it is None"
 
 
+def test_a_column_of_numbers_is_no_text(tmp_path):
+    parquet.write_table(pyarrow.table({"body": [1, 2]}), tmp_path / "numbers.parquet")
+    result = annotate(tmp_path / "numbers.parquet", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "no document could be annotated" in result.stderr
+    assert "numbers.parquet:1: no text in the column 'body': it is 1. All of them (2) are in " in result.stderr
+
+
 def read(table, path):
     parquet.write_table(table, path)
     return [item for item, _ in read_files([path], None, Fields())]
