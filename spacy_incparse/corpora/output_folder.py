@@ -22,10 +22,11 @@ import srsly
 
 from spacy_incparse.corpora.fingerprints import bytes_hash, file_hash
 from spacy_incparse.corpora.records import Counts, ShardRecord, shard_name
+from spacy_incparse.documents.annotated_folders import MANIFEST
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import named
 
-MANIFEST, SHARDS, FAILED, TOTALS = "manifest.json", "shards", "failed", "totals.json"
+SHARDS, FAILED, TOTALS = "shards", "failed", "totals.json"
 _TMP = ".tmp"
 _OWN_FILE = re.compile(r"(\.?(manifest|totals)\.json|[a-z]+/\.?part-\d{6,}\.[a-z]+)(\.\d+\.tmp)?")
 

@@ -199,6 +199,26 @@ def test_brackets_and_docbin(run, texts, tmp_path):
     assert CliRunner().invoke(app, ["search", "TOP", str(tmp_path / "docs"), "--count"]).stdout == "116\n"
 
 
+@pytest.mark.parametrize("format_", ["brackets", "docbin"])
+def test_a_corpus_without_sentences_is_searched(run, tmp_path, format_):
+    (tmp_path / "a.jsonl").write_text('{"text": ""}\n')
+    assert run(tmp_path / "a.jsonl", tmp_path / "out", "--format", format_).exit_code == 0
+    for more, shown in ([], ""), (["--count"], "0\n"), (["--n-process", "2", "--format", "tree"], ""):
+        result = CliRunner().invoke(app, ["search", "X", str(tmp_path / "out"), *more])
+        assert (result.exit_code, result.stdout, result.stderr) == (0, shown, "")
+
+
+def test_bracket_files_of_a_corpus_have_trees(run, tmp_path):
+    rows = [{"text": "It rained. " + "x" * 300}, {"text": 5}, {"text": ""}]  # the second shard has no sentence
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "out"
+    for _ in range(2):
+        assert run(tmp_path / "a.jsonl", out, "--format", "brackets").exit_code == 0
+        assert sorted(path.name for path in (out / "shards").iterdir()) == ["part-000000.json", "part-000001.json"]
+        assert [path.name for path in (out / "trees").iterdir()] == ["part-000000.mrg"]
+    assert CliRunner().invoke(app, ["search", "TOP", str(out), "--count"]).stdout == "2\n"
+
+
 def test_tokens_of_conllu_are_kept(run, tmp_path):
     rows = [f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_" for i, word in enumerate("can not . stop".split(), start=1)]
     (tmp_path / "a.conllu").write_text("# newdoc id = one\n" + "\n".join(rows) + "\n\n" + rows[0] + "\n")

@@ -133,6 +133,21 @@ def test_matcher(parsed):
         matcher.search_files(parsed / "brackets")
 
 
+def test_a_corpus_without_sentences_is_searched(parsed, tmp_path):
+    (tmp_path / "empty.jsonl").write_text('{"body": ""}')
+    annotate(tmp_path / "empty.jsonl", tmp_path / "out")
+    (file,) = (tmp_path / "out" / "sentences").iterdir()
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("NP", "NP")
+    for _ in range(2):
+        result = CliRunner().invoke(app, ["search", "NP", str(tmp_path / "out"), "--count"])
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "0\n", "")
+        assert list(matcher.search_files(tmp_path / "out")) == []
+        file.unlink(missing_ok=True)
+    result = CliRunner().invoke(app, ["search", "NP", str(parsed / "jsonl")])
+    assert (result.exit_code, "no treebank file found" in result.stderr) == (1, True)
+
+
 def test_mistakes(parsed, tmp_path):
     result = CliRunner().invoke(app, ["annotate", str(parsed / "texts.parquet"), str(tmp_path / "out")])
     assert "there is no column 'text' with texts (it has name, body, share): name the right one" in result.stderr
