@@ -12,7 +12,7 @@ import typer
 from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.cli.tree_sentences import tree_sentences
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, UntaggedError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
@@ -121,13 +121,20 @@ class RepairedFile(NamedTuple):
 
 
 def _repaired(path: Path, rules: Sequence[Rule], relabeller: Relabeller | None) -> RepairedFile:
-    trees, n_left = list(read_trees(path)), 0
+    trees, n_left = _tagged_trees(path), 0
     mended, changes = repair_trees(trees, rules, str(path))
     if relabeller is not None:
         relabelled = relabel_trees(mended, relabeller, rules)
         mended, changes, n_left = relabelled.trees, changes + relabelled.changes, relabelled.n_left
     n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
     return RepairedFile(mended, FileChanges(path, len(trees), n_phrases, changes), n_left)
+
+
+def _tagged_trees(path: Path) -> list[Tree]:
+    try:
+        return list(read_trees(path))
+    except UntaggedError as error:  # without tags, a rule would find what it should not, such as a phrase that has none
+        raise error.with_advice("`repair` looks at parts of speech, and needs brackets that have them") from None
 
 
 def _show_counts(files: Sequence[RepairedFile], rules: Sequence[Rule], relabeller: Relabeller | None) -> None:
