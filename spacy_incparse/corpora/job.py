@@ -15,6 +15,7 @@ from spacy_incparse.corpora.readers import check_readers, find_reader, read_file
 from spacy_incparse.corpora.records import Shard, split
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
+from spacy_incparse.errors import IncparseError
 
 FORMAT = "spacy-incparse annotation 1"
 SHARD_CHARS = 1_000_000  # about 200,000 words of English: ten seconds' work of `en`, and a few megabytes
@@ -34,9 +35,12 @@ class Job:
     shard_chars: int = SHARD_CHARS
 
     def check(self) -> None:
-        """Raise IncparseError if a format does not exist, or what it needs is not installed."""
+        """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
         check_readers(self.files, find_reader(self.reader))
         find_writer(self.writer)
+        find_pipeline(self.model)
+        if self.code is not None and not self.code.is_file():
+            raise IncparseError(f"{self.code}: no such file")
 
     def manifest(self) -> dict[str, Any]:
         """Return hashes of input and model, settings and versions. Raises ModelError if there is no such pipeline."""

@@ -398,6 +398,7 @@ def test_nothing_is_overwritten_without_what_is_needed(run, texts, tmp_path, con
         (["texts.jsonl", "out", "--format", "xml"], "no output format is called 'xml'; there are parquet, jsonl, "),
         (["texts.jsonl", "out", "--input-format", "xml"], "no input format is called 'xml'; there are auto, text, "),
         (["texts.jsonl", "out", "--format", "jsonl", "--model", "absent"], "cannot find the pipeline 'absent'"),
+        (["texts.jsonl", "out", "--code", "absent.py"], "absent.py: no such file"),
         (["empty.txt", "out", "--format", "jsonl", "--input-format", "lines"], "the input has no documents"),
     ],
 )
