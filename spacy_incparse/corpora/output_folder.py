@@ -57,7 +57,7 @@ class OutputFolder:
         return is_new
 
     def withdraw(self) -> None:
-        """Remove a folder in which no shard is finished: nothing would be lost, but other settings be refused."""
+        """Remove the folder if no shard is finished: nothing is lost, and a run with other settings is not refused."""
         if not any((self.path / SHARDS).glob("*.json")):
             shutil.rmtree(self.path, ignore_errors=True)
 
