@@ -21,6 +21,22 @@ class TreebankError(IncparseError):
         return type(self), (self.path, self.line, self.column, self.what)
 
 
+class UntaggedError(TreebankError):
+    """Brackets without parts of speech, where they are expected."""
+
+    def __init__(self, path: str | Path, line: int, column: int, problem: str):
+        advice = "brackets without parts of speech are read with --no-tags (in Python: tags=False)"
+        super().__init__(path, line, column, f"{problem}; {advice}")
+        self.problem = problem
+
+    def __reduce__(self):
+        return type(self), (self.path, self.line, self.column, self.problem)
+
+    def with_advice(self, advice: str) -> TreebankError:
+        """Return the error with what else to do, for what cannot go without parts of speech."""
+        return TreebankError(self.path, self.line, self.column, f"{self.problem}; {advice}")
+
+
 class ModelError(IncparseError):
     """A model folder or byte string that cannot be loaded."""
 

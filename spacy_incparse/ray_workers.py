@@ -17,13 +17,18 @@ _CREATION = "creation task"  # in the message about an actor that could not be m
 _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
+def ray_module() -> Any:
+    """Return Ray. Raises IncparseError, saying what to install, if it is missing."""
+    return optional_module("ray", "ray", "--ray needs Ray")
+
+
 def connect(address: str, n_workers: int | None) -> Any:
     """Connect to a cluster, unless this process already has, and return Ray.
 
     address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
     machine. Raises IncparseError if Ray is not installed, or there is no cluster.
     """
-    ray = optional_module("ray", "ray", "--ray needs Ray")
+    ray = ray_module()
     if ray.is_initialized():
         return ray
     try:
@@ -42,7 +47,7 @@ def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
 
     Python would do so when it ends, but Ray then waits for messages that are not printed here.
     """
-    ray = optional_module("ray", "ray", "--ray needs Ray")
+    ray = ray_module()
     was_connected = ray.is_initialized()
     try:
         yield connect(address, n_workers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,8 +76,23 @@ def annotate_command(
     # Imported here, so that the other commands start faster.
     from spacy_incparse.cli.annotation_progress import AnnotationProgress
     from spacy_incparse.corpora.annotation import annotate, input_bytes
+    from spacy_incparse.corpora.job import Job
+    from spacy_incparse.corpora.reader_settings import Fields
 
-    job = _job(paths, model, output_format, input_format, text_field, id_field, code, shard_chars)
+    *inputs, output = paths
+    if not inputs:
+        raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
+    job = Job(
+        files=_files(inputs, input_format),
+        output=Path(output),
+        model=model,
+        reader=input_format,
+        writer=output_format,
+        fields=Fields(text_field, id_field),
+        code=code,
+        shard_chars=shard_chars,
+    )
+    _check_output(job, inputs)
     engine = _engine(ray, n_process)
     with AnnotationProgress(input_bytes(job.files)) as progress:
         try:
@@ -86,50 +102,26 @@ def annotate_command(
     typer.echo(_summary(job, counts))
 
 
-def _job(
-    paths: list[str],
-    model: str,
-    output_format: str,
-    input_format: str,
-    text_field: str,
-    id_field: str,
-    code: Path | None,
-    shard_chars: int,
-) -> Job:
-    """Return what to do. Raises IncparseError for arguments that cannot be right."""
+def _files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
     from spacy_incparse.corpora.input_files import input_files
-    from spacy_incparse.corpora.job import Job
-    from spacy_incparse.corpora.reader_settings import Fields
     from spacy_incparse.corpora.readers import SUFFIXES, find_reader
-    from spacy_incparse.corpora.writers import find_writer
-    from spacy_incparse.data import find_pipeline
 
-    *inputs, output = paths
-    if not inputs:
-        raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
-    find_writer(output_format)
-    find_pipeline(model)
     reader = find_reader(input_format)
     suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
-    files = input_files(inputs, suffixes, any_suffix=reader is not None)
-    _check_output(files, inputs, Path(output))
-    if code is not None and not code.is_file():
-        raise IncparseError(f"{code}: no such file")
-    return Job(
-        tuple(files), Path(output), model, input_format, output_format, Fields(text_field, id_field), code, shard_chars
-    )
+    return tuple(input_files(inputs, suffixes, any_suffix=reader is not None))
 
 
-def _check_output(files: list[Path], inputs: list[str], output: Path) -> None:
-    if output.is_file():
-        raise IncparseError(f"{output} is a file: the last argument is the folder to write")
-    inside = [path for path in inputs if is_within(output, Path(path))]
+def _check_output(job: Job, inputs: Sequence[str]) -> None:
+    """Raise IncparseError if the output is no folder, or input and output are inside one another."""
+    if job.output.is_file():
+        raise IncparseError(f"{job.output} is a file: the last argument is the folder to write")
+    inside = [path for path in inputs if is_within(job.output, Path(path))]
     if inside:
         raise IncparseError(
-            f"the output {output} is inside the input {inside[0]}, and would be read as input next time"
+            f"the output {job.output} is inside the input {inside[0]}, and would be read as input next time"
         )
-    if any(file.resolve().is_relative_to(output.resolve()) for file in files):
-        raise IncparseError(f"the input is inside the output {output}: name another folder")
+    if any(file.resolve().is_relative_to(job.output.resolve()) for file in job.files):
+        raise IncparseError(f"the input is inside the output {job.output}: name another folder")
 
 
 def _engine(ray: str | None, n_process: int | None) -> Engine:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
@@ -13,12 +14,14 @@ from spacy_incparse.treebanks.treebank_files import treebank_files
 from spacy_incparse.trees.forest import Forest, Symbols
 
 DOCBIN = ".spacy"
+_SEARCHED = ("parquet", "brackets", "docbin")  # output formats of `annotate`
 
 
 def corpus_files(paths: Sequence[str]) -> list[Path]:
     """Return the bracket files, `.spacy` files and Parquet files for a list of files, folders and globs.
 
-    Raises IncparseError if a path does not exist or contains no such files.
+    A corpus that `annotate` has made may have none. Raises IncparseError if another path does not exist or contains no
+    such files.
     """
     return [file for path in paths for file in _expand(path)]
 
@@ -47,7 +50,7 @@ def _expand(path: str) -> list[Path]:
     try:
         return sorted([*treebank_files(path), *others])
     except IncparseError:
-        if others:
+        if others or annotated_format(path) in _SEARCHED:
             return others
         raise
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline
 from spacy_incparse.cli.progress import progress_bar
 from spacy_incparse.cli.tree_sentences import tree_sentences
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, UntaggedError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
@@ -105,29 +105,47 @@ def repair(
     ptb: bool = False,
 ) -> None:
     """Write the report, then the repaired trees unless `output` is None, and show the counts of each rule."""
-    files: list[FileChanges] = []
-    repaired: list[Tree] = []
-    n_left = 0
-    for path in treebank_files(treebank):
-        trees = list(read_trees(path))
-        mended, changes = repair_trees(trees, rules, str(path))
-        if relabeller is not None:
-            relabelled = relabel_trees(mended, relabeller, rules)
-            mended, changes = relabelled.trees, changes + relabelled.changes
-            n_left += relabelled.n_left
-        repaired += mended
-        n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
-        files.append(FileChanges(path, len(trees), n_phrases, changes))
-    _write(report, report_lines(files))
+    files = [_repaired(path, rules, relabeller) for path in treebank_files(treebank)]
+    _write(report, report_lines([file.changes for file in files]))
     if output is not None:
-        _write(output, (tree.to_string(ptb=ptb) for tree in repaired))
+        _write(output, (tree.to_string(ptb=ptb) for file in files for tree in file.trees))
+    _show_counts(files, rules, relabeller)
+
+
+class RepairedFile(NamedTuple):
+    """A file's trees after all changes, the changes, and the number of trees that the parser could not analyse."""
+
+    trees: list[Tree]
+    changes: FileChanges
+    n_left: int
+
+
+def _repaired(path: Path, rules: Sequence[Rule], relabeller: Relabeller | None) -> RepairedFile:
+    trees, n_left = _tagged_trees(path), 0
+    mended, changes = repair_trees(trees, rules, str(path))
+    if relabeller is not None:
+        relabelled = relabel_trees(mended, relabeller, rules)
+        mended, changes, n_left = relabelled.trees, changes + relabelled.changes, relabelled.n_left
+    n_phrases = sum(len(tree.arrays.sizes) - len(tree.words) for tree in trees)
+    return RepairedFile(mended, FileChanges(path, len(trees), n_phrases, changes), n_left)
+
+
+def _tagged_trees(path: Path) -> list[Tree]:
+    try:
+        return list(read_trees(path))
+    except UntaggedError as error:  # without tags, a rule would find what it should not, such as a phrase that has none
+        raise error.with_advice("`repair` looks at parts of speech, and needs brackets that have them") from None
+
+
+def _show_counts(files: Sequence[RepairedFile], rules: Sequence[Rule], relabeller: Relabeller | None) -> None:
     reasons = {rule.name: rule.reason for rule in rules}
     if relabeller is not None:
         reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
-    for line in summary_lines(files, reasons):
+    for line in summary_lines([file.changes for file in files], reasons):
         typer.echo(line)
+    n_left = sum(file.n_left for file in files)
     if n_left:
-        n_trees = sum(file.n_trees for file in files)
+        n_trees = sum(file.changes.n_trees for file in files)
         what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
         typer.echo(f"left as they are: {what}", err=True)
 

@@ -9,9 +9,8 @@ from typing import Protocol
 
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.killers import GivenUp
-from spacy_incparse.corpora.output_folder import OutputFolder
+from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
 from spacy_incparse.corpora.records import Counts, Shard, ShardRecord
-from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.workers import OnKilled, run_in_workers
 
@@ -103,12 +102,21 @@ def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = 
     """Annotate a corpus, and return what it consists of.
 
     Killed at any moment and called again with the same job, it does only what is not finished, and the files are the
-    same as after one run, whatever the engine. Raises IncparseError as `OutputFolder.begin` does, and if the corpus is
-    empty.
+    same as after one run, whatever the engine. Raises IncparseError as `OutputFolder.begin` does, if the corpus is
+    empty, and if all its documents were put aside.
     """
-    find_writer(job.writer)
+    job.check()
     folder = OutputFolder(job.output)
-    folder.begin(job.manifest(), overwrite=overwrite)
+    is_new = folder.begin(job.manifest(), overwrite=overwrite)
+    try:
+        return _annotated(job, folder, engine, progress)
+    except Exception:
+        if is_new:  # so that the same folder can be named when the mistake is mended
+            folder.withdraw()
+        raise
+
+
+def _annotated(job: Job, folder: OutputFolder, engine: Engine, progress: Progress) -> Counts:
     totals, n_shards = Counts(), 0
     for n_bytes, record, is_new in engine(job):
         n_shards += 1
@@ -116,8 +124,19 @@ def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = 
         progress(n_bytes, record, is_new=is_new)
     if not n_shards:
         raise IncparseError("the input has no documents")
+    if not totals.documents:
+        raise IncparseError(_all_failed(folder, totals.failed))
     folder.write_totals(n_shards, totals)
     return totals
+
+
+def _all_failed(folder: OutputFolder, n_failed: int) -> str:
+    failed = folder.first_failed()
+    return (
+        f"no document could be annotated; the first, {failed['id']}: {' '.join(failed['reason'].split())}. All of them "
+        f"({n_failed:,}) are in {folder.path / FAILED} with the reasons: mend the cause, and begin anew in another "
+        f"folder or with --overwrite"
+    )
 
 
 def input_bytes(files: Iterable[Path]) -> int:

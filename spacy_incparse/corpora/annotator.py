@@ -17,6 +17,8 @@ from spacy_incparse.pipeline.loading import load_for_texts
 
 _BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
 _TREES = "doc._.trees"  # what a component that parses declares to assign
+# All else that a component raises, even SystemExit, is a document's failure and must not end the run.
+_NOT_OF_A_DOCUMENT = (MemoryError, KeyboardInterrupt)
 
 Outcome: TypeAlias = Doc | str  # a parsed Doc, or why there is none
 
@@ -47,18 +49,18 @@ class Annotator:
             warnings.simplefilter("ignore")  # about single sentences; flat trees are counted
             try:
                 return list(self.nlp.pipe([self._doc(document) for document in batch]))
-            except MemoryError:
+            except _NOT_OF_A_DOCUMENT:
                 raise
-            except Exception:
+            except BaseException:
                 return [self._outcome(document) for document in batch]
 
     def _outcome(self, document: Document) -> Outcome:
         try:
             return self.nlp(self._doc(document))
-        except MemoryError:
+        except _NOT_OF_A_DOCUMENT:
             raise
-        except Exception as error:
-            return f"{type(error).__name__}: {error}".replace("\n", " ")
+        except BaseException as error:
+            return _reason(error)
 
     def _doc(self, document: Document) -> Doc:
         if not document.words:
@@ -73,16 +75,24 @@ def import_code(path: Path) -> None:
 
     try:
         import_file("python_code", path)
-    except Exception as error:
-        raise IncparseError(f"{path}: the code cannot be run: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise IncparseError(f"{path}: the code cannot be run: {_reason(error)}") from error
 
 
 def _loaded(model: str) -> Language:
-    nlp = load_for_texts(model)
+    try:
+        nlp = load_for_texts(model)
+    except SystemExit as error:  # from the code that makes a component
+        raise ModelError(f"the pipeline {model!r} cannot be loaded: {_reason(error)}") from error
     if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
         has = ", ".join(nlp.pipe_names) or "no components"
         raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
     return nlp
+
+
+def _reason(error: BaseException) -> str:
+    """Return an error in a line, with its class: the text alone may say little, such as the 3 of SystemExit(3)."""
+    return f"{type(error).__name__}: {error}".replace("\n", " ")
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

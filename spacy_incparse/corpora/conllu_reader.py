@@ -45,14 +45,10 @@ def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
     """Yield the lines between blank lines. What is not UTF-8 is decoded with a mark, and found by `_document`."""
-    numbered = ((number, line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n")) for number, line in _count(lines))
-    for is_blank, block in groupby(numbered, lambda line: not line[1].strip()):
+    texts = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
+    for is_blank, block in groupby(enumerate(texts, start=1), lambda line: not line[1].strip()):
         if not is_blank:
             yield list(block)
-
-
-def _count(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    return enumerate(lines, start=1)
 
 
 def _document(blocks: list[list[_Line]], name: str, file: str) -> Item:

@@ -11,9 +11,11 @@ from typing import Any
 from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
 from spacy_incparse.corpora.input_files import InputFile
 from spacy_incparse.corpora.reader_settings import Fields
-from spacy_incparse.corpora.readers import find_reader, read_files
+from spacy_incparse.corpora.readers import check_readers, find_reader, read_files
 from spacy_incparse.corpora.records import Shard, split
+from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
+from spacy_incparse.errors import IncparseError
 
 FORMAT = "spacy-incparse annotation 1"
 SHARD_CHARS = 1_000_000  # about 200,000 words of English: ten seconds' work of `en`, and a few megabytes
@@ -31,6 +33,14 @@ class Job:
     fields: Fields = Fields()  # noqa: RUF009  immutable
     code: Path | None = None
     shard_chars: int = SHARD_CHARS
+
+    def check(self) -> None:
+        """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
+        check_readers(self.files, find_reader(self.reader))
+        find_writer(self.writer)
+        find_pipeline(self.model)
+        if self.code is not None and not self.code.is_file():
+            raise IncparseError(f"{self.code}: no such file")
 
     def manifest(self) -> dict[str, Any]:
         """Return hashes of input and model, settings and versions. Raises ModelError if there is no such pipeline."""

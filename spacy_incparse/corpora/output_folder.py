@@ -12,6 +12,7 @@ Each file appears complete or not at all, so that the folder is right at any mom
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,11 +22,13 @@ import srsly
 
 from spacy_incparse.corpora.fingerprints import bytes_hash, file_hash
 from spacy_incparse.corpora.records import Counts, ShardRecord, shard_name
+from spacy_incparse.documents.annotated_folders import MANIFEST
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import named
 
-MANIFEST, SHARDS, FAILED, TOTALS = "manifest.json", "shards", "failed", "totals.json"
+SHARDS, FAILED, TOTALS = "shards", "failed", "totals.json"
 _TMP = ".tmp"
+_OWN_FILE = re.compile(r"(\.?(manifest|totals)\.json|[a-z]+/\.?part-\d{6,}\.[a-z]+)(\.\d+\.tmp)?")
 
 
 class OutputFolder:
@@ -34,27 +37,29 @@ class OutputFolder:
     def __init__(self, path: Path):
         self.path = path
 
-    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> None:
-        """Create the folder with its manifest, or go on in one that has the same manifest.
+    def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> bool:
+        """Create the folder with its manifest, or go on in one that has the same manifest; return whether it is new.
 
-        overwrite: remove an annotation with another manifest instead of refusing to mix two. Raises IncparseError if
-        the folder belongs to something else.
+        overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
+        IncparseError if the folder belongs to something else.
         """
-        known = self._manifest()
-        if known is not None and known != manifest:
+        obstacle = self._obstacle(manifest)
+        if obstacle:
             if not overwrite:
-                raise IncparseError(
-                    f"{self.path} was begun with other {_difference(known, manifest)}: name another folder, or replace "
-                    f"it with --overwrite"
-                )
+                raise IncparseError(f"{obstacle}: name another folder, or replace it with --overwrite")
             shutil.rmtree(self.path)
-        elif known is None and self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
         with named(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
-        if self._manifest() is None:
+        is_new = not (self.path / MANIFEST).exists()
+        if is_new:
             self._write(MANIFEST, json_bytes(manifest))
+        return is_new
+
+    def withdraw(self) -> None:
+        """Remove the folder if no shard is finished: nothing is lost, and a run with other settings is not refused."""
+        if not any((self.path / SHARDS).glob("*.json")):
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def finished(self, number: int) -> ShardRecord | None:
         """Return the record of a shard if all its files are there, with the bytes that were written; otherwise None.
@@ -75,6 +80,11 @@ class OutputFolder:
         self._write(f"{SHARDS}/{shard_name(number)}.json", json_bytes(record.to_dict()))
         return record
 
+    def first_failed(self) -> dict[str, Any]:
+        """Return what is known of the first document that was put aside."""
+        first = min((self.path / FAILED).glob("*.jsonl"))
+        return dict(next(iter(srsly.read_jsonl(first))))
+
     def remove_totals(self) -> None:
         """Remove the file that says that all shards are finished, because one is not."""
         (self.path / TOTALS).unlink(missing_ok=True)
@@ -94,12 +104,25 @@ class OutputFolder:
         except OSError:
             return False
 
-    def _manifest(self) -> dict[str, Any] | None:
+    def _obstacle(self, manifest: Mapping[str, Any]) -> str:
+        """Return what keeps this annotation from going on with a manifest, or "". Raises IncparseError as `begin`."""
         path = self.path / MANIFEST
+        foreign = IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
+        if not path.is_file():
+            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+                raise foreign
+            return ""
         try:
-            return dict(srsly.read_json(path)) if path.is_file() else None
+            known = _read_manifest(path)
         except (ValueError, TypeError) as error:
-            raise IncparseError(f"{path}: the manifest is damaged: {error}") from None
+            if not self._has_only_own_files():  # the manifest of another program, perhaps
+                raise foreign from None
+            return f"{path} is damaged ({error})"
+        return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
+
+    def _has_only_own_files(self) -> bool:
+        files = (path for path in self.path.rglob("*") if path.is_file())
+        return all(_OWN_FILE.fullmatch(file.relative_to(self.path).as_posix()) for file in files)
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.path / name
@@ -120,6 +143,14 @@ class OutputFolder:
 def json_bytes(content: Mapping[str, Any]) -> bytes:
     """Return JSON, indented, in UTF-8."""
     return (srsly.json_dumps(dict(content), indent=2) + "\n").encode()
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    """Return a manifest. Raises ValueError or TypeError if it is none."""
+    found = dict(srsly.read_json(path))
+    if "format" not in found:
+        raise ValueError("it names no format")
+    return found
 
 
 def _difference(known: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:

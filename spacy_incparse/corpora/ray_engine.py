@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from spacy_incparse.corpora.annotation import AnnotateShard, Engine, engine_of
 from spacy_incparse.corpora.records import Shard, ShardRecord
-from spacy_incparse.ray_workers import RayPool, cluster
+from spacy_incparse.ray_workers import RayPool, cluster, ray_module
 from spacy_incparse.workers import OnKilled, run_in_pool
 
 _MOST_DEATHS = 6  # of actors at the same shard: on a shared cluster, they may have other reasons than the shard
@@ -20,7 +20,9 @@ def with_ray(address: str, n_workers: int | None) -> Engine:
     """Return an engine that annotates shards on a Ray cluster.
 
     address: of the cluster, or "local". n_workers: the number of actors; None: one for each processor of the cluster.
+    Raises IncparseError if Ray is not installed; the engine does, if there is no cluster.
     """
+    ray_module()  # before the engine writes anything
 
     def run_workers(
         prepare: Callable[[], AnnotateShard], shards: Iterator[Shard], *, on_killed: OnKilled | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,17 +16,22 @@ from spacy_incparse.corpora.parquet_reader import read_parquet
 from spacy_incparse.corpora.reader_settings import Fields, decoded, meta_json
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.extras import parquet_module
 
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A format of input: the suffixes of its files, and the function that reads one of them."""
+    """A format of input: the suffixes of its files, and the function that reads one of them.
+
+    check: raises IncparseError if something that the format needs is not installed.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[InputFile, Fields], Iterator[Item]]
+    check: Callable[[], object] = lambda: None
 
 
 def read_text(file: InputFile, fields: Fields) -> Iterator[Item]:
@@ -87,7 +92,7 @@ READERS: dict[str, Reader] = {
         Reader("lines", (".lines",), read_lines),
         Reader("jsonl", (".jsonl", ".ndjson"), read_json_lines),
         Reader("conllu", (".conllu",), read_conllu),
-        Reader("parquet", (".parquet",), read_parquet),
+        Reader("parquet", (".parquet",), read_parquet, parquet_module),
     )
 }
 SUFFIXES = {suffix: reader for reader in READERS.values() for suffix in reader.suffixes}
@@ -100,6 +105,12 @@ def find_reader(name: str) -> Reader | None:
     return READERS.get(name)
 
 
+def check_readers(paths: Iterable[Path], reader: Reader | None) -> None:
+    """Raise IncparseError if something that files need is not installed; `reader` is as in `read_files`."""
+    for used in {_reader_of(path, reader) for path in paths}:
+        used.check()
+
+
 def read_files(paths: list[Path], reader: Reader | None, fields: Fields) -> Iterator[tuple[Item, int]]:
     """Yield the documents of files, each with how many bytes have been read until now.
 
@@ -108,9 +119,13 @@ def read_files(paths: list[Path], reader: Reader | None, fields: Fields) -> Iter
     before = 0
     for path in paths:
         file = InputFile(path)
-        for item in _read_file(file, reader or SUFFIXES[kind_suffix(path)], fields):
+        for item in _read_file(file, _reader_of(path, reader), fields):
             yield item, before + file.position
         before += file.size
+
+
+def _reader_of(path: Path, reader: Reader | None) -> Reader:
+    return reader or SUFFIXES[kind_suffix(path)]
 
 
 def _read_file(file: InputFile, reader: Reader, fields: Fields) -> Iterator[Item]:

@@ -10,7 +10,7 @@ import srsly
 from spacy_incparse.corpora.annotator import Annotator
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
-from spacy_incparse.corpora.records import Counts, Document, Shard, ShardRecord, Unreadable
+from spacy_incparse.corpora.records import Counts, Document, Item, Shard, ShardRecord, Unreadable
 from spacy_incparse.corpora.writers import Parsed, find_writer
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.memory import release_memory
@@ -54,16 +54,20 @@ class ShardWorker:
         outcomes = self._annotator.annotate(documents)
         for number, item in numbered.items():
             if isinstance(item, Unreadable):
-                reason: object = item.reason
+                failed.append(_failure(number, item, item.reason))
+                continue
+            document, outcome = next(outcomes)
+            assert document is item
+            if isinstance(outcome, str):
+                failed.append(_failure(number, item, outcome))
             else:
-                document, reason = next(outcomes)
-                assert document is item
-                if not isinstance(reason, str):
-                    _count(reason, counts)
-                    yield Parsed(number, item, reason)
-                    continue
-            counts.failed += 1
-            failed.append({"document": number, "id": item.id, "file": item.file, "reason": reason})
+                _count(outcome, counts)
+                yield Parsed(number, item, outcome)
+        counts.failed = len(failed)
+
+
+def _failure(number: int, item: Item, reason: str) -> dict[str, Any]:
+    return {"document": number, "id": item.id, "file": item.file, "reason": reason}
 
 
 def _count(doc: Any, counts: Counts) -> None:

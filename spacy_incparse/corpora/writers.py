@@ -56,9 +56,14 @@ def json_lines_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
 
 
 def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
-    """Return a bracket file with one tree per line; a comment before the trees of a document has its id."""
-    lines = (line for item in parsed for line in _bracket_lines(item))
-    return {f"trees/{name}.mrg": "".join(f"{line}\n" for line in lines).encode()}
+    """Return a bracket file with one tree per line; a comment before the trees of a document has its id.
+
+    There is no file without trees, which commands that read brackets would take for a mistake.
+    """
+    documents = [_bracket_lines(item) for item in parsed]
+    if not any(trees for _, *trees in documents):
+        return {}
+    return {f"trees/{name}.mrg": "".join(f"{line}\n" for lines in documents for line in lines).encode()}
 
 
 def docbin_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import read_rows, sentence_files
 from spacy_incparse.documents.sentence_rows import row_tree
 from spacy_incparse.documents.tree_matches import find
@@ -57,7 +58,7 @@ def search_files(rules: Sequence[Rule], paths: Iterable[str | Path], n_process: 
     files: list[Path] = []
     for path in paths:
         found = sentence_files(path)
-        if not found:
+        if not found and annotated_format(path) != "parquet":
             raise IncparseError(f"{path}: no Parquet file with sentences was found")
         files += found
     results = run_in_order(partial(_prepare, tuple(rules)), files, min(n_process, max(len(files), 1)))

@@ -86,11 +86,12 @@ def train_parser(
     """
     if not train:
         raise IncparseError("there is no tree to train on")
-    kind = kind or kind_of_config(config)
-    others = seed, base, Workers(n_process, make_pool), extra or NO_EXTRA
-    task = TrainingTask(kind, train, config, heads, n_folds, tagger_settings or {}, *others)
+    task = TrainingTask(
+        kind or kind_of_config(config), train, config, heads, n_folds=n_folds, tagger_settings=tagger_settings or {},
+        seed=seed, base=base, workers=Workers(n_process, make_pool), extra=extra or NO_EXTRA,
+    )  # fmt: skip
     if task.is_mixed:
-        kind.check_parts(config)
+        task.kind.check_parts(config)
     state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None
     preparation = _prepared(task, state, resume, on_kept, progress)
     with ExitStack() as stack:
@@ -100,7 +101,7 @@ def train_parser(
             on_kept(n_passes)
         passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress, mixer)
         stack.callback(passes.close)
-        for number in range(n_passes + 1, (1 if kind.trains_in_one_pass else max_epochs) + 1):
+        for number in range(n_passes + 1, (1 if task.kind.trains_in_one_pass else max_epochs) + 1):
             if passes.has_converged:
                 break
             report, parser = passes.run(number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from spacy_incparse.errors import TreebankError
+from spacy_incparse.errors import TreebankError, UntaggedError
 from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.arrays_builder import ArraysBuilder
@@ -25,8 +25,6 @@ _BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
 _BLANKS = re.compile(rf"{_S}+")
 _NEXT_BRACKET = re.compile(r"[()]")
 _TREE_AT_LINE_START = re.compile(r"^\(", re.MULTILINE)
-_WITHOUT_TAGS = "brackets without parts of speech are read with --no-tags (in Python: tags=False)"
-_NO_POS_NODE = f"expected a POS node for it; {_WITHOUT_TAGS}"
 
 
 def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) -> TreeArrays:
@@ -49,11 +47,20 @@ def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) ->
 class MalformedError(Exception):
     """Brackets that do not form a tree: the position of the error, and how far the text was read to find it (`end`).
 
-    next_tree: where another tree seems to begin.
+    next_tree: where another tree seems to begin. is_untagged: whether parts of speech are missing.
     """
 
-    def __init__(self, position: int, what: str, *, end: int | None = None, next_tree: int | None = None):
+    def __init__(
+        self,
+        position: int,
+        what: str,
+        *,
+        end: int | None = None,
+        next_tree: int | None = None,
+        is_untagged: bool = False,
+    ):
         super().__init__(what)
+        self.is_untagged = is_untagged
         self.position, self.what, self.next_tree = position, what, next_tree
         self.end = position if end is None else end
 
@@ -64,7 +71,8 @@ def located(bad: MalformedError, places: Places, path: Path | str) -> TreebankEr
     if bad.next_tree is not None:
         line, _ = places.line_and_column(bad.next_tree)
         what += f"; expected ')' before line {line}, where another tree seems to begin"
-    return TreebankError(path, *places.line_and_column(bad.position), what)
+    error = UntaggedError if bad.is_untagged else TreebankError
+    return error(path, *places.line_and_column(bad.position), what)
 
 
 class TreeParser:
@@ -162,21 +170,19 @@ def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) 
     word, position = piece.group(_WORD), piece.start()
     following = _NEXT_BRACKET.search(text, piece.end())
     if not path:
-        what = f"the word {word!r} outside a tree; expected '('"
-    elif not is_empty:
-        what = f"the node {path[-1]} has the word {word!r} next to other nodes; {_NO_POS_NODE}"
-    elif following:
-        what = f"the node {path[-1]} has both the word {word!r} and nodes in it; {_NO_POS_NODE}"
-    else:
-        what = f"the text ends after the word {word!r}; expected ')'"
-    return MalformedError(position, what)
+        return MalformedError(position, f"the word {word!r} outside a tree; expected '('")
+    if is_empty and not following:
+        return MalformedError(position, f"the text ends after the word {word!r}; expected ')'")
+    where = f"has both the word {word!r} and nodes in it" if is_empty else f"has the word {word!r} next to other nodes"
+    return MalformedError(position, f"the node {path[-1]} {where}; expected a POS node for it", is_untagged=True)
 
 
 def _bad_words(position: int, label: str, words: str) -> MalformedError:
     return MalformedError(
         position,
         f"the node {label} has {len(words.split(' '))} words, {words[:40]!r}; expected a POS node for each, such as "
-        f"(DT the); {_WITHOUT_TAGS}; a blank inside a word is written -U0020-",
+        f"(DT the); a blank inside a word is written -U0020-",
+        is_untagged=True,
     )
 
 

@@ -36,6 +36,14 @@ def test_brackets_without_tags_are_refused_with_place_and_advice(run, untagged, 
     assert "--no-tags" in result.stderr
 
 
+def test_repair_needs_tags_and_advises_no_option_that_it_lacks(run, untagged, tmp_path):
+    result = run("repair", untagged, tmp_path / "out.mrg", "--rules", "english")
+    assert result.exit_code == 1
+    assert f"{untagged}:1:4: the node NP has 3 words, 'the old cat'" in result.stderr
+    assert result.stderr.endswith("; `repair` looks at parts of speech, and needs brackets that have them\n")
+    assert "--no-tags" not in result.stderr
+
+
 def test_convert_search_score_and_stats(run, untagged, tmp_path):
     assert "3 sentences, 16 words" in run("convert", untagged, tmp_path / "x.spacy", "--no-tags").stdout
     assert run("search", "X < cat", untagged, "--no-tags", "--count").stdout == "2\n"

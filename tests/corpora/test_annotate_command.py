@@ -2,13 +2,16 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
@@ -19,6 +22,7 @@ from spacy_incparse.corpora.annotation import unfinished
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import OutputFolder
 from spacy_incparse.corpora.records import Counts
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.penn_reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.corpora.conftest import CODE
@@ -28,8 +32,8 @@ from tests.corpora.conftest import CODE
 def run(stub):
     """Run `annotate` with the stub; the result has exit_code, stdout, stderr."""
 
-    def _run(*args):
-        result = CliRunner().invoke(app, arguments(stub, *args))
+    def _run(*args, model=stub):
+        result = CliRunner().invoke(app, arguments(model, *args))
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
@@ -37,8 +41,8 @@ def run(stub):
     return _run
 
 
-def arguments(stub, *args):
-    return ["annotate", *map(str, args), "--model", str(stub), "--code", str(CODE), "--shard-chars", "300"]
+def arguments(model, *args, code=CODE):
+    return ["annotate", *map(str, args), "--model", str(model), "--code", str(code), "--shard-chars", "300"]
 
 
 def read_json_lines(path):
@@ -83,6 +87,106 @@ def test_documents_that_fail_are_put_aside(run, texts, tmp_path):
     assert totals == {"shards": 7, "documents": 58, "failed": 2, "sentences": 116, "words": 522, "flat": 0}
 
 
+def test_a_corpus_whose_documents_are_all_put_aside_is_an_error(run, texts, tmp_path):
+    out = tmp_path / "out"
+    args = [texts, out, "--format", "jsonl", "--text-field", "body"]
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: no document could be annotated; the first, d0: no text in 'body'; the object has text, year. All of "
+        f"them (60) are in {out / 'failed'} with the reasons: mend the cause, and begin anew in another folder or with "
+        f"--overwrite\n"
+    )
+    assert (out / "failed" / "part-000000.jsonl").exists()
+    assert not (out / "totals.json").exists()
+    assert (run(*args).exit_code, run(*args).stderr) == (1, result.stderr)  # with all shards from the first run
+    assert run(texts, out, "--format", "jsonl", "--overwrite").exit_code == 0
+
+
+def test_a_resumed_run_may_put_all_of_its_documents_aside(run, tmp_path):
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "It rained. {"x" * 300}"}}\n{{"text": 5}}\n')
+    args = [tmp_path / "a.jsonl", tmp_path / "out", "--format", "jsonl"]
+    first = run(*args)
+    (tmp_path / "out" / "shards" / "part-000001.json").unlink()
+    assert (run(*args).exit_code, run(*args).stdout) == (0, first.stdout)
+
+
+LEAVING = {"SystemExit": SystemExit(3), "KeyboardInterrupt": KeyboardInterrupt()}
+
+
+@Language.component("leaver")
+def leave(doc):
+    """Raise what the first word says."""
+    if doc[0].text in LEAVING:
+        raise LEAVING[doc[0].text]
+    return doc
+
+
+@pytest.fixture
+def leaver(stub, tmp_path):
+    """The folder of a pipeline that leaves Python at some texts."""
+    nlp = spacy.load(stub)
+    nlp.add_pipe("leaver", first=True)
+    nlp.to_disk(tmp_path / "leaver")
+    return tmp_path / "leaver"
+
+
+def test_a_document_that_leaves_python_is_put_aside(run, leaver, tmp_path):
+    (tmp_path / "a.lines").write_text("It rained.\nSystemExit\nIt snowed.\n")
+    result = run(tmp_path / "a.lines", tmp_path / "out", "--format", "jsonl", model=leaver)
+    assert (result.exit_code, result.stdout.split(" with trees")[0]) == (
+        0,
+        f"{tmp_path / 'out'}: 2 documents, 2 sentences, 6 words",
+    )
+    (failed,) = read_json_lines(tmp_path / "out" / "failed" / "part-000000.jsonl")
+    assert (failed["document"], failed["reason"]) == (1, "SystemExit: 3")
+
+
+def test_an_interrupt_in_a_document_ends_the_command(run, leaver, tmp_path):
+    (tmp_path / "a.lines").write_text("It rained.\nKeyboardInterrupt\n")
+    result = run(tmp_path / "a.lines", tmp_path / "out", "--format", "jsonl", model=leaver)
+    assert (result.exit_code, result.stderr) == (
+        130,
+        f"Interrupted: the same command goes on where {tmp_path / 'out'} stops\n",
+    )
+
+
+EXIT = """
+from spacy.language import Language
+
+@Language.factory("exit")
+def make(nlp, name):
+    raise SystemExit(4)
+"""
+
+
+@pytest.fixture
+def exiting(tmp_path):
+    """The folder of a pipeline with a component that `EXIT` should make."""
+    spacy.blank("en").to_disk(tmp_path / "exiting")
+    config = tmp_path / "exiting" / "config.cfg"
+    text = config.read_text().replace("pipeline = []", 'pipeline = ["exit"]')
+    config.write_text(text.replace("[components]", '[components]\n\n[components.exit]\nfactory = "exit"'))
+    return tmp_path / "exiting"
+
+
+@pytest.mark.parametrize("n_process", ["1", "2"])
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise SystemExit(3)", "{code}: the code cannot be run: SystemExit: 3"),
+        (EXIT, "the pipeline '{model}' cannot be loaded: SystemExit: 4"),
+    ],
+    ids=["when it is run", "when a component is made"],
+)
+def test_code_that_leaves_python_is_an_error(exiting, texts, tmp_path, n_process, source, message):
+    code = tmp_path / "leaving.py"
+    code.write_text(source)
+    args = arguments(exiting, texts, tmp_path / "out", "--format", "jsonl", "--n-process", n_process, code=code)
+    result = CliRunner().invoke(app, args)
+    assert (result.exit_code, result.stderr) == (1, f"Error: {message.format(code=code, model=exiting)}\n")
+
+
 def test_brackets_and_docbin(run, texts, tmp_path):
     run(texts, tmp_path / "trees", "--format", "brackets")
     trees = list(read_trees(tmp_path / "trees"))
@@ -93,6 +197,26 @@ def test_brackets_and_docbin(run, texts, tmp_path):
     assert list(doc._.trees) == trees[:2]
     assert (doc.user_data["id"], doc.user_data["meta"]) == ("d0", '{"year":0}')
     assert CliRunner().invoke(app, ["search", "TOP", str(tmp_path / "docs"), "--count"]).stdout == "116\n"
+
+
+@pytest.mark.parametrize("format_", ["brackets", "docbin"])
+def test_a_corpus_without_sentences_is_searched(run, tmp_path, format_):
+    (tmp_path / "a.jsonl").write_text('{"text": ""}\n')
+    assert run(tmp_path / "a.jsonl", tmp_path / "out", "--format", format_).exit_code == 0
+    for more, shown in ([], ""), (["--count"], "0\n"), (["--n-process", "2", "--format", "tree"], ""):
+        result = CliRunner().invoke(app, ["search", "X", str(tmp_path / "out"), *more])
+        assert (result.exit_code, result.stdout, result.stderr) == (0, shown, "")
+
+
+def test_bracket_files_of_a_corpus_have_trees(run, tmp_path):
+    rows = [{"text": "It rained. " + "x" * 300}, {"text": 5}, {"text": ""}]  # the second shard has no sentence
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "out"
+    for _ in range(2):
+        assert run(tmp_path / "a.jsonl", out, "--format", "brackets").exit_code == 0
+        assert sorted(path.name for path in (out / "shards").iterdir()) == ["part-000000.json", "part-000001.json"]
+        assert [path.name for path in (out / "trees").iterdir()] == ["part-000000.mrg"]
+    assert CliRunner().invoke(app, ["search", "TOP", str(out), "--count"]).stdout == "2\n"
 
 
 def test_tokens_of_conllu_are_kept(run, tmp_path):
@@ -205,6 +329,64 @@ def test_another_input_is_not_mixed_with_it(run, texts, tmp_path, contents):
     assert contents(tmp_path / "out") == contents(tmp_path / "new")
 
 
+@pytest.mark.parametrize("manifest", ["", "[1, 2]", '{"name": "no format"}'])
+def test_a_damaged_manifest_can_be_replaced(run, texts, tmp_path, contents, manifest):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    (out / "manifest.json").write_text(manifest)
+    (out / "shards" / ".part-000000.json.77.tmp").touch()
+    result = run(texts, out, "--format", "brackets")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {out / 'manifest.json'} is damaged (")
+    assert result.stderr.endswith("): name another folder, or replace it with --overwrite\n")
+    assert run(texts, out, "--format", "brackets", "--overwrite").exit_code == 0
+    run(texts, tmp_path / "new", "--format", "brackets")
+    assert contents(out) == contents(tmp_path / "new")
+
+
+def test_the_folder_of_another_program_is_not_replaced(run, texts, tmp_path, contents):
+    out = tmp_path / "out"
+    (out / "shards").mkdir(parents=True)
+    (out / "manifest.json").write_text('{"name": "a web page"}')
+    (out / "shards" / "page.html").touch()
+    before = contents(out)
+    result = run(texts, out, "--format", "brackets", "--overwrite")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"Error: {out} exists, and is no annotated corpus: name a new folder\n",
+    )
+    assert contents(out) == before
+
+
+def test_a_run_that_finishes_nothing_leaves_nothing(run, stub, texts, tmp_path):
+    out, wrong = tmp_path / "out", tmp_path / "wrong.py"
+    wrong.write_text("absent")
+    result = CliRunner().invoke(app, arguments(stub, texts, out, "--format", "jsonl", code=wrong))
+    assert (result.exit_code, out.exists()) == (1, False)
+    assert run(texts, out, "--format", "brackets").exit_code == 0
+
+
+def test_a_run_that_finishes_nothing_leaves_what_another_has_begun(run, texts, tmp_path, contents, monkeypatch):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    shutil.rmtree(out / "shards")
+    monkeypatch.setattr(shard_worker, "Annotator", Mock(side_effect=IncparseError("no pipeline")))
+    assert run(texts, out, "--format", "jsonl").stderr == "Error: no pipeline\n"
+    assert {"manifest.json", "documents/part-000000.jsonl"} < contents(out).keys()
+
+
+@pytest.mark.parametrize(("library", "args"), [("pyarrow.parquet", ["texts.parquet"]), ("ray", ["--ray", "local"])])
+def test_nothing_is_overwritten_without_what_is_needed(run, texts, tmp_path, contents, monkeypatch, library, args):
+    monkeypatch.chdir(tmp_path)
+    run(texts, "out", "--format", "jsonl")
+    before = contents(tmp_path / "out")
+    (tmp_path / "texts.parquet").touch()
+    monkeypatch.setitem(sys.modules, library, None)
+    result = run(texts, *args, "out", "--format", "brackets", "--overwrite")
+    assert (result.exit_code, "which is not installed" in result.stderr) == (1, True)
+    assert contents(tmp_path / "out") == before
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -216,6 +398,7 @@ def test_another_input_is_not_mixed_with_it(run, texts, tmp_path, contents):
         (["texts.jsonl", "out", "--format", "xml"], "no output format is called 'xml'; there are parquet, jsonl, "),
         (["texts.jsonl", "out", "--input-format", "xml"], "no input format is called 'xml'; there are auto, text, "),
         (["texts.jsonl", "out", "--format", "jsonl", "--model", "absent"], "cannot find the pipeline 'absent'"),
+        (["texts.jsonl", "out", "--code", "absent.py"], "absent.py: no such file"),
         (["empty.txt", "out", "--format", "jsonl", "--input-format", "lines"], "the input has no documents"),
     ],
 )
@@ -245,8 +428,10 @@ def test_mistakes(texts, tmp_path, monkeypatch, args, message):
 )
 def test_extras_that_are_missing(run, texts, tmp_path, monkeypatch, library, args, message):
     monkeypatch.setitem(sys.modules, library, None)
-    result = run(texts, tmp_path / "out", *args, *(["--format", "jsonl"] if args else []))
+    more = ["--format", "jsonl"] if args else []
+    result = run(texts, tmp_path / "out", *args, *more)
     assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_pipeline_that_does_not_parse(texts, tmp_path):

@@ -73,6 +73,14 @@ def test_a_row_without_text_is_put_aside(parsed):
     assert json.loads(path.read_text())["reason"] == "no text in the column 'body': it is None"
 
 
+def test_a_column_of_numbers_is_no_text(tmp_path):
+    parquet.write_table(pyarrow.table({"body": [1, 2]}), tmp_path / "numbers.parquet")
+    result = annotate(tmp_path / "numbers.parquet", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "no document could be annotated" in result.stderr
+    assert "numbers.parquet:1: no text in the column 'body': it is 1. All of them (2) are in " in result.stderr
+
+
 def read(table, path):
     parquet.write_table(table, path)
     return [item for item, _ in read_files([path], None, Fields())]
@@ -123,6 +131,21 @@ def test_matcher(parsed):
     assert list(matcher.search_files([str(parsed / "parquet" / "sentences" / "*.parquet")], n_process=2)) == found
     with pytest.raises(IncparseError, match="no Parquet file with sentences was found"):
         matcher.search_files(parsed / "brackets")
+
+
+def test_a_corpus_without_sentences_is_searched(parsed, tmp_path):
+    (tmp_path / "empty.jsonl").write_text('{"body": ""}')
+    annotate(tmp_path / "empty.jsonl", tmp_path / "out")
+    (file,) = (tmp_path / "out" / "sentences").iterdir()
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("NP", "NP")
+    for _ in range(2):
+        result = CliRunner().invoke(app, ["search", "NP", str(tmp_path / "out"), "--count"])
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "0\n", "")
+        assert list(matcher.search_files(tmp_path / "out")) == []
+        file.unlink(missing_ok=True)
+    result = CliRunner().invoke(app, ["search", "NP", str(parsed / "jsonl")])
+    assert (result.exit_code, "no treebank file found" in result.stderr) == (1, True)
 
 
 def test_mistakes(parsed, tmp_path):

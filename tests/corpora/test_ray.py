@@ -53,7 +53,7 @@ def test_unfinished_shards_are_done_and_errors_arrive(arguments, whole, tmp_path
     wrong = with_ray([*arguments, "--code", str(tmp_path / "wrong.py")], tmp_path / "wrong")
     assert (wrong.returncode, wrong.stderr) == (
         1,
-        f"Error: {tmp_path}/wrong.py: the code cannot be run: name 'absent' is not defined\n",
+        f"Error: {tmp_path}/wrong.py: the code cannot be run: NameError: name 'absent' is not defined\n",
     )
 
 
