@@ -48,7 +48,7 @@ def create_wordpiece_loader(path: str | Path | None) -> Loader:
         from curated_tokenizers import WordPieceProcessor
 
         settings = _piece_settings(folder)
-        special = {name: settings.get(key, model.attrs[name]) for name, key in _SPECIAL.items()}
+        special = {name: _piece(settings.get(key, model.attrs[name])) for name, key in _SPECIAL.items()}
         pieces = _pieces(folder, special)
         lowercase, strip_accents = settings["do_lower_case"], settings["strip_accents"]
         strip_accents = lowercase if strip_accents is None else strip_accents
@@ -227,6 +227,11 @@ def _piece_settings(folder: Path) -> dict[str, Any]:
         if settings[name] not in possible:
             raise ModelError(f"{path}: {name} is {settings[name]!r}: it must be true or false")
     return settings
+
+
+def _piece(token: Any) -> Any:
+    """Return the piece of a special token, which is published as a string or as an object with its content."""
+    return token.get("content") if isinstance(token, dict) else token
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -158,6 +158,17 @@ def test_what_is_wrong_in_the_files_of_pieces(encoder_folder, tmp_path, files, m
         create_wordpiece_loader(tmp_path)(build_bert_wordpiece_encoder_v1())
 
 
+@needs_transformers
+def test_special_pieces_may_be_objects_with_their_content(encoder_folder, tmp_path):
+    from spacy_curated_transformers.tokenization.wordpiece_encoder import build_bert_wordpiece_encoder_v1
+
+    shutil.copytree(encoder_folder, tmp_path, dirs_exist_ok=True)
+    token = {"__type": "AddedToken", "content": "rain", "special": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"cls_token": token}), encoding="utf8")
+    model = create_wordpiece_loader(tmp_path)(build_bert_wordpiece_encoder_v1())
+    assert (model.attrs["bos_piece"], model.attrs["eos_piece"]) == ("rain", "[SEP]")
+
+
 def train_on(encoder, folder):
     trees = str(ASSETS / "sample-dev.mrg")
     words = ["train", trees, trees, str(folder / "out"), "--config", "neural", "--encoder", str(encoder)]
