@@ -1,6 +1,7 @@
 """A pipeline whose parser takes no time, and folders to compare."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -20,6 +21,11 @@ def kill(doc):
         os.kill(os.getpid(), signal.SIGKILL)
     return doc
 """
+
+
+def without_progress(stderr: str) -> list[str]:
+    """The lines of the error output but for those that tell each minute how far a run is."""
+    return [line for line in stderr.splitlines() if not re.match(r"\d+ %, \d+ shards, ", line)]
 
 
 @pytest.fixture(scope="session")
