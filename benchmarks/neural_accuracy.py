@@ -22,7 +22,7 @@ from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs
 
 from spacy_incparse.cli.neural_train import neural_config, train_neural
-from spacy_incparse.cli.output_folder import BEST, STATE
+from spacy_incparse.cli.training_folder import BEST, STATE
 from spacy_incparse.pipeline.neural_state import is_begun
 
 TABLE = Table(

@@ -42,7 +42,7 @@ def parse(folder: Path, settings: dict[str, Any]) -> Figures:
     import spacy_incparse
 
     imported = time.process_time()
-    from spacy_incparse.cli.output_folder import BEST
+    from spacy_incparse.cli.training_folder import BEST
 
     encoder = {"transformer": {"model": {"with_spans": {"bfloat16": False}}}} if settings.get("single") else {}
     nlp = spacy_incparse.load(folder / settings["name"] / BEST, config={"components": encoder})

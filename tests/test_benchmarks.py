@@ -46,8 +46,8 @@ def load():
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
-    from spacy_incparse.cli.output_folder import BEST
     from spacy_incparse.cli.train import train_pipeline
+    from spacy_incparse.cli.training_folder import BEST
     from spacy_incparse.treebanks.penn_reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
@@ -421,7 +421,7 @@ def test_search_speed(run):
 
 @pytest.fixture(scope="module")
 def generative_model(tmp_path_factory) -> Path:
-    from spacy_incparse.cli.output_folder import BEST
+    from spacy_incparse.cli.training_folder import BEST
 
     folder, assets = tmp_path_factory.mktemp("generative"), FOLDER.parent / "assets"
     words = ["train", assets / "sample-train.mrg", assets / "sample-dev.mrg", folder, "--config", "generative"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from spacy_incparse.cli.options import open_treebank
-from spacy_incparse.cli.output_folder import BEST, STATE, Start
 from spacy_incparse.cli.pass_table import PassTable
+from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.trees.tree import Tree
 

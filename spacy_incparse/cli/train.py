@@ -10,7 +10,6 @@ import typer
 
 from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
-from spacy_incparse.cli.output_folder import BEST, STATE, Start
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.train_options import (
     NEURAL,
@@ -27,6 +26,7 @@ from spacy_incparse.cli.train_options import (
     ResumeOrStart,
     check_options,
 )
+from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
