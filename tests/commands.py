@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import runpy
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import spacy.cli
@@ -30,6 +32,17 @@ class Printed(NamedTuple):
     stderr: str
     both: str
     code: int
+
+
+def start_program(*arguments: object, **settings: Any) -> subprocess.Popen[str]:
+    """Start the program in a process of its own that can be interrupted.
+
+    Where the tests run in the background of a script, the shell lets them and their children ignore interruptions.
+    """
+    words = [sys.executable, "-m", "spacy_incparse", *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(words, preexec_fn=heed, **pipes, **settings)
 
 
 def run_command(command: str) -> str:

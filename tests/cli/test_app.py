@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from spacy_incparse import __version__
 from spacy_incparse.cli import COMMANDS, app
 from spacy_incparse.cli.group import with_local_ray
+from tests.commands import start_program
 
 TREES = "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (S (NP (NN snow)) (VP (VBZ melts))))\n"
 
@@ -184,14 +185,8 @@ def test_closed_output_with_worker_processes(write, model):
 @posix
 def test_interrupt_with_worker_processes(write, model):
     path = write("long.txt", "The cat sat. It rained again.\n\n" * 20000)
-    arguments = ["parse", "--model", str(model), "--input", str(path), "--n-process", "2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "spacy_incparse", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    arguments = ["parse", "--model", model, "--input", path, "--n-process", 2]
+    process = start_program(*arguments, start_new_session=True)
     assert process.stdout.readline().startswith("(TOP ")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, stderr = process.communicate(timeout=60)

@@ -12,6 +12,7 @@ import pytest
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank, read_trees
+from tests.commands import start_program
 
 TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP
 (DT the) (NN roof)))) (PP-TMP (IN in) (NP (NNP May)))) (. .)) )
@@ -210,12 +211,7 @@ def test_closed_output_is_no_error(write):
 @posix
 def test_interrupt(write):
     path = write("many.mrg", TREES * 20_000)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "spacy_incparse", "search", "NN", str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_program("search", "NN", path)
     assert "[NN " in process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
