@@ -26,8 +26,8 @@ MAX_EDGES = 60_000_000  # of all sentences together, each of which takes about 5
 class DualSettings:
     """c: the cost of a unit of slack. tolerance: of the duality gap, relative to the primal objective."""
 
-    c: float = 1.0
-    tolerance: float = 0.02
+    c: float
+    tolerance: float
 
 
 class DualLearner:

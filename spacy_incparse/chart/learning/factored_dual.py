@@ -76,7 +76,7 @@ class FactoredDual:
         self,
         examples: Sequence[DualExample],
         n_features: int,
-        c: float = 1.0,
+        c: float,
         *,
         n_updates: int = 10,
         pairwise: bool = True,
