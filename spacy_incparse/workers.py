@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from threading import Thread
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
@@ -145,7 +146,7 @@ class Answers:
         try:
             self._function = self._function or self._prepare()
         except Exception as error:
-            return None, error
+            return None, sendable(error)
         return None, None
 
     def answer(self, task: Any) -> tuple[Any, Exception | None]:
@@ -155,8 +156,17 @@ class Answers:
             return None, error
         try:
             return self._function(task), None
-        except Exception as error:
-            return None, error
+        except Exception as failure:
+            return None, sendable(failure)
+
+
+def sendable(error: Exception) -> Exception:
+    """Return an error, or its text if it cannot be pickled, such as one of a class that only this process knows."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))  # as it goes to the first process
+    except Exception:
+        return IncparseError(f"{type(error).__name__}: {error}")
+    return error
 
 
 Worker = TypeVar("Worker")
@@ -343,8 +353,7 @@ ALONE = Workers()
 
 
 def _work(prepare: Callable[[], Callable[[Any], Any]], connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one ends the others
-    Thread(target=_end_with_parent, daemon=True).start()
+    depend_on_parent()
     answers = Answers(prepare)
     while True:
         try:
@@ -353,6 +362,12 @@ def _work(prepare: Callable[[], Callable[[Any], Any]], connection: Connection) -
             return
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.send(answers.answer(task))
+
+
+def depend_on_parent() -> None:
+    """Let the first process end this one, also by being killed. Ctrl-C, which goes to all processes, does not."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:

@@ -27,7 +27,6 @@ class FakeParser:
     kind = "perceptron"
     clusters = None
     tag_request = TagRequest()
-    needs_tags = True
 
     def __init__(self, **search):
         self.search = search

@@ -176,3 +176,22 @@ def test_errors_of_a_start_arrive():
 
 def prepare_wrong():
     raise IncparseError("cannot start")
+
+
+class PrivateError(Exception):
+    """An error that the first process cannot make again: it takes two arguments."""
+
+    def __init__(self, what, where):
+        super().__init__(f"{what} in {where}")
+
+
+def prepare_private():
+    def fail(number):
+        raise PrivateError("no file", "a cave")
+
+    return fail
+
+
+def test_errors_that_cannot_be_sent_are_told():
+    with pytest.raises(IncparseError, match="PrivateError: no file in a cave"):
+        list(run_in_workers(prepare_private, [1, 2], 2))

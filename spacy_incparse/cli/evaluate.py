@@ -14,7 +14,6 @@ from spacy_incparse.cli.options import (
     NoTags,
     OutputFile,
     SkipBad,
-    given,
     keep_inputs,
     open_pipeline,
     open_treebank,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_incparse.documents.confidence_scores import ConfidenceScores
-    from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 
@@ -68,11 +66,11 @@ def evaluate_command(
         raise IncparseError("--gold-tags and --no-tags exclude each other")
     keep_inputs(output, treebank)
     trees = open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-    nlp, parser = open_pipeline(model)
+    nlp, _ = open_pipeline(model)
     if raw:
         evaluation = evaluate_raw(nlp, trees)
     else:
-        evaluation = evaluate(nlp, parser, trees, gold_tags=gold_tags, with_confidence=calibration)
+        evaluation = evaluate(nlp, trees, gold_tags=gold_tags, with_confidence=calibration)
     typer.echo(evaluation.format())
     write_json(
         output, {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw} | evaluation.to_dict()
@@ -117,7 +115,6 @@ class Evaluation:
 
 def evaluate(
     nlp: Language,
-    parser: TreePipe,
     trees: Sequence[Tree],
     *,
     gold_tags: bool = False,
@@ -130,11 +127,12 @@ def evaluate(
     """
     from spacy_incparse.documents.confidence_scores import score_confidence
     from spacy_incparse.documents.conversion import trees_to_docs
+    from spacy_incparse.pipeline.given_annotations import given
 
     gold = list(trees_to_docs(trees, nlp.vocab))
     docs = [doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    with given(nlp, parser, found, "doc" if gold_tags else None):
+    with given(nlp, found, "doc" if gold_tags else None):
         parsed, seconds = _timed(nlp, docs, doc_of_tree(nlp, trees[0], with_tags=gold_tags))
     confidence = score_confidence(trees, parsed) if with_confidence else None
     return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)

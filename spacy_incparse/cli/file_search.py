@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from spacy_incparse.cli.corpora import read_corpus
@@ -38,7 +39,7 @@ class FileSearch:
 
     def search_file(self, path: Path) -> list[FileResult]:
         """Return the results of a file, with at most `limit` hits."""
-        return [replace(result, lines=list(result.lines)[: self.limit]) for result in self._searched([path])]
+        return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._searched([path])]
 
     def _searched(self, files: Sequence[Path]) -> Iterator[FileResult]:
         skipped = SkipLog() if self.skip_bad else None

@@ -43,8 +43,8 @@ class Kwic:
         place = f"{place:<{self.names + 6}}"
         before, middle, behind = _texts(match)
         if self.n_words is not None:
-            left, right = before[len(before) - self.n_words :] if self.n_words else [], behind[: self.n_words]
-            return " ".join([place, *left, middle, *right])
+            left = before[max(len(before) - self.n_words, 0) :]
+            return " ".join([place, *left, middle, *behind[: self.n_words]])
         room = max(self.width - len(place) - 3, 4 * _LEAST)
         before_width = room // 3
         middle = _shortened(middle, room - before_width - _LEAST)

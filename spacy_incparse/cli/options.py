@@ -7,7 +7,6 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -110,27 +109,14 @@ def open_pipeline(name: str) -> tuple[Language, TreePipe]:
 
 
 def find_parser(nlp: Language, name: str) -> TreePipe:
-    """Return the first component `incparse` of a pipeline. Raises ModelError if it has none."""
+    """Return the last component of a pipeline that parses: its trees stay. Raises ModelError if there is none."""
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
-    for _, component in nlp.pipeline:
+    for _, component in reversed(nlp.pipeline):
         if isinstance(component, TreePipe):
             return component
     has = ", ".join(nlp.pipe_names) or "no components"
     raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
-
-
-@contextmanager
-def given(nlp: Language, parser: TreePipe, annotations: set[str], tags: str | None = None) -> Iterator[None]:
-    """Disable the components that would add annotations that the Docs already have; set the parser's `tags`."""
-    givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
-    used = parser.tags
-    parser.tags = used if tags is None else tags
-    try:
-        with nlp.select_pipes(disable=givers):
-            yield
-    finally:
-        parser.tags = used
 
 
 def check_output(path: Path | None) -> Path | None:

@@ -34,7 +34,6 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.documents.live_parsers import LiveParser
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SIZES = "1,2,5,10,20,50"
@@ -83,11 +82,11 @@ def oracle_command(
         report = _of_file(source, treebank, sizes, params, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         typer.echo(report.format())
     else:
-        from spacy_incparse.documents.live_parsers import reranker_of
+        from spacy_incparse.documents.live_parsers import deciding_parser
 
         trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         nlp, parser = open_pipeline(source)
-        settings["temperature"] = (reranker_of(nlp) or parser).decoder.temperature
+        settings["temperature"] = (deciding_parser(nlp) or parser).decoder.temperature
         report = measure(model_lists(nlp, parser, trees, sizes[-1], gold_tags=gold_tags), sizes, params, len(trees))
         typer.echo(report.format())
         if report.n_lists < len(trees):
@@ -128,9 +127,9 @@ def model_lists(
     Each has the probability of its first tree among the trees of one search, as on a Doc, if there is a temperature. If
     the pipeline has a reranker, the lists are in its order.
     """
-    from spacy_incparse.documents.live_parsers import reranker_of
+    from spacy_incparse.documents.live_parsers import deciding_parser
 
-    analyser: LiveParser = reranker_of(nlp) or component
+    analyser = deciding_parser(nlp) or component
     with tree_sentences(nlp, component, trees, gold_tags=gold_tags, analyser=analyser) as sentences:
         for tree, sentence in zip(trees, sentences, strict=True):
             if sentence is not None:

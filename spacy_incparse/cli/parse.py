@@ -13,7 +13,7 @@ from typing import IO, Annotated, Any, cast
 
 import typer
 
-from spacy_incparse.cli.options import Model, decoded, given, open_pipeline
+from spacy_incparse.cli.options import Model, decoded, open_pipeline
 from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.treebank_files import GZIP_MAGIC
@@ -100,6 +100,7 @@ def parse(
     """
     from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
     from spacy_incparse.cli.tagged import tagged_docs
+    from spacy_incparse.pipeline.given_annotations import given
 
     nlp, parser = open_pipeline(model)
     texts: Iterable[Any]
@@ -107,7 +108,7 @@ def parse(
         texts = tagged_docs(lines, nlp.vocab, parser.decoder.parser.tags, place, ptb=ptb)
     else:
         texts = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
-    with given(nlp, parser, {"token.tag"}, "doc") if tagged else nullcontext():
+    with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
         sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
         yield from writer(sentences, nbest > 1, ptb)
 

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
-from spacy_incparse.documents.live_parsers import LiveParser, components_of, reranker_of
+from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, parsing_names
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.parsers.parse import Parse
@@ -78,8 +78,8 @@ def parse_texts(
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the rest of the pipeline.
-    analyser: LiveParser = reranker_of(nlp) or parser
-    with nlp.select_pipes(disable=[one.name for one in components_of(nlp)]):
+    analyser = deciding_parser(nlp) or parser
+    with nlp.select_pipes(disable=parsing_names(nlp)):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in parser.sentences_of(doc))

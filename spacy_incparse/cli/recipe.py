@@ -171,7 +171,8 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
 
 def save_pipeline(nlp: Language, path: Path) -> None:
     """Write a pipeline to a folder; an existing one is replaced once the new one is complete."""
-    unfinished = path.with_name(path.name + ".tmp")
+    path = path.resolve()  # a link cannot be replaced by a folder
+    unfinished, replaced = path.with_name(path.name + ".tmp"), path.with_name(path.name + ".old")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
@@ -181,8 +182,11 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    shutil.rmtree(path, ignore_errors=True)
-    unfinished.replace(path)
+    shutil.rmtree(replaced, ignore_errors=True)
+    if path.exists():
+        path.rename(replaced)
+    unfinished.rename(path)
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def _order_punctuation(path: Path) -> None:

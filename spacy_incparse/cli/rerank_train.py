@@ -17,7 +17,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.tree_pipe import TreePipe
     from spacy_incparse.rerank.candidate_list import CandidateList
     from spacy_incparse.rerank.reranker import Reranker
     from spacy_incparse.training.parser_folds import FoldReport
@@ -114,8 +114,12 @@ def rerank_train_command(
 
 
 def _check_out(out: Path, *, force: bool) -> None:
-    if out.exists() and any(out.iterdir()) and not force:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not force:
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
+    if not (out / "config.cfg").is_file():
+        raise IncparseError(f"{out} is no pipeline, so --force does not replace it: name another folder")
 
 
 def _settings(
@@ -143,11 +147,20 @@ def _one_or_all(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def parser_recipe(nlp: Language, parser: IncParser, passes: int | None = None) -> ParserRecipe:
-    """Return how a pipeline's parser was trained, from its settings; `passes` overrides their number."""
+def parser_recipe(nlp: Language, parser: TreePipe, passes: int | None = None) -> ParserRecipe:
+    """Return how a pipeline's parser was trained, from its settings; `passes` overrides their number.
+
+    Raises IncparseError for a component that parsers like it cannot be trained for: a neural one, or a combiner.
+    """
+    from spacy_incparse.pipeline.parser_pipe import IncParser
     from spacy_incparse.training.parser_recipe import ParserRecipe
     from spacy_incparse.training.training_settings import parser_config
 
+    if not isinstance(parser, IncParser):
+        raise IncparseError(
+            f"the trees come from the component {parser.name!r}, but rerank-train has to train a parser for each part "
+            f"of the treebank, and can only do so for an 'incparse'"
+        )
     model = parser.decoder.model_parser
     return ParserRecipe(
         kind=model.kind,
@@ -167,12 +180,12 @@ def _n_passes(nlp: Language) -> int:
     return nlp.meta.get("performance", {}).get("passes") or config.get("max_epochs") or N_PASSES
 
 
-def _with_reranker(nlp: Language, parser: IncParser, settings: dict[str, Any]) -> Any:
+def _with_reranker(nlp: Language, parser: TreePipe, settings: dict[str, Any]) -> Any:
     """Add an untrained reranker to a pipeline, in place of one that it has."""
-    from spacy_incparse.documents.live_parsers import reranker_of
+    from spacy_incparse.documents.live_parsers import components_of
 
-    while (old := reranker_of(nlp)) is not None:
-        nlp.remove_pipe(old.name)
+    for old in [component.name for component in components_of(nlp) if component.is_reranker]:
+        nlp.remove_pipe(old)
     return nlp.add_pipe("incparse_reranker", after=parser.name, config={"training": settings})
 
 
@@ -208,7 +221,7 @@ def _fold_line(report: FoldReport) -> str:
     )
 
 
-def _measured(reranker: Reranker, parser: IncParser, trees: Sequence[Tree]) -> RerankReport:
+def _measured(reranker: Reranker, parser: TreePipe, trees: Sequence[Tree]) -> RerankReport:
     """Fit the temperature on lists of held-out trees, and score the choices from them."""
     from spacy_incparse.training.rerank_report import fit_reranker_temperature, rerank_report
 
@@ -217,7 +230,7 @@ def _measured(reranker: Reranker, parser: IncParser, trees: Sequence[Tree]) -> R
     return rerank_report(reranker, lists)
 
 
-def _lists(parser: IncParser, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
+def _lists(parser: TreePipe, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
     """Return the parser's lists of the sentences of trees, as the reranker gets them."""
     from spacy_incparse.rerank.candidate_list import CandidateList
     from spacy_incparse.rerank.reranked_search import base_temperature, candidate_search

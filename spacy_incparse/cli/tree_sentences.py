@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from itertools import tee
 from typing import TYPE_CHECKING
 
-from spacy_incparse.cli.options import given
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -41,12 +40,13 @@ def tree_sentences(
     A sentence is None if one of its words is whitespace, which is no word of a Doc. gold_tags: the component parses
     under the trees' tags as long as the context lasts. analyser: what the sentences are for; by default the component.
     """
-    from spacy_incparse.documents.live_parsers import components_of
+    from spacy_incparse.documents.live_parsers import parsing_names
+    from spacy_incparse.pipeline.given_annotations import given
 
     annotations = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    parsing = [one.name for one in components_of(nlp)]  # neither their trees are needed, nor a reranker's choice
+    parsing = parsing_names(nlp)  # neither their trees are needed, nor a reranker's choice
     wanted, words = tee(trees)
-    with given(nlp, component, annotations, "doc" if gold_tags else None), nlp.select_pipes(disable=parsing):
+    with given(nlp, annotations, "doc" if gold_tags else None), nlp.select_pipes(disable=parsing):
         docs = nlp.pipe(doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in words)
         yield (_sentence(tree, doc, analyser or component) for tree, doc in zip(wanted, docs, strict=True))
 

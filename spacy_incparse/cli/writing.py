@@ -49,7 +49,7 @@ def write_drawing(number: int, sentence: ParsedSentence, is_list: bool, ptb: boo
 
 
 def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one object on one line; in a list, "nbest" contains the analyses after the best one."""
+    """Yield one object on one line; in a list, "nbest" contains all analyses."""
     best = sentence.parses[0]
     bounds = zip(best.tree.words, sentence.char_starts, sentence.char_ends, best.tree.tags, strict=True)
     content: dict[str, Any] = {

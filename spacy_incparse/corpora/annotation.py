@@ -48,8 +48,13 @@ def engine_of(run_workers: RunWorkers) -> Engine:
 
     def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
         found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
-        pending = unfinished(job, lambda shard, record: found.append((shard.n_bytes, record, False)))
         given_up = GivenUp()
+
+        def on_finished(shard: Shard, record: ShardRecord) -> None:
+            given_up.n_finished += 1
+            found.append((shard.n_bytes, record, False))
+
+        pending = unfinished(job, on_finished)
         for shard, record in run_workers(partial(_shard_worker, job), pending, on_killed=given_up.note):
             given_up.n_finished += 1
             yield from found

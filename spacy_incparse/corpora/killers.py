@@ -18,10 +18,10 @@ TryOut: TypeAlias = Callable[[Iterator[Shard], OnKilled], None]
 
 
 class GivenUp:
-    """The shards of a run that killed all their workers."""
+    """The shards of a corpus that killed all their workers."""
 
     def __init__(self) -> None:
-        self.n_finished = 0  # of the other shards
+        self.n_finished = 0  # of the other shards, in this run or an earlier one
         self._shards: list[tuple[Shard, IncparseError]] = []
 
     def note(self, shard: Shard, error: IncparseError) -> None:
@@ -36,7 +36,7 @@ class GivenUp:
     def without_killers(self, try_out: TryOut) -> Sequence[Shard]:
         """Return the shards without the documents that kill workers alone, too, which are put aside with the reason.
 
-        Raises IncparseError if these are all documents of the run.
+        Raises IncparseError if these are all documents of the corpus.
         """
         killers = {shard.first for shard, _ in self._shards if len(shard.items) == 1}
         several = [shard for shard, _ in self._shards if len(shard.items) > 1]

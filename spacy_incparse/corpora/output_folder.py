@@ -41,12 +41,17 @@ class OutputFolder:
         """Create the folder with its manifest, or go on in one that has the same manifest; return whether it is new.
 
         overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
-        IncparseError if the folder belongs to something else.
+        IncparseError if the folder belongs to something else, or has other files that would be lost.
         """
         obstacle = self._obstacle(manifest)
         if obstacle:
             if not overwrite:
                 raise IncparseError(f"{obstacle}: name another folder, or replace it with --overwrite")
+            foreign = self._foreign_file()
+            if foreign:
+                raise IncparseError(
+                    f"{obstacle}, and {foreign} is no file of an annotation: move it, or name another folder"
+                )
             shutil.rmtree(self.path)
         with named(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -115,14 +120,15 @@ class OutputFolder:
         try:
             known = _read_manifest(path)
         except (ValueError, TypeError) as error:
-            if not self._has_only_own_files():  # the manifest of another program, perhaps
+            if self._foreign_file():  # the manifest of another program, perhaps
                 raise foreign from None
             return f"{path} is damaged ({error})"
         return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
 
-    def _has_only_own_files(self) -> bool:
-        files = (path for path in self.path.rglob("*") if path.is_file())
-        return all(_OWN_FILE.fullmatch(file.relative_to(self.path).as_posix()) for file in files)
+    def _foreign_file(self) -> Path | None:
+        """Return a file in the folder that is not of an annotation; None if there is none."""
+        files = (path for path in sorted(self.path.rglob("*")) if path.is_file())
+        return next((file for file in files if not _OWN_FILE.fullmatch(file.relative_to(self.path).as_posix())), None)
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.path / name

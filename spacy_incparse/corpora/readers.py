@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json  # srsly's fails at what is looked for here
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -69,6 +70,10 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         content = srsly.json_loads(line)
     except ValueError as error:
         return Unreadable(name, file, f"the line is not JSON: {error}")
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return Unreadable(name, file, "half a surrogate pair is no character: write both halves")
     if not isinstance(content, dict):
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
@@ -77,12 +82,7 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
     if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
-    document = Document(name, file, text, meta=meta_json(content))
-    try:
-        (document.id + document.text + document.meta).encode()
-    except UnicodeEncodeError:
-        return Unreadable(f"{file}:{number}", file, "half a surrogate pair is no character: write both halves")
-    return document
+    return Document(name, file, text, meta=meta_json(content))
 
 
 READERS: dict[str, Reader] = {

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy_incparse.documents.confidences import confidences_of
 from spacy_incparse.documents.doc_analyses import Analyses, analyses_of
 from spacy_incparse.documents.doc_tree import DocTree
-from spacy_incparse.documents.live_parsers import LiveParser, components_of, reranker_of
+from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.pushed_words import check_n_analyses
@@ -52,7 +52,7 @@ def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
 def _component_of(nlp: Language) -> LiveParser:
     if not isinstance(nlp, Language):
         raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
-    components = components_of(nlp)
-    if components:
-        return reranker_of(nlp) or components[0]
-    raise IncparseError("the pipeline has no component 'incparse', which finds analyses")
+    component = deciding_parser(nlp)
+    if component is None:
+        raise IncparseError("the pipeline has no component 'incparse', which finds analyses")
+    return component

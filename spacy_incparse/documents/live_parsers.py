@@ -70,9 +70,14 @@ def components_of(nlp: Language) -> list[LiveParser]:
     return sorted((one for one in _components if id(one) in pipes), key=lambda one: pipes[id(one)])
 
 
-def reranker_of(nlp: Language) -> LiveParser | None:
-    """Return the component that has the last word about the trees of a pipeline, if it is a reranker."""
-    return next((one for one in reversed(components_of(nlp)) if one.is_reranker), None)
+def parsing_names(nlp: Language) -> list[str]:
+    """Return the names of the parser components in a pipeline, which may not be those that they were created with."""
+    return [name for name, pipe in nlp.pipeline if any(pipe is one for one in _components)]
+
+
+def deciding_parser(nlp: Language) -> LiveParser | None:
+    """Return the component whose trees stay on a Doc: the last one; None if there is none."""
+    return next(reversed(components_of(nlp)), None)
 
 
 def mirror_names() -> set[str]:

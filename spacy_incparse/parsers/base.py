@@ -63,11 +63,6 @@ class BaseParser(ABC):
         return HeadRules.from_name("any")
 
     @property
-    def needs_tags(self) -> bool:
-        """Whether the parser needs tags."""
-        return self.tag_request is not None
-
-    @property
     def has_exact_probabilities(self) -> bool:
         """False: only n-best lists tell the probabilities of trees."""
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import catalogue
@@ -80,12 +81,12 @@ def _foreign(settings: Mapping[str, Any], first: ConfigError) -> ConfigError:
         name: [kind.name for kind in kinds().values() if kind.config_type.has_search_setting(name)]
         for name in sorted(settings)
     }
-    known = [name for name in owners if owners[name]]
-    for name in known:
-        for other in known:
-            if len(known) == len(owners) and not set(owners[name]) & set(owners[other]):
-                return ConfigError(
-                    f"{name!r} belongs to {' and '.join(owners[name])} parsers, {other!r} to "
-                    f"{' and '.join(owners[other])} parsers: give one of them"
-                )
+    if not all(owners.values()):
+        return first
+    for name, other in combinations(owners, 2):
+        if not set(owners[name]) & set(owners[other]):
+            return ConfigError(
+                f"{name!r} belongs to {' and '.join(owners[name])} parsers, {other!r} to "
+                f"{' and '.join(owners[other])} parsers: give one of them"
+            )
     return first

@@ -94,10 +94,6 @@ class ConstituencyParser(Protocol):
         """The tags that the parser needs; None if it assigns its own."""
 
     @property
-    def needs_tags(self) -> bool:
-        """Whether the parser needs tags."""
-
-    @property
     def members(self) -> Sequence[ConstituencyParser]:
         """The parsers that it combines, if it is a combination; each has a temperature of its own."""
 

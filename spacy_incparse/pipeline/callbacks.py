@@ -9,7 +9,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.util import resolve_dot_names
 
-from spacy_incparse.documents.live_parsers import components_of
+from spacy_incparse.documents.live_parsers import components_of, parsing_names
 from spacy_incparse.memory import release_memory
 from spacy_incparse.training.temperature import MAX_SENTENCES
 
@@ -41,9 +41,15 @@ def calibrate(nlp: Language) -> Language:
     config = nlp.config.interpolate()
     (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
     examples = list(islice(corpus(nlp), MAX_SENTENCES))
-    for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
-        example.predicted = doc
+    with nlp.select_pipes(disable=_only_parsing(nlp)):
+        for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
+            example.predicted = doc
     for component in components_of(nlp):
         if component.name not in config["training"]["frozen_components"]:
             component.calibrate(examples)
     return nlp
+
+
+def _only_parsing(nlp: Language) -> list[str]:
+    """Return the names of the components that add nothing but trees, which a temperature is not fitted on."""
+    return [name for name in parsing_names(nlp) if not getattr(nlp.get_pipe(name), "set_tags", False)]

@@ -373,23 +373,13 @@ class IncParserChart(TreePipe):
         self._set_temperature(None)  # an earlier one must not decide for which trees this one is fitted
         return super()._fitted_temperature(gold)
 
-    def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+    def gold_sentences(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences."""
         for example in examples:
             for tree, sentence in gold_with_sentences([example]):
                 yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
 
-    def __reduce__(self):
-        function, arguments = super().__reduce__()
-        return _unpickle, (function, arguments, self.cfg)
-
     def _state(self) -> dict[str, Any]:
         state = super()._state()
         del state["_vectors"]  # they have references to Docs
         return state
-
-
-def _unpickle(function: Callable[..., IncParserChart], arguments: tuple, cfg: dict[str, Any]) -> IncParserChart:
-    component = function(*arguments)
-    component.cfg.update(cfg)
-    return component

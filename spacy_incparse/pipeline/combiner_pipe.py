@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
@@ -98,11 +99,20 @@ class CombinedDecoder(ConfiguredParser):
     """The parsers of several components, combined; the components find the tags."""
 
     def __init__(
-        self, parser: ComponentCombination, components: Sequence[TreePipe], search: dict[str, Any], nbest: int
+        self,
+        parser: ComponentCombination,
+        components: Sequence[TreePipe],
+        weights: dict[str, float],
+        search: dict[str, Any],
+        nbest: int,
     ):
         super().__init__(parser, None, search, nbest)
-        self._components = components
-        self.bases = [component.decoder for component in components]
+        self._components, self._weights = components, weights
+        self._bases = [component.decoder for component in components]
+
+    def is_of(self, bases: Sequence[ConfiguredParser], weights: dict[str, float]) -> bool:
+        """Return whether these are its members, unchanged."""
+        return self._weights == weights and all(map(_is_same, self._bases, bases))
 
     def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
         """Return the tags of each member for sentences; whether it uses given ones is the member's own setting."""
@@ -143,7 +153,7 @@ class IncParserCombiner(TreePipe):
         for member, weight in self.members.items():
             check_range(f"{name}: the weight of {member}", weight, 1e-6, 1e6)
         self._nlp = None if nlp is None else weakref.ref(nlp)
-        self._components: list[TreePipe] = []  # those found last: a copy in another process has no pipeline
+        self._found: dict[str, TreePipe] = {}  # the last members found: a copy in another process has no pipeline
         super().__init__(vocab, model, name, scorer=scorer, **settings)
         self.cfg.update(temperature=None)
 
@@ -156,10 +166,7 @@ class IncParserCombiner(TreePipe):
     @property
     def components(self) -> list[TreePipe]:
         """The members, also disabled ones. Raises IncparseError if one is not before this component."""
-        nlp = None if self._nlp is None else self._nlp()
-        if nlp is not None:
-            self._components = list(self._named(nlp).values())
-        return self._components
+        return list(self._members().values())
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -174,15 +181,13 @@ class IncParserCombiner(TreePipe):
         """The combination with the component's search. Raises IncparseError if a member is missing or not trained."""
         from spacy_incparse.combined.component_combination import ComponentCombination
 
-        components, known = self.components, self._decoder
-        bases = [component.decoder for component in components]
-        is_known = isinstance(known, CombinedDecoder) and all(map(_is_same, known.bases, bases))
-        if not is_known:
-            parsers = [base.parser for base in bases]
-            weights = {component.name: self.members.get(component.name, 1.0) for component in components}
-            parser = ComponentCombination(parsers, weights, temperature=self.cfg["temperature"])
-            known = self._decoder = CombinedDecoder(parser, components, self._search, self.nbest)
-        return known  # type: ignore[return-value]  # known is one, or made here
+        members, known = self._members(), self._decoder
+        bases = [component.decoder for component in members.values()]
+        weights = {name: self.members.get(name, 1.0) for name in members}
+        if not (isinstance(known, CombinedDecoder) and known.is_of(bases, weights)):
+            parser = ComponentCombination([base.parser for base in bases], weights, temperature=self.cfg["temperature"])
+            known = self._decoder = CombinedDecoder(parser, list(members.values()), weights, self._search, self.nbest)
+        return known
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with the constraints of this component, and as each member sees them."""
@@ -203,14 +208,20 @@ class IncParserCombiner(TreePipe):
         """Do nothing: the members are trained."""
 
     def __reduce__(self):
-        self.components  # noqa: B018  # a copy goes on with the components found here
+        self._members()  # a copy goes on with the components found here
         return super().__reduce__()
+
+    def _members(self) -> dict[str, TreePipe]:
+        """Return the members by their names in the pipeline."""
+        nlp = None if self._nlp is None else self._nlp()
+        if nlp is not None:
+            self._found = self._named(nlp)
+        return self._found
 
     def _named(self, nlp: Language) -> dict[str, TreePipe]:
         """Return the members in a pipeline by their names."""
-        names = [name for name, _ in nlp.components]
-        before = dict(nlp.components[: names.index(self.name)] if self.name in names else nlp.components)
-        pipes = {name: pipe for name, pipe in before.items() if isinstance(pipe, TreePipe) and pipe.is_member}
+        before = list(takewhile(lambda named: named[1] is not self, nlp.components))
+        pipes = {name: pipe for name, pipe in before if isinstance(pipe, TreePipe) and pipe.is_member}
         for member in self.members:
             if member not in pipes:
                 raise IncparseError(
@@ -234,10 +245,10 @@ class IncParserCombiner(TreePipe):
         found = scored_analyses(self.decoder.parser, [tree for tree, _ in gold], tags)
         return best_temperature(found.scores, found.is_right)
 
-    def _gold(self, examples: Iterable[Example]) -> Any:
+    def gold_sentences(self, examples: Iterable[Example]) -> Any:
         """Yield the gold trees of parsed examples with their sentences, as each member sees them."""
         for example in examples:
-            for tree, sentence in super()._gold([example]):
+            for tree, sentence in super().gold_sentences([example]):
                 yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
 
     def _set_temperature(self, temperature: float) -> None:

@@ -137,6 +137,11 @@ class ParserModel(TaggerModel):
         return parser
 
     @property
+    def learner(self) -> Learner | None:
+        """The learner whose weights these are; None outside of training."""
+        return self._learner
+
+    @property
     def temperature(self) -> float | None:
         """The temperature that turns the parser's scores into probabilities; None if it was never fitted."""
         return None if self.parser is None else self.parser.temperature

@@ -191,16 +191,20 @@ class IncParser(TreePipe):
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)
-        losses[self.name] += (self._run or self._fine_tuning_run()).update(examples, use_given_tags=self.tags == "doc")
+        run = self._run
+        if run is None or run.learner is not self.model.learner:  # other weights have been loaded since
+            run = self._fine_tuning_run()
+        losses[self.name] += run.update(examples, use_given_tags=self.tags == "doc")
         return losses
 
     def _state(self) -> dict[str, Any]:
         return super()._state() | {"_run": None}  # the training state stays behind
 
-    def _annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
+    def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
+        """Return sentences with their trees and measures; one that fails has a flat tree."""
         if self.tags == "doc":
             self._check_tags(sentences, decoder.parser)
-        parsed = super()._annotated(sentences, decoder)
+        parsed = super().annotated(sentences, decoder)
         return map(self._with_measures, parsed) if self.measures else parsed
 
     def _set_temperature(self, temperature: float) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from pathlib import Path
-from typing import Any
 
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.extensions import doc_trees
-from spacy_incparse.documents.live_parsers import components_of, reranker_of
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.pipeline.given_annotations import given
 from spacy_incparse.pipeline.loading import load
+from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.trees.tree import Tree
 
 BATCH_SIZE = 128  # sentences parsed at once
@@ -28,11 +28,8 @@ class Parser:
 
     def __init__(self, model: str | Path = "en"):
         self.nlp = load(model)
-        components: list[Any] = list(components_of(self.nlp))
-        if not components:
+        if not any(isinstance(component, TreePipe) for _, component in self.nlp.pipeline):
             raise IncparseError(f"the pipeline {str(model)!r} has no component 'incparse'")
-        self._component = components[0]
-        self._reranker: Any = reranker_of(self.nlp)
 
     def parse(self, sentence: Words, tags: Sequence[str] | None = None) -> Tree:
         """Return the tree of a sentence.
@@ -64,6 +61,8 @@ class Parser:
         remaining = iter(tags)
         for sentence in sentences:
             yield self._doc(sentence, next(remaining, ()))
+        if next(remaining, None) is not None:
+            raise IncparseError("pass one list of tags for each sentence: there are more lists than sentences")
 
     def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
         """Return a Doc with one sentence."""
@@ -84,12 +83,8 @@ class Parser:
         """Return the Docs with trees; Docs with tags pass no component that would replace the tags."""
         if not has_tags:
             return list(self.nlp.pipe(docs))
-        own, self._component.tags = self._component.tags, "doc"
-        try:
-            parsed = self._component.pipe(docs)
-            return list(parsed if self._reranker is None else self._reranker.pipe(parsed))
-        finally:
-            self._component.tags = own
+        with given(self.nlp, {"token.tag"}, "doc"):
+            return list(self.nlp.pipe(docs))
 
 
 def _check_words(words: Iterable[object]) -> None:

@@ -16,6 +16,7 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.documents.conversion import trees_to_docs
 from spacy_incparse.documents.examples import example_of
+from spacy_incparse.documents.sentences import has_sentence_bounds
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.settings import MOST, check_number
@@ -113,11 +114,11 @@ class TreebankReader:
 
     def _short_enough(self, doc: Doc) -> Iterator[Doc]:
         """Yield the Doc; if it has a sentence that is too long, yield each of its other sentences as a Doc."""
-        too_long = [sentence for sentence in doc.sents if 0 < self.max_length < len(sentence)] if len(doc) else []
-        if not too_long:
+        sentences = list(doc.sents) if has_sentence_bounds(doc) and len(doc) else [doc[:]]
+        if not self.max_length or all(len(sentence) <= self.max_length for sentence in sentences):
             yield doc
             return
-        for sentence in doc.sents:
+        for sentence in sentences:
             if len(sentence) <= self.max_length:
                 yield sentence.as_doc(copy_user_data=True)
 
@@ -129,7 +130,7 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
     except (ValueError, KeyError, zlib.error) as error:
         raise IncparseError(f"{path}: the file is not a DocBin, or is damaged: {error}") from None
     for doc in docs.get_docs(vocab):
-        if len(doc) and not anchored_trees(doc):
+        if any(not token.is_space for token in doc) and not anchored_trees(doc):
             raise IncparseError(
                 f"{path}: a Doc has no trees: was the DocBin written without store_user_data=True? "
                 f"`spacy-incparse convert` keeps the trees"

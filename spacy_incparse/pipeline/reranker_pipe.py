@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -26,7 +25,6 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
-from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
 from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_SCORE_WEIGHTS, TreePipe
@@ -63,9 +61,9 @@ def make_incparse_reranker(
     """Create the component.
 
     model: the source of the weights, as in `incparse`: a pipeline with a trained reranker.
-    parser: the name of the component whose analyses are reranked; None: the last `incparse` before this component.
+    parser: the name of the component whose analyses are reranked; None: the last parser before this component.
     search: `n`, the number of analyses to look at, and `choose`: "score" takes the most probable tree, "expected_f" the
-        tree with the highest expected F. Others than those of the model.
+        tree with the highest expected F. Settings that are left out are those of the model.
     training: settings of training, see `RERANK_DEFAULTS`; they are only used in training.
     scorer: as in every spaCy component.
     """
@@ -179,14 +177,14 @@ class IncParserReranker(TrainedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with the chosen trees, without modifying the Docs.
 
-        Sentences whose analyses cannot be found are left out: they keep the parser's trees.
+        Sentences with only one analysis are left out: they keep the parser's trees.
         """
-        decoder, parser = self.decoder, self.parser
-        by_doc = parser.sentences_by_doc(list(docs))
+        decoder, parser, docs = self.decoder, self.parser, list(docs)
+        by_doc = parser.sentences_by_doc(docs)
         tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
         return [
-            [item for sentence in sentences for item in self._reranked(sentence, next(tags), decoder)]
-            for sentences in by_doc
+            [item for sentence in sentences for item in self._annotated(doc, sentence, next(tags), decoder)]
+            for doc, sentences in zip(docs, by_doc, strict=True)
         ]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
@@ -240,7 +238,7 @@ class IncParserReranker(TrainedPipe):
         from spacy_incparse.training.temperature import MAX_SENTENCES, best_temperature
 
         scores, is_right = [], []
-        for tree, sentence in islice(gold_with_sentences(examples), MAX_SENTENCES):
+        for tree, sentence in islice(self.parser.gold_sentences(examples), MAX_SENTENCES):
             parses = self.nbest_parses(sentence, self._reranker().config.n)
             scores.append([parse.score for parse in parses])
             is_right.append(parses[0].tree.spans() == tree.spans())
@@ -266,21 +264,27 @@ class IncParserReranker(TrainedPipe):
             )
         return reranker
 
-    def _reranked(self, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> Iterator[ParsedSentence]:
-        """Yield a sentence with its chosen tree, or nothing if there is no choice or something fails."""
+    def _annotated(self, doc: Doc, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> Iterator[ParsedSentence]:
+        """Yield a sentence with its chosen tree; if there is no choice, with the parser's, unless the Doc has it."""
+        chosen = self._reranked(sentence, tags, decoder)
+        if chosen is not None:
+            yield chosen
+        elif key_of(sentence.start_char, sentence.end_char) not in user_data(doc):  # the parser is disabled
+            yield from self.parser.annotated([sentence], self.parser.decoder)
+
+    def _reranked(self, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> ParsedSentence | None:
+        """Return a sentence with its chosen tree, or None if there is no choice or something fails."""
         try:
             ranked = decoder.nbest_search.ranked(sentence.words, tags, sentence.constraints)
             if len(ranked) > 1:
                 parses = [parse for parse, _ in ranked]
-                yield encode_parse(sentence, parses[0], decoder.list_fields(parses, ranked[0].probability))
+                return encode_parse(sentence, parses[0], decoder.list_fields(parses, ranked[0].probability))
         except Exception as error:
-            self._warn_once(f"a sentence keeps the parser's tree, because reranking failed ({error!r})", sentence)
-
-    def _warn_once(self, text: str, sentence: Sentence) -> None:
-        if text[:20] not in self._warned:
-            self._warned.add(text[:20])
             start = " ".join(sentence.words[:8])
-            warnings.warn(f"{self.name}: {text}: {start!r} (this warning is shown once)", stacklevel=3)
+            self._warn_once(
+                "error", f"a sentence keeps the parser's tree, because reranking failed ({error!r}): {start!r}"
+            )
+        return None
 
 
 def _stored(doc: Doc, sentences: Iterable[Sentence]) -> list[tuple[Sentence, str]]:

@@ -43,7 +43,7 @@ class WordVectors:
 class SpanScores:
     """The scores of labels, (n_spans, n_labels), and of tags, (n_words, n_tags), of sentences, joined.
 
-    Spans are in the order of `chart.bracket_chart`.
+    Spans are in the order of `chart.spans.bracket_chart`.
     """
 
     labels: Rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -62,7 +61,7 @@ class IncParserTagger(TrainedPipe):
     ):
         self.vocab, self.model, self.name, self.cfg, self.scorer = vocab, model, name, dict[str, Any](), scorer
         self.training = training or {}
-        self._warned = False
+        self._warned = set()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -129,10 +128,8 @@ class IncParserTagger(TrainedPipe):
         try:
             return tagger.tag(sentence.words)
         except Exception as error:
-            if not self._warned:
-                self._warned = True
-                start = " ".join(sentence.words[:8])
-                warnings.warn(f"{self.name}: a sentence was not tagged ({error!r}): {start!r}", stacklevel=2)
+            start = " ".join(sentence.words[:8])
+            self._warn_once("error", f"a sentence was not tagged ({error!r}): {start!r}")
             return sentence.tags
 
 

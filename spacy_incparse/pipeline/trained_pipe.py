@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ class TrainedPipe(TrainablePipe):
     """A component whose weights are no network's: they have neither gradients nor averages of thinc's."""
 
     is_resizable = False
+    _warned: set[str]  # kinds of warnings that were shown
 
     def add_label(self, label: str) -> int:
         """Return 0: labels come from what the component is trained on in `initialize`, and cannot be added."""
@@ -51,6 +53,11 @@ class TrainedPipe(TrainablePipe):
         with named_errors(path):
             return super().from_disk(path, exclude=exclude)
 
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)
+
 
 def unpickled(
     cls: Callable[..., AnyPipe],
@@ -62,5 +69,6 @@ def unpickled(
 ) -> AnyPipe:
     """Return a component with this state, as `__reduce__` asks for."""
     component = cls(vocab, model, name, scorer=scorer)
+    component.cfg.update(state.pop("cfg", {}))  # spaCy keeps it outside of __dict__
     component.__dict__.update(state)
     return component

@@ -170,7 +170,7 @@ class TreePipe(TrainedPipe):
         if not all(has_sentence_bounds(doc) for doc in docs):
             self._warn_once("bounds", "a Doc without sentence boundaries is parsed as one sentence: add a sentencizer")
         by_doc = self.sentences_by_doc(docs)
-        parsed = iter(self._annotated([sentence for group in by_doc for sentence in group], decoder))
+        parsed = iter(self.annotated([sentence for group in by_doc for sentence in group], decoder))
         return [list(islice(parsed, len(group))) for group in by_doc]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
@@ -221,7 +221,7 @@ class TreePipe(TrainedPipe):
         """
         from spacy_incparse.training.temperature import MAX_SENTENCES
 
-        gold = list(islice(self._gold(examples), self.max_calibrated or MAX_SENTENCES))
+        gold = list(islice(self.gold_sentences(examples), self.max_calibrated or MAX_SENTENCES))
         temperature = self._fitted_temperature(gold) if gold else None
         if temperature is not None:
             self._set_temperature(temperature)
@@ -233,7 +233,7 @@ class TreePipe(TrainedPipe):
 
     def _state(self) -> dict[str, Any]:
         """Return what a pickled component keeps."""
-        return self.__dict__ | {"_decoder": None}
+        return self.__dict__ | {"cfg": self.cfg, "_decoder": None}
 
     @abstractmethod
     def _set_temperature(self, temperature: float) -> None:
@@ -245,8 +245,8 @@ class TreePipe(TrainedPipe):
         tags = [self.tags_for(sentence) for _, sentence in gold]
         return fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
 
-    def _gold(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
-        """Yield the gold trees of parsed examples with their sentences, without constraints."""
+    def gold_sentences(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences, which have no constraints from the examples."""
         return gold_with_sentences(examples)
 
     def _constrained(self, doc: Doc, texts: Texts | None) -> list[Sentence]:
@@ -261,8 +261,8 @@ class TreePipe(TrainedPipe):
             )
         return sentences
 
-    def _annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
-        """Return sentences with their trees."""
+    def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
+        """Return sentences with their trees; one that fails has a flat tree."""
         use_given_tags = self.tags == "doc"
         return annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags)
 
@@ -273,8 +273,3 @@ class TreePipe(TrainedPipe):
     def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
         what = f"no tree was found with {shown(constraints, sentence.words)}"
         warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
-
-    def _warn_once(self, kind: str, text: str) -> None:
-        if kind not in self._warned:
-            self._warned.add(kind)
-            warnings.warn(f"{self.name}: {text} (this warning is shown once)", stacklevel=3)

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_incparse.errors import ModelError
 from spacy_incparse.rerank.column_table import ColumnTable
 
 _PENDING = 4_000_000  # keys that are counted at a time, 32 MB
@@ -46,20 +45,6 @@ class FeatureColumns:
     def subset(self, columns: np.ndarray) -> FeatureColumns:
         """Return some of the columns, given by number in ascending order, renumbered: those with a weight, say."""
         return FeatureColumns(self.keys[columns])
-
-    def to_bytes(self) -> bytes:
-        """Return the keys as 8 bytes each, on every machine the same."""
-        return self.keys.astype("<u8").tobytes()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> FeatureColumns:
-        """Return the columns in bytes from `to_bytes`. Raises ModelError if the bytes are damaged."""
-        if len(data) % 8:
-            raise ModelError(f"the model is damaged: its feature keys have {len(data)} bytes, no multiple of 8")
-        keys = np.frombuffer(data, dtype="<u8").astype(np.uint64)
-        if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
-            raise ModelError("the model is damaged: its feature keys are not in ascending order")
-        return cls(keys)
 
 
 class _KeyCounts:

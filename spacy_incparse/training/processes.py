@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from threading import Thread
 from typing import Any, TypeVar, cast
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.workers import depend_on_parent, sendable
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -61,22 +59,13 @@ def _start(function: Callable[[Any], Any], task: Any) -> tuple[Connection, BaseP
 
 
 def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one ends the others
-    Thread(target=_end_with_parent, daemon=True).start()
+    depend_on_parent()
     try:
         answer: tuple[Any, Exception | None] = function(task), None
     except Exception as error:
-        answer = None, error
+        answer = None, sendable(error)
     with suppress(BrokenPipeError):
         connection.send(answer)
-
-
-def _end_with_parent() -> None:
-    """End this process if the first one is killed."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _result(connection: Connection, process: BaseProcess) -> Any:

@@ -157,7 +157,6 @@ def test_wrong_sentences_are_told(parser):
 def test_words_choose_among_tags(trees):
     parser = parser_of(trees, n_tags=0)
     assert parser.tag_request is None
-    assert not parser.needs_tags
     assert parser.parse(("the", "owl", "saw", "grass")).tree.tags == ("DT", "NN", "VBD", "NN")
     some = [[("NN", 0.0), ("DT", 3.0)], "NN", "VBD", None]
     assert parser.parse(("the", "owl", "saw", "grass"), some).tree.tags == ("DT", "NN", "VBD", "NN")

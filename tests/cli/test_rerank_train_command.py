@@ -133,6 +133,11 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
     result = run("rerank-train", small_model, *paths, reranked[0])
     assert result.exit_code == 1
     assert "there is already something in" in result.stderr
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
+    result = run("rerank-train", small_model, *paths, tmp_path / "mine", "--force")
+    assert result.exit_code == 1
+    assert "is no pipeline, so --force does not replace it" in result.stderr
     result = run("rerank-train", small_model, *paths, tmp_path / "new", "--families", "rules,nonsense")
     assert "unknown family of features 'nonsense'" in result.stderr
     lists = reranked[0].with_name("out.lists")

@@ -50,7 +50,12 @@ def test_long_matches_are_shortened_to_the_line(run, file, monkeypatch):
 
 @pytest.mark.parametrize(
     ("n_words", "line"),
-    [("0", "1 [NP a pumpkin]"), ("2", "1 gardener grew [NP a pumpkin] on the")],
+    [
+        ("0", "1 [NP a pumpkin]"),
+        ("2", "1 gardener grew [NP a pumpkin] on the"),
+        ("5", "1 the old gardener grew [NP a pumpkin] on the roof in May"),
+        ("50", "1 the old gardener grew [NP a pumpkin] on the roof in May ."),
+    ],
 )
 def test_context_by_words(run, file, n_words, line):
     assert squeezed(run("search", "NP < pumpkin | NP < (NN < pumpkin)", file, "--context", n_words)) == [line]

@@ -93,10 +93,11 @@ def test_a_tag_needs_a_word(run, model):
 
 
 def test_the_pipeline_is_left_as_it_was(model):
-    from spacy_incparse.cli.options import given, open_pipeline
+    from spacy_incparse.cli.options import open_pipeline
+    from spacy_incparse.pipeline.given_annotations import given
 
     nlp, parser = open_pipeline(str(model))
     before, names = parser.tags, list(nlp.pipe_names)
-    with given(nlp, parser, {"token.tag"}, "doc"):
+    with given(nlp, {"token.tag"}, "doc"):
         assert (parser.tags, "incparse_tagger" in nlp.pipe_names) == ("doc", False)
     assert (parser.tags, nlp.pipe_names) == (before, names)

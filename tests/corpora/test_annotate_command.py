@@ -358,6 +358,19 @@ def test_the_folder_of_another_program_is_not_replaced(run, texts, tmp_path, con
     assert contents(out) == before
 
 
+def test_files_of_others_in_the_folder_are_not_removed(run, texts, tmp_path, contents):
+    out = tmp_path / "out"
+    run(texts, out, "--format", "jsonl")
+    (out / "notes.txt").write_text("My notes.")
+    before = contents(out)
+    result = run(texts, out, "--format", "brackets", "--overwrite")
+    assert result.exit_code == 1
+    assert result.stderr.endswith(
+        f"and {out / 'notes.txt'} is no file of an annotation: move it, or name another folder\n"
+    )
+    assert contents(out) == before
+
+
 def test_a_run_that_finishes_nothing_leaves_nothing(run, stub, texts, tmp_path):
     out, wrong = tmp_path / "out", tmp_path / "wrong.py"
     wrong.write_text("absent")

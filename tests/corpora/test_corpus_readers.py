@@ -97,6 +97,17 @@ def test_words_of_conllu_that_are_missing(read, number):
     assert good.words == ("It", "don't")
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['{"text": "x", "title": "\\ud83d"}', '{"text": ["\\ud83d"]}', '{"id": "\\ud83d", "text": 5}', '{"\\ud83d": 1}'],
+)
+def test_half_a_surrogate_pair_anywhere_in_a_line(read, line):
+    (found,) = read("a.jsonl", line + "\n")
+    assert isinstance(found, Unreadable)
+    assert found.id == "a.jsonl:1"
+    assert "half a surrogate pair is no character" in found.reason
+
+
 def test_names_that_are_not_utf8_are_escaped(read):
     sentence = b"# newdoc id = caf\xe9\n1\tRain\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
     (found,) = read("a.conllu", sentence)

@@ -53,6 +53,18 @@ def test_too_many_shards_that_kill_are_an_error():
     given_up.note(shard(10, 10, "bomb"), IncparseError("few"))
 
 
+def test_a_resumed_run_also_puts_them_aside(bombs, tmp_path, contents):
+    arguments, _ = bombs
+    command = [sys.executable, "-m", "spacy_incparse", *arguments]
+    for name in ("whole", "resumed"):
+        subprocess.run([*command, str(tmp_path / name), "--n-process", "2"], check=True, timeout=300)
+    (tmp_path / "resumed" / "totals.json").unlink()
+    failed = next((tmp_path / "resumed" / "failed").iterdir()).stem
+    (tmp_path / "resumed" / "shards" / f"{failed}.json").unlink()  # all other shards are from the first run
+    subprocess.run([*command, str(tmp_path / "resumed"), "--n-process", "2"], check=True, timeout=300)
+    assert contents(tmp_path / "resumed") == contents(tmp_path / "whole")
+
+
 def test_the_command_puts_them_aside(bombs, tmp_path):
     arguments, texts = bombs
     done = subprocess.run(

@@ -7,6 +7,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from spacy_incparse import Parser
+from spacy_incparse.cli.parsing import parse_texts
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
@@ -176,3 +178,34 @@ def test_training_goes_on_around_it(combined):
     assert losses["incparse_chart"] > 0
     assert "const_f" in combined.evaluate(found)
     assert set(combined.get_pipe("incparse_combiner").labels) >= {"NP", "VP"}
+
+
+def test_the_last_component_gives_the_lists_too(combined):
+    doc, combiner = combined(TEXT), combined.get_pipe("incparse_combiner")
+    for found, sentence in zip(doc._.parses(3, nlp=combined), combiner.sentences_of(doc), strict=True):
+        assert [one.tree for one in found] == [one.tree for one in combiner.nbest_parses(sentence, 3)]
+    sentences = list(parse_texts(combined, combiner, [TEXT], nbest=3))
+    assert [str(one.parses[0].tree) for one in sentences] == trees([doc])[0]
+
+
+def test_given_tags_reach_the_members(combined, tmp_path):
+    combined.to_disk(tmp_path)
+    words, tags = ["The", "cat", "slept", "."], ["DT", "NNS", "VBD", "."]
+    assert Parser(tmp_path).parse(words, tags).tags == tuple(tags)
+    assert Parser(tmp_path).parse(words).tags != tuple(tags)
+
+
+def test_weights_belong_to_the_names_in_the_pipeline(combined):
+    combiner = combined.get_pipe("incparse_combiner")
+    combiner.members = {"incparse": 2.0, "incparse_chart": 1.0}
+    combined.rename_pipe("incparse", "fast")
+    combiner.members = {"fast": 2.0, "incparse_chart": 1.0}
+    assert combiner.decoder.parser._members[0].weight == 2.0
+    combiner.members = {"fast": 1.0, "incparse_chart": 1.0}  # also after the first text
+    assert combiner.decoder.parser._members[0].weight == 1.0
+
+
+def test_a_copy_has_the_temperature(combined):
+    combined.get_pipe("incparse_combiner").cfg["temperature"] = 0.7
+    copy = pickle.loads(pickle.dumps(combined.get_pipe("incparse_combiner")))
+    assert copy.cfg["temperature"] == copy.decoder.temperature == 0.7

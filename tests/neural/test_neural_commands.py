@@ -97,3 +97,10 @@ def test_annotate(model, loaded, tmp_path):
     run("annotate", tmp_path / "texts", tmp_path / "out", "--model", model, "--format", "brackets")
     written = [str(tree) for path in sorted((tmp_path / "out").rglob("*.mrg*")) for tree in read_trees(path)]
     assert written == [tree for text in texts for tree in trees(loaded(text))]
+
+
+def test_a_reranker_needs_a_parser_that_can_be_trained_again(model, tmp_path):
+    paths = [ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg", tmp_path / "out"]
+    result = CliRunner().invoke(app, ["rerank-train", str(model), *map(str, paths)])
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "can only do so for an 'incparse'" in result.stderr

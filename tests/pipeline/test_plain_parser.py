@@ -77,3 +77,8 @@ def test_tags_that_do_not_fit(parser):
 def test_no_such_model():
     with pytest.raises(ModelError):
         spacy_incparse.Parser("no_such_model")
+
+
+def test_there_may_not_be_more_tags_than_sentences(parser):
+    with pytest.raises(IncparseError, match="more lists than sentences"):
+        list(parser.parse_sents([["Stop"]], [["VB"], ["NN"]]))

@@ -4,9 +4,10 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
+import spacy_incparse
 from spacy_incparse.documents.conversion import trees_to_docs
 from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
-from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader
+from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader, read_docbin
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 
 NLP = spacy.blank("en")
@@ -128,3 +129,18 @@ def test_brackets_without_tags_are_read_on_request(tmp_path):
     assert trees_of([example]) == ["(TOP (S (NP (X the) (X owl)) (VP (X slept))))"]
     with pytest.raises(TreebankError, match="the node NP has 2 words"):
         list(create_treebank_reader(path)(NLP))
+
+
+def test_docs_of_whitespace_have_no_trees_to_lose(tmp_path):
+    path = tmp_path / "blank.spacy"
+    DocBin(docs=[NLP(" "), NLP("")], store_user_data=True).to_disk(path)
+    assert [len(doc) for doc in read_docbin(path, NLP.vocab)] == [1, 0]
+
+
+def test_docs_without_sentence_boundaries_are_one_sentence(tmp_path):
+    path = tmp_path / "whole.spacy"
+    nlp = spacy_incparse.load("en", exclude=["sentencizer"])
+    with pytest.warns(UserWarning, match="without sentence boundaries"):
+        DocBin(docs=[nlp("The owl slept.")], store_user_data=True).to_disk(path)
+    for max_length, n in ((0, 1), (4, 1), (3, 0)):
+        assert len(list(TreebankReader(path, max_length=max_length)(NLP))) == n

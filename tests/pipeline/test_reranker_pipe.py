@@ -388,3 +388,19 @@ def test_parsers_of_another_kind(kind, settings, tmp_path):
     assert trees(loaded) == trees(nlp)
     doc = loaded(TEXT)
     assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
+
+
+def test_sentences_without_a_choice_have_trees_also_without_the_parser(copy):
+    parser_of(copy).search = {"beam_size": 1}
+    reranker_of(copy).search = {"n": 1}
+    expected = trees(copy)
+    assert all(len(doc._.trees) == len(list(doc.sents)) for doc in copy.pipe([TEXT]))
+    with copy.select_pipes(disable=["incparse"]):
+        assert trees(copy) == expected
+
+
+def test_the_temperature_is_fitted_on_what_the_parser_sees(copy, monkeypatch):
+    parser, asked = parser_of(copy), []
+    monkeypatch.setattr(type(parser), "gold_sentences", lambda self, examples: asked.append(self) or iter([]))
+    assert reranker_of(copy).calibrate([]) is None
+    assert asked == [parser]

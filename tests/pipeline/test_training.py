@@ -183,6 +183,17 @@ def test_a_loaded_pipeline_is_fine_tuned_by_update(trained, tmp_path):
     assert weights(restored) == models[0]
 
 
+def test_an_update_continues_from_the_weights_that_were_loaded_last(trained, tmp_path):
+    nlp, saved = untrained(), trained.get_pipe("incparse").to_bytes()
+    train(nlp, 1, limit=40)
+    component = nlp.get_pipe("incparse").from_bytes(saved)
+    assert weights(nlp) == weights(trained)
+    losses = nlp.update(_new_examples(nlp, tmp_path))
+    assert losses["incparse"] > 0
+    assert "ZP" in component.labels
+    assert weights(nlp) != weights(trained)
+
+
 def test_initialize_fine_tunes_on_request(trained, tmp_path):
     trained.to_disk(tmp_path / "saved")
     nlp = spacy.load(tmp_path / "saved")

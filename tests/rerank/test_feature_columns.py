@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.errors import ModelError
 from spacy_incparse.rerank import feature_columns
 from spacy_incparse.rerank.feature_columns import FeatureColumns
 
@@ -30,17 +29,7 @@ def test_features_need_enough_lists_and_to_vary_in_one(monkeypatch, pending):
     assert len(FeatureColumns.select(lists_of(), 1)) == 0
 
 
-def test_columns_are_stored_as_bytes():
+def test_a_subset_of_columns_is_renumbered():
     columns = FeatureColumns(np.array([3, 5, 2**63], np.uint64))
-    again = FeatureColumns.from_bytes(columns.to_bytes())
-    assert again.keys.tolist() == [3, 5, 2**63]
     assert columns.subset(np.array([0, 2])).keys.tolist() == [3, 2**63]
     assert len(columns) == len(columns.table) == 3
-
-
-@pytest.mark.parametrize(
-    ("data", "what"), [(b"1234", "4 bytes, no multiple of 8"), (bytes([2, *[0] * 7, 2, *[0] * 7]), "ascending order")]
-)
-def test_damaged_bytes_are_refused(data, what):
-    with pytest.raises(ModelError, match=what):
-        FeatureColumns.from_bytes(data)
