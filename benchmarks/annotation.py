@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", default=None, help="default: en; for memory, a parser that takes no time")
     parser.add_argument("--processes", default="1,2", help="memory: numbers of processes")
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--shard-chars", type=int, default=1_000_000)
+    parser.add_argument("--shard-chars", type=int, default=300_000)
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--only-ray", action="store_true", help="kills: only the processes of Ray")

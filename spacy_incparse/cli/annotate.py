@@ -55,7 +55,7 @@ def annotate_command(
     code: Code = None,
     shard_chars: Annotated[
         int, typer.Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents.")
-    ] = 1_000_000,
+    ] = 300_000,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an output that was made from something else.")
     ] = False,

@@ -31,8 +31,7 @@ class GenerativeConfig(ChoiceSettings):
         does.
     measures_log10_gamma: gamma for measures, as a decimal logarithm, because spaCy's config files cannot hold such
         small numbers; None: off.
-    choose, choose_from, choose_trees, choose_temperature, choose_threshold: as in the other parsers. risk_trees and
-        risk_temperature, the former names of two of them, can still be used.
+    choose, choose_from, choose_trees, choose_temperature, choose_threshold: as in the other parsers.
     """
 
     SEARCH = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", *CHOICE_SETTINGS)

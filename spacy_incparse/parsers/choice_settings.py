@@ -23,7 +23,7 @@ class ChoiceSettings(Settings):
         there are more, and the choice is better; "lists" chooses among the tree of the search and those of the n-best
         lists, which also hold trees that score higher, and takes three times as long or more; None: "lists" for
         "expected_f", "search" for "recombined".
-    choose_trees: the most of these trees.
+    choose_trees: how many trees to choose from, at most.
     choose_temperature: divides the scores for this expectation; higher values make the trees more equally probable;
         None: the temperature that was fitted on held-out trees.
     choose_threshold: for "recombined", the probability from which on a phrase is worth having; lower values give more

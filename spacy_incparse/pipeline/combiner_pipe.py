@@ -58,8 +58,8 @@ def make_incparse_combiner(
 
     members: the names of the components `incparse` and `incparse_chart` before this one that are combined, and how much
         the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
-    set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`. The constraints of the
-        members do not count.
+    set_tags, spans_key, nbest, noun_chunks: as in `incparse`.
+    required_key, forbidden_key: as in `incparse`. Set them here: those of the members are ignored.
     search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
         for the probabilities of members that do not know those of all trees. See `CombinerSearch`.
     scorer: as in every spaCy component.

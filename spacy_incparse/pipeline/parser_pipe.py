@@ -61,8 +61,10 @@ def make_incparse(
     tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only if it is empty.
     set_tags: whether to write the tags that the parser used to token.tag_.
     spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
-    required_key, forbidden_key: if given, names of groups in doc.spans with phrases that the trees must (or must not)
-        contain. The label of a span is the label of the phrase; an empty label stands for any.
+    required_key: the name of a group in doc.spans whose spans must be phrases of the trees. The label of a span is the
+        label of the phrase; an empty label stands for any.
+    forbidden_key: the name of a group in doc.spans whose spans must not be phrases of the trees; labels as in
+        required_key.
     nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
         without the pipeline. Otherwise they use the pipeline, and parsing is faster.
     measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
