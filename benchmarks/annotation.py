@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 import common
 from results import Table, publish
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--bytes", type=int, help="instead of --words")
     parser.add_argument("--model", default=None, help="default: en; for memory, a parser that takes no time")
     parser.add_argument("--processes", default="1,2", help="memory: numbers of processes")
+    parser.add_argument("--rounds", type=int, default=3, help="speed: runs of each kind, whose median counts")
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--shard-chars", type=int, default=300_000)
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
@@ -86,21 +88,25 @@ def command(arguments: argparse.Namespace, folder: Path, out: str, *more: str) -
 
 
 def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
-    """Run with one process, with two, and with two workers of Ray; all write the same bytes."""
+    """Run with one process, with two, and with two workers of Ray, in turns; all write the same bytes."""
     kinds = {"1-process": ["--n-process", "1"], "2-processes": ["--n-process", "2"]}
     if arguments.ray:
         kinds["ray-2-workers"] = ["--ray", "local", "--n-process", "2"]
-    seconds: dict[str, float] = {}
+    times: dict[str, list[float]] = {kind: [] for kind in kinds}
     hashes = set()
+    for _ in range(arguments.rounds):  # one of each kind after the other: a machine is not always as fast
+        for kind, more in kinds.items():
+            shutil.rmtree(folder / kind, ignore_errors=True)
+            start = time.perf_counter()
+            subprocess.run(command(arguments, folder, kind, *more), check=True, stdout=subprocess.DEVNULL)
+            times[kind].append(time.perf_counter() - start)
+            hashes.add(hash_of(folder / kind))
+        print({kind: [round(one, 1) for one in found] for kind, found in times.items()}, flush=True)
+    n_words = json.loads((folder / "1-process" / "totals.json").read_text())["words"]
     suffix = f"-{arguments.model}" if arguments.model else ""
-    for kind, more in kinds.items():
-        start = time.perf_counter()
-        subprocess.run(command(arguments, folder, kind, *more), check=True, stdout=subprocess.DEVNULL)
-        seconds[kind] = time.perf_counter() - start
-        n_words = json.loads((folder / kind / "totals.json").read_text())["words"]
-        hashes.add(hash_of(folder / kind))
-        gain = seconds["1-process"] / seconds[kind]
-        cells = [f"{n_words:,}", f"{seconds[kind]:.1f}", f"{n_words / seconds[kind]:,.0f}", f"{gain:.2f}"]
+    for kind in kinds:
+        seconds, gain = median(times[kind]), median(times["1-process"]) / median(times[kind])
+        cells = [f"{n_words:,}", f"{seconds:.1f}", f"{n_words / seconds:,.0f}", f"{gain:.2f}"]
         publish(SPEED, {f"annotate-{kind}{suffix}": cells}, arguments.results)
     print("same bytes" if len(hashes) == 1 else "DIFFERENT BYTES")
 
