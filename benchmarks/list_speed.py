@@ -16,7 +16,7 @@ from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 from spacy.language import Language
 
-from spacy_incparse.documents.live_parsers import reranker_of
+from spacy_incparse.documents.live_parsers import deciding_parser
 from spacy_incparse.evaluation.oracle import Oracle
 from spacy_incparse.parsers.parse import Parse
 from spacy_incparse.trees.tree import Tree
@@ -40,10 +40,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     runs = range(arguments.runs)
     seconds_50, seconds_20 = (median(_list_seconds(nlp, dev, n) for _ in runs) for n in (50, 20))
     cells = [f"{n_words / seconds_50:,.0f}", f"{n_words / seconds_20:,.0f}", f"{len(dev) / seconds_20:.0f}"]
-    if reranker_of(nlp) is None:
-        cells += ["-"]
-    else:
+    parser = deciding_parser(nlp)
+    if parser is not None and parser.is_reranker:
         cells += [f"{len(dev) / median(_pipe_seconds(nlp, dev) for _ in runs):.0f}"]
+    else:
+        cells += ["-"]
     scores = score_docs(dev, list(nlp.pipe(sentence_docs(nlp, dev))))
     cells += [percent(scores["const_f"]), str(arguments.runs)]
     name = f"{arguments.bank}-{short_name(arguments.model)}"
