@@ -32,6 +32,8 @@ import common
 from results import Table, publish
 from sampled_run import run_sampled, start_marked, worker_processes
 
+from spacy_incparse.corpora.records import SHARD_CHARS
+
 SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
 KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
 MEMORY = Table("Annotation: memory", ("MB of text", "seconds", "MB after 1 minute", "MB at the end", "most MB"))
@@ -50,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", default="1,2", help="memory: numbers of processes")
     parser.add_argument("--rounds", type=int, default=3, help="speed: runs of each kind, whose median counts")
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--shard-chars", type=int, default=300_000)
+    parser.add_argument("--shard-chars", type=int, default=SHARD_CHARS)
     parser.add_argument("--format", default="jsonl", help="parquet needs pyarrow")
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--only-ray", action="store_true", help="kills: only the processes of Ray")

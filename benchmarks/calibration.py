@@ -3,7 +3,8 @@
 The dev part of a treebank goes through `nlp.pipe` with gold tokens and sentence boundaries and the pipeline's own tags.
 A tree is right if it has exactly the phrases of the gold tree; a phrase is right if the gold tree has it. Roots do not
 count as phrases. The error is the expected calibration error over ten bins. The temperature is the model's, and nothing
-is fitted here; `--temperature 1` shows what another one does (`calibration-BANK-MODEL-temperature-1`).
+is fitted here; `--temperature 1` shows what another one does to a component `incparse`
+(`calibration-BANK-MODEL-temperature-1`).
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--temperature", type=float, help="instead of the model's")
     arguments = parser.parse_args(argv)
     nlp = open_pipeline(arguments.model)
-    model = find_parser(nlp, arguments.model).model
-    model.temperature = arguments.temperature or model.temperature
+    component = find_parser(nlp, arguments.model)
+    if arguments.temperature:
+        component.model.temperature = arguments.temperature
     suffix = f"-temperature-{arguments.temperature:g}" if arguments.temperature else ""
     rows = {}
     for bank in arguments.banks:
@@ -44,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         rows[f"calibration-{bank}-{short_name(arguments.model)}{suffix}"] = [
             *(percent(found.error) for found in (scores.trees, scores.phrases)),
             *(percent(figure) for found in (scores.trees, scores.phrases) for figure in (found.mean, found.right)),
-            f"{model.temperature:.4g}",
+            f"{component.decoder.temperature:.4g}",
             *(str(found.n) for found in (scores.trees, scores.phrases)),
         ]
     publish(TABLE, rows, common.results_file(arguments), argv=argv)

@@ -40,8 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     runs = range(arguments.runs)
     seconds_50, seconds_20 = (median(_list_seconds(nlp, dev, n) for _ in runs) for n in (50, 20))
     cells = [f"{n_words / seconds_50:,.0f}", f"{n_words / seconds_20:,.0f}", f"{len(dev) / seconds_20:.0f}"]
-    parser = deciding_parser(nlp)
-    if parser is not None and parser.is_reranker:
+    if deciding_parser(nlp).is_reranker:
         cells += [f"{len(dev) / median(_pipe_seconds(nlp, dev) for _ in runs):.0f}"]
     else:
         cells += ["-"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import optional_module
-from spacy_incparse.workers import MOST_DEATHS, Answers, MakePool, TaskPool, WorkerDiedError
+from spacy_incparse.workers import MOST_DEATHS, Answers, MakePool, SentError, TaskPool, WorkerDiedError
 
 LOCAL = "local"  # the address that starts Ray on this machine
 _CREATION = "creation task"  # in the message about an actor that could not be made
@@ -83,14 +83,16 @@ class RayPool(TaskPool[Any, Any]):
     def _wait(self, tickets: list[Any], timeout: float | None) -> Iterable[Any]:
         return self._ray.wait(tickets, timeout=timeout)[0]
 
-    def _answer(self, worker: Any, ticket: Any) -> tuple[Any, Exception | None]:
+    def _answer(self, worker: Any, ticket: Any) -> tuple[Any, SentError | None]:
         try:
             return self._ray.get(ticket)
         except self._ray.exceptions.RayError as error:
             # `Answers` returns the errors of its own tasks, so that this one comes from an import.
             if isinstance(error, self._ray.exceptions.RayTaskError) or _CREATION in str(error):
                 what = f"an actor cannot begin: {_in_short(error)}"
-                return None, IncparseError(f"{what}: all machines need the same version of spacy-incparse")
+                return None, SentError.of(
+                    IncparseError(f"{what}: all machines need the same version of spacy-incparse")
+                )
             raise WorkerDiedError(f'with the message "{_in_short(error)}"') from None
 
     def _end(self, worker: Any) -> None:

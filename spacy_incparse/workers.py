@@ -141,15 +141,15 @@ class Answers:
         self._prepare = prepare
         self._function: Callable[[Any], Any] | None = None
 
-    def prepare(self) -> tuple[None, Exception | None]:
+    def prepare(self) -> tuple[None, SentError | None]:
         """Prepare the function; return as `answer` does."""
         try:
             self._function = self._function or self._prepare()
         except Exception as error:
-            return None, sendable(error)
+            return None, SentError.of(error)
         return None, None
 
-    def answer(self, task: Any) -> tuple[Any, Exception | None]:
+    def answer(self, task: Any) -> tuple[Any, SentError | None]:
         """Return a task's result, or the error to be raised in the first process."""
         _, error = self.prepare()
         if error is not None or self._function is None:
@@ -157,16 +157,30 @@ class Answers:
         try:
             return self._function(task), None
         except Exception as failure:
-            return None, sendable(failure)
+            return None, SentError.of(failure)
 
 
-def sendable(error: Exception) -> Exception:
-    """Return an error, or its text if it cannot be pickled, such as one of a class that only this process knows."""
-    try:
-        ForkingPickler.loads(ForkingPickler.dumps(error))  # as it goes to the first process
-    except Exception:
-        return IncparseError(f"{type(error).__name__}: {error}")
-    return error
+class SentError(NamedTuple):
+    """An error on its way to another process, which may not know its class."""
+
+    pickled: bytes
+    text: str
+
+    @classmethod
+    def of(cls, error: Exception) -> SentError:
+        """Return an error to send."""
+        try:
+            pickled = bytes(ForkingPickler.dumps(error))
+        except Exception:
+            pickled = b""
+        return cls(pickled, f"{type(error).__name__}: {error}")
+
+    def received(self) -> Exception:
+        """Return the error, or one with its text if it cannot be made again here."""
+        try:
+            return ForkingPickler.loads(self.pickled)
+        except Exception:
+            return IncparseError(self.text)
 
 
 Worker = TypeVar("Worker")
@@ -207,7 +221,7 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         """Return tickets whose answers have come or never will; none after so many seconds."""
 
     @abstractmethod
-    def _answer(self, worker: Worker, ticket: Ticket) -> tuple[Any, Exception | None]:
+    def _answer(self, worker: Worker, ticket: Ticket) -> tuple[Any, SentError | None]:
         """Return what `Answers` returned. Raises WorkerDiedError."""
 
     @abstractmethod
@@ -278,7 +292,7 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
             return
         self._idle.append(worker)
         if error is not None:
-            raise error
+            raise error.received()
         if task is None:
             del self._deaths[_START]
         else:
@@ -329,7 +343,7 @@ class WorkerPool(TaskPool[_Process, Connection]):
     def _wait(self, tickets: list[Connection], timeout: float | None) -> Iterable[Connection]:
         return cast(list[Connection], wait(tickets, timeout))
 
-    def _answer(self, worker: _Process, ticket: Connection) -> tuple[Any, Exception | None]:
+    def _answer(self, worker: _Process, ticket: Connection) -> tuple[Any, SentError | None]:
         try:
             return ticket.recv()
         except (EOFError, OSError):

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sys
 import time
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import wait
 
 import pytest
@@ -195,3 +197,20 @@ def prepare_private():
 def test_errors_that_cannot_be_sent_are_told():
     with pytest.raises(IncparseError, match="PrivateError: no file in a cave"):
         list(run_in_workers(prepare_private, [1, 2], 2))
+
+
+class PrepareElsewhere:
+    """Raises an error of a module that only the worker can import."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self):
+        sys.path.insert(0, str(self.folder))
+        raise import_module("only_there").CaveError("no file in a cave")
+
+
+def test_errors_of_a_class_that_is_not_known_here_are_told(tmp_path):
+    (tmp_path / "only_there.py").write_text("class CaveError(Exception):\n    pass\n")
+    with pytest.raises(IncparseError, match="CaveError: no file in a cave"):
+        list(run_in_workers(PrepareElsewhere(tmp_path), [1, 2], 2))

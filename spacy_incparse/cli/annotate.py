@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_incparse.cli.options import Model, RayAddress, is_within
+from spacy_incparse.corpora.records import SHARD_CHARS
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def annotate_command(
     code: Code = None,
     shard_chars: Annotated[
         int, typer.Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents.")
-    ] = 300_000,
+    ] = SHARD_CHARS,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an output that was made from something else.")
     ] = False,

@@ -178,10 +178,14 @@ def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
 
 
 def _open(model: str) -> tuple[Language, GenerativeParser]:
+    """Return a pipeline, and its last parser that has measures. Raises IncparseError if there is none."""
     from spacy_incparse.generative.generative_parser import GenerativeParser
+    from spacy_incparse.pipeline.parser_pipe import IncParser
 
     nlp, component = open_pipeline(model)
-    parser = component.decoder.parser
+    parsers = (pipe.decoder.parser for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, IncParser))
+    measuring = (parser for parser in parsers if isinstance(parser, GenerativeParser))
+    parser = next(measuring, component.decoder.parser)
     measuring_parser(parser, model)
     assert isinstance(parser, GenerativeParser)  # it also has settings for measures
     return nlp, parser

@@ -86,7 +86,7 @@ def oracle_command(
 
         trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
         nlp, parser = open_pipeline(source)
-        settings["temperature"] = (deciding_parser(nlp) or parser).decoder.temperature
+        settings["temperature"] = deciding_parser(nlp).decoder.temperature
         report = measure(model_lists(nlp, parser, trees, sizes[-1], gold_tags=gold_tags), sizes, params, len(trees))
         typer.echo(report.format())
         if report.n_lists < len(trees):
@@ -129,7 +129,7 @@ def model_lists(
     """
     from spacy_incparse.documents.live_parsers import deciding_parser
 
-    analyser = deciding_parser(nlp) or component
+    analyser = deciding_parser(nlp)
     with tree_sentences(nlp, component, trees, gold_tags=gold_tags, analyser=analyser) as sentences:
         for tree, sentence in zip(trees, sentences, strict=True):
             if sentence is not None:

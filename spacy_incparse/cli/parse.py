@@ -109,7 +109,7 @@ def parse(
     else:
         texts = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
     with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
-        sentences = parse_texts(nlp, parser, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
+        sentences = parse_texts(nlp, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
         yield from writer(sentences, nbest > 1, ptb)
 
 

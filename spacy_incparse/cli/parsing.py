@@ -15,7 +15,6 @@ from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, p
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.tokens import penn_to_raw
 
 
@@ -61,16 +60,15 @@ def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> 
 
 def parse_texts(
     nlp: Language,
-    parser: TreePipe,
     texts: Iterable[str | Doc],
     *,
     nbest: int = 1,
     n_process: int = 1,
     batch_size: int | None = None,
 ) -> Iterator[ParsedSentence]:
-    """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's component `parser`.
+    """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's last parser.
 
-    If the pipeline has a reranker, the analyses are in its order.
+    If that is a reranker, the analyses are in its order.
     """
     if nbest == 1:
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
@@ -78,11 +76,11 @@ def parse_texts(
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the rest of the pipeline.
-    analyser = deciding_parser(nlp) or parser
+    analyser = deciding_parser(nlp)
     with nlp.select_pipes(disable=parsing_names(nlp)):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
-            yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in parser.sentences_of(doc))
+            yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in analyser.sentences_of(doc))
 
 
 def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:

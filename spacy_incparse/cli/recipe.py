@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import srsly
 
 from spacy_incparse.cli.train_options import config_names
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.files import named
 from spacy_incparse.parsers.catalogue import check_search, find_kind, kind_of, recipes
@@ -152,9 +152,15 @@ def read_recipe(
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
     """Return the settings of a trained pipeline. Raises IncparseError if it cannot be fine-tuned."""
     from spacy_incparse.cli.options import open_pipeline
+    from spacy_incparse.pipeline.parser_pipe import IncParser
     from spacy_incparse.training.preparation import TrainedModel
 
     nlp, component = open_pipeline(base)
+    if not isinstance(component, IncParser):
+        raise IncparseError(
+            f"the trees of the pipeline {base!r} come from the component {component.name!r}, but only an 'incparse' "
+            f"can be fine-tuned: name a pipeline whose last parser is one, such as 'en'"
+        )
     parser = component.decoder.model_parser
     find_kind(parser.kind).fine_tuner(parser)  # raises its error before trees are read
     return Recipe(
@@ -172,7 +178,7 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
 def save_pipeline(nlp: Language, path: Path) -> None:
     """Write a pipeline to a folder; an existing one is replaced once the new one is complete."""
     path = path.resolve()  # a link cannot be replaced by a folder
-    unfinished, replaced = path.with_name(path.name + ".tmp"), path.with_name(path.name + ".old")
+    unfinished, replaced = (path.with_name(f".{path.name}.incparse-{what}") for what in ("new", "old"))
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     try:
@@ -182,8 +188,8 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    shutil.rmtree(replaced, ignore_errors=True)
     if path.exists():
+        shutil.rmtree(replaced, ignore_errors=True)
         path.rename(replaced)
     unfinished.rename(path)
     shutil.rmtree(replaced, ignore_errors=True)

@@ -12,13 +12,12 @@ from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
 from spacy_incparse.corpora.input_files import InputFile
 from spacy_incparse.corpora.reader_settings import Fields
 from spacy_incparse.corpora.readers import check_readers, find_reader, read_files
-from spacy_incparse.corpora.records import Shard, split
+from spacy_incparse.corpora.records import SHARD_CHARS, Shard, split
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 
 FORMAT = "spacy-incparse annotation 1"
-SHARD_CHARS = 300_000  # about 60,000 words of English: three seconds' work of `en`, so that workers end together
 
 
 @dataclass(frozen=True)

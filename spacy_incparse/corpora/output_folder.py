@@ -52,9 +52,9 @@ class OutputFolder:
                 raise IncparseError(
                     f"{obstacle}, and {foreign} is no file of an annotation: move it, or name another folder"
                 )
-            shutil.rmtree(self.path)
+            shutil.rmtree(self.path.resolve())  # of a link, the folder
         with named(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.resolve().mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
         is_new = not (self.path / MANIFEST).exists()
         if is_new:
@@ -64,7 +64,7 @@ class OutputFolder:
     def withdraw(self) -> None:
         """Remove the folder if no shard is finished: nothing is lost, and a run with other settings is not refused."""
         if not any((self.path / SHARDS).glob("*.json")):
-            shutil.rmtree(self.path, ignore_errors=True)
+            shutil.rmtree(self.path.resolve(), ignore_errors=True)
 
     def finished(self, number: int) -> ShardRecord | None:
         """Return the record of a shard if all its files are there, with the bytes that were written; otherwise None.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json  # srsly's fails at what is looked for here
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import srsly
 
@@ -19,6 +20,7 @@ from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import parquet_module
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # only an escape can be half a pair: the line itself is valid UTF-8
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
@@ -70,9 +72,7 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         content = srsly.json_loads(line)
     except ValueError as error:
         return Unreadable(name, file, f"the line is not JSON: {error}")
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
+    if _SURROGATE.search(line) and not all(map(_is_encodable, _strings(content))):
         return Unreadable(name, file, "half a surrogate pair is no character: write both halves")
     if not isinstance(content, dict):
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
@@ -83,6 +83,27 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
     return Document(name, file, text, meta=meta_json(content))
+
+
+def _strings(content: Any) -> Iterator[str]:
+    """Yield the texts in JSON, however deep they are nested."""
+    remaining = [content]
+    while remaining:
+        one = remaining.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            remaining += [*one, *one.values()]
+        elif isinstance(one, list):
+            remaining += one
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 READERS: dict[str, Reader] = {

@@ -52,7 +52,4 @@ def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
 def _component_of(nlp: Language) -> LiveParser:
     if not isinstance(nlp, Language):
         raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
-    component = deciding_parser(nlp)
-    if component is None:
-        raise IncparseError("the pipeline has no component 'incparse', which finds analyses")
-    return component
+    return deciding_parser(nlp)

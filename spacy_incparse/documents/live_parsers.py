@@ -7,6 +7,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
+from spacy_incparse.errors import IncparseError
+
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -71,13 +73,16 @@ def components_of(nlp: Language) -> list[LiveParser]:
 
 
 def parsing_names(nlp: Language) -> list[str]:
-    """Return the names of the parser components in a pipeline, which may not be those that they were created with."""
+    """Return the names that parser components have in a pipeline: one renamed while disabled keeps its old `name`."""
     return [name for name, pipe in nlp.pipeline if any(pipe is one for one in _components)]
 
 
-def deciding_parser(nlp: Language) -> LiveParser | None:
-    """Return the component whose trees stay on a Doc: the last one; None if there is none."""
-    return next(reversed(components_of(nlp)), None)
+def deciding_parser(nlp: Language) -> LiveParser:
+    """Return the component whose trees stay on a Doc: the last one. Raises IncparseError if there is none."""
+    components = components_of(nlp)
+    if not components:
+        raise IncparseError("the pipeline has no component 'incparse', which finds analyses")
+    return components[-1]
 
 
 def mirror_names() -> set[str]:

@@ -41,7 +41,7 @@ def calibrate(nlp: Language) -> Language:
     config = nlp.config.interpolate()
     (corpus,) = resolve_dot_names(config, [config["training"]["dev_corpus"]])
     examples = list(islice(corpus(nlp), MAX_SENTENCES))
-    with nlp.select_pipes(disable=_only_parsing(nlp)):
+    with nlp.select_pipes(disable=_not_needed(nlp)):
         for example, doc in zip(examples, nlp.pipe([example.predicted for example in examples]), strict=True):
             example.predicted = doc
     for component in components_of(nlp):
@@ -50,6 +50,20 @@ def calibrate(nlp: Language) -> Language:
     return nlp
 
 
-def _only_parsing(nlp: Language) -> list[str]:
-    """Return the names of the components that add nothing but trees, which a temperature is not fitted on."""
-    return [name for name in parsing_names(nlp) if not getattr(nlp.get_pipe(name), "set_tags", False)]
+def _not_needed(nlp: Language) -> list[str]:
+    """Return the names of the components that no parser's temperature depends on.
+
+    These are the ones after the last parser, and the parsers that only add trees, unless another component follows that
+    may read them before a later parser.
+    """
+    parsing, names = parsing_names(nlp), list[str]()
+    is_behind = True
+    for name in reversed(nlp.pipe_names):
+        if name in parsing:
+            is_behind = False
+            names += [] if getattr(nlp.get_pipe(name), "set_tags", False) else [name]
+        elif is_behind:
+            names.append(name)
+        else:
+            break
+    return names

@@ -102,13 +102,13 @@ class CombinedDecoder(ConfiguredParser):
         self,
         parser: ComponentCombination,
         components: Sequence[TreePipe],
+        bases: Sequence[ConfiguredParser],
         weights: dict[str, float],
         search: dict[str, Any],
         nbest: int,
     ):
         super().__init__(parser, None, search, nbest)
-        self._components, self._weights = components, weights
-        self._bases = [component.decoder for component in components]
+        self._components, self._bases, self._weights = components, bases, weights
 
     def is_of(self, bases: Sequence[ConfiguredParser], weights: dict[str, float]) -> bool:
         """Return whether these are its members, unchanged."""
@@ -186,7 +186,9 @@ class IncParserCombiner(TreePipe):
         weights = {name: self.members.get(name, 1.0) for name in members}
         if not (isinstance(known, CombinedDecoder) and known.is_of(bases, weights)):
             parser = ComponentCombination([base.parser for base in bases], weights, temperature=self.cfg["temperature"])
-            known = self._decoder = CombinedDecoder(parser, list(members.values()), weights, self._search, self.nbest)
+            known = self._decoder = CombinedDecoder(
+                parser, list(members.values()), bases, weights, self._search, self.nbest
+            )
         return known
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice, repeat
 from pathlib import Path
 
@@ -52,16 +52,12 @@ class Parser:
                 raise IncparseError("tags can only be passed with sentences given as words, not with a text")
             yield from map(_plain, doc_trees(self.nlp(sentences)))
             return
-        docs = self._docs(sentences, repeat(None) if tags is None else tags)
+        remaining = repeat(None) if tags is None else iter(tags)
+        docs = (self._doc(sentence, next(remaining, ())) for sentence in sentences)
         while batch := list(islice(docs, BATCH_SIZE)):
             for doc in self._parsed(batch, has_tags=tags is not None):
                 yield from map(_plain, doc_trees(doc))
-
-    def _docs(self, sentences: Iterable[Words], tags: Iterable[Sequence[str] | None]) -> Iterator[Doc]:
-        remaining = iter(tags)
-        for sentence in sentences:
-            yield self._doc(sentence, next(remaining, ()))
-        if next(remaining, None) is not None:
+        if isinstance(tags, Sized) and next(remaining, None) is not None:  # an iterator may have no end
             raise IncparseError("pass one list of tags for each sentence: there are more lists than sentences")
 
     def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:

@@ -177,7 +177,8 @@ class IncParserReranker(TrainedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with the chosen trees, without modifying the Docs.
 
-        Sentences with only one analysis are left out: they keep the parser's trees.
+        Sentences without a choice, and those where reranking fails, keep the parser's trees; if the Doc has none,
+        because the parser is disabled, they get them here.
         """
         decoder, parser, docs = self.decoder, self.parser, list(docs)
         by_doc = parser.sentences_by_doc(docs)

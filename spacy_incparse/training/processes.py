@@ -10,7 +10,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar, cast
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workers import depend_on_parent, sendable
+from spacy_incparse.workers import SentError, depend_on_parent
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -61,9 +61,9 @@ def _start(function: Callable[[Any], Any], task: Any) -> tuple[Connection, BaseP
 def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:
     depend_on_parent()
     try:
-        answer: tuple[Any, Exception | None] = function(task), None
+        answer: tuple[Any, SentError | None] = function(task), None
     except Exception as error:
-        answer = None, sendable(error)
+        answer = None, SentError.of(error)
     with suppress(BrokenPipeError):
         connection.send(answer)
 
@@ -79,5 +79,5 @@ def _result(connection: Connection, process: BaseProcess) -> Any:
     process.join()
     connection.close()
     if error is not None:
-        raise error
+        raise error.received()
     return result

@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import pytest
+import spacy
 from typer.testing import CliRunner
 
+import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.cli.measures import COLUMNS, displayed_words
 from spacy_incparse.cli.stimuli import read_stimuli
@@ -81,6 +83,17 @@ def test_an_empty_beam_leaves_cells_empty():
     after = word_measures((-1.0, -0.5, 0.0, 2.0, 1.0, 1.0, 1.0), none, is_known=True, is_relaxed=False)
     assert after == WordMeasures(**dict.fromkeys(MEASURES), flag="empty")
     assert joined([after, none]).flag == "empty,relaxed,joined"
+
+
+def test_the_last_parser_with_probabilities_measures(model, tmp_path):
+    nlp = spacy.load(model)
+    nlp.add_pipe("incparse", name="second", source=spacy_incparse.load("en"))
+    nlp.add_pipe("incparse_combiner")
+    nlp.to_disk(tmp_path / "both")
+    (tmp_path / "stimuli.txt").write_text("The rain stopped.\n")
+    found = [run("measures", tmp_path / "stimuli.txt", "--model", name).stdout for name in (model, tmp_path / "both")]
+    assert found[0] == found[1]
+    assert "surprisal" in found[0]
 
 
 def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):

@@ -138,6 +138,10 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
     result = run("rerank-train", small_model, *paths, tmp_path / "mine", "--force")
     assert result.exit_code == 1
     assert "is no pipeline, so --force does not replace it" in result.stderr
+    for name in ("config.cfg", "meta.json"):
+        (tmp_path / "mine" / name).write_text("{}")
+    result = run("rerank-train", small_model, *paths, tmp_path / "mine", "--force")
+    assert f"{tmp_path / 'mine' / 'notes.txt'} is not of the pipeline, and would be lost" in result.stderr
     result = run("rerank-train", small_model, *paths, tmp_path / "new", "--families", "rules,nonsense")
     assert "unknown family of features 'nonsense'" in result.stderr
     lists = reranked[0].with_name("out.lists")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+import spacy_incparse
 from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -311,6 +312,16 @@ def test_kinds_that_cannot_be_fine_tuned_are_refused_with_advice(run, train_file
     result = run("train", train_file, dev_file, tmp_path, "--from", name)
     assert result.exit_code == 1
     assert "cannot be fine-tuned: train a new one" in result.stderr
+
+
+def test_a_combination_is_not_fine_tuned(run, train_file, dev_file, tmp_path):
+    nlp = spacy_incparse.load("en")
+    nlp.add_pipe("incparse", name="second", source=spacy_incparse.load("en"))
+    nlp.add_pipe("incparse_combiner")
+    nlp.to_disk(tmp_path / "both")
+    result = run("train", train_file, dev_file, tmp_path / "out", "--from", tmp_path / "both")
+    assert result.exit_code == 1
+    assert "come from the component 'incparse_combiner', but only an 'incparse' can be fine-tuned" in result.stderr
 
 
 def test_nothing_of_the_progress_is_in_piped_output(run, train_file, dev_file, tmp_path):

@@ -344,6 +344,17 @@ def test_a_damaged_manifest_can_be_replaced(run, texts, tmp_path, contents, mani
     assert contents(out) == contents(tmp_path / "new")
 
 
+def test_the_output_may_be_a_link_to_a_folder(run, texts, tmp_path, contents):
+    (tmp_path / "disk").mkdir()
+    out = tmp_path / "out"
+    out.symlink_to(tmp_path / "disk", target_is_directory=True)
+    run(texts, out, "--format", "jsonl")
+    assert run(texts, out, "--format", "brackets", "--overwrite").exit_code == 0
+    run(texts, tmp_path / "new", "--format", "brackets")
+    assert out.is_symlink()
+    assert contents(out) == contents(tmp_path / "new")
+
+
 def test_the_folder_of_another_program_is_not_replaced(run, texts, tmp_path, contents):
     out = tmp_path / "out"
     (out / "shards").mkdir(parents=True)

@@ -108,6 +108,18 @@ def test_half_a_surrogate_pair_anywhere_in_a_line(read, line):
     assert "half a surrogate pair is no character" in found.reason
 
 
+def test_deeply_nested_json(read):
+    depth = 1010  # more than Python's own JSON reads and writes
+    deep = "[" * depth + "%s" + "]" * depth
+    found, whole, half = read(
+        "a.jsonl",
+        "".join('{"text": "One.", "x": ' + deep % f'"{text}"' + "}\n" for text in ("rain", r"\ud83d\ude00", r"\ud83d")),
+    )
+    assert isinstance(found, Document)
+    assert isinstance(whole, Document)
+    assert isinstance(half, Unreadable)
+
+
 def test_names_that_are_not_utf8_are_escaped(read):
     sentence = b"# newdoc id = caf\xe9\n1\tRain\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
     (found,) = read("a.conllu", sentence)

@@ -184,7 +184,7 @@ def test_the_last_component_gives_the_lists_too(combined):
     doc, combiner = combined(TEXT), combined.get_pipe("incparse_combiner")
     for found, sentence in zip(doc._.parses(3, nlp=combined), combiner.sentences_of(doc), strict=True):
         assert [one.tree for one in found] == [one.tree for one in combiner.nbest_parses(sentence, 3)]
-    sentences = list(parse_texts(combined, combiner, [TEXT], nbest=3))
+    sentences = list(parse_texts(combined, [TEXT], nbest=3))
     assert [str(one.parses[0].tree) for one in sentences] == trees([doc])[0]
 
 

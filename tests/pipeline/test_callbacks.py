@@ -3,10 +3,20 @@
 import pickle
 
 import spacy
+from spacy.language import Language
 from spacy.util import registry
 
 from spacy_incparse.pipeline import callbacks
 from tests.small_pipeline import ASSETS
+
+DEV = ASSETS / "sample-dev.mrg"
+
+
+def calibrated(nlp):
+    """Calibrate on the sample's dev part."""
+    nlp.config["corpora"] = {"dev": {"@readers": "spacy_incparse.TreebankReader.v1", "path": str(DEV), "limit": 20}}
+    nlp.config["training"] |= {"dev_corpus": "corpora.dev", "frozen_components": []}
+    callbacks.calibrate(nlp)
 
 
 def test_memory_is_freed_now_and_then(monkeypatch):
@@ -22,12 +32,40 @@ def test_memory_is_freed_now_and_then(monkeypatch):
 def test_calibration_needs_no_trees(trained, monkeypatch):
     nlp = pickle.loads(pickle.dumps(trained))
     nlp.rename_pipe("incparse", "trees")
-    reader = {"@readers": "spacy_incparse.TreebankReader.v1", "path": str(ASSETS / "sample-dev.mrg")}
-    nlp.config["corpora"] = {"dev": reader}
-    nlp.config["training"] |= {"dev_corpus": "corpora.dev", "frozen_components": []}
     parsed = []
     monkeypatch.setattr(type(nlp.get_pipe("trees")), "set_annotations", lambda *given: parsed.append(given))
     nlp.get_pipe("trees").model.temperature = None
-    callbacks.calibrate(nlp)
+    calibrated(nlp)
     assert nlp.get_pipe("trees").decoder.temperature > 0
     assert not parsed
+
+
+@Language.factory("label_reader")
+class LabelReader:
+    """A component that fails on sentences without trees."""
+
+    def __init__(self, nlp, name):
+        self.n_docs = 0
+
+    def __call__(self, doc):
+        self.n_docs += 1
+        assert all(sentence._.tree.label for sentence in doc.sents)
+        return doc
+
+
+def test_components_behind_the_parsers_do_not_run(trained):
+    nlp = pickle.loads(pickle.dumps(trained))
+    nlp.get_pipe("incparse").set_tags = False
+    reader = nlp.add_pipe("label_reader")
+    calibrated(nlp)
+    assert not reader.n_docs
+    assert nlp.get_pipe("incparse").decoder.temperature > 0
+
+
+def test_components_between_two_parsers_find_trees(trained):
+    nlp = pickle.loads(pickle.dumps(trained))
+    nlp.get_pipe("incparse").set_tags = False
+    reader = nlp.add_pipe("label_reader")
+    nlp.add_pipe("incparse", name="second", source=pickle.loads(pickle.dumps(trained)))
+    calibrated(nlp)
+    assert reader.n_docs == 20

@@ -1,7 +1,7 @@
 """Parsing without a spaCy pipeline in sight."""
 
 import pickle
-from itertools import count
+from itertools import count, repeat
 
 import pytest
 
@@ -82,3 +82,6 @@ def test_no_such_model():
 def test_there_may_not_be_more_tags_than_sentences(parser):
     with pytest.raises(IncparseError, match="more lists than sentences"):
         list(parser.parse_sents([["Stop"]], [["VB"], ["NN"]]))
+    found = parser.parse_sents([["Stop"]], [["VB"], ["NN"]])
+    assert next(found).tags == ("VB",)  # what is right is not lost
+    assert len(list(parser.parse_sents([["Stop"]], repeat(["VB"])))) == 1

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 import spacy
-from spacy.tokens import Doc
+from spacy.language import Language
+from spacy.tokens import Doc, Span
 
 import spacy_incparse
+from spacy_incparse.cli.parsing import parse_texts
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.nbest import NBestSearch, probabilities
@@ -404,3 +406,24 @@ def test_the_temperature_is_fitted_on_what_the_parser_sees(copy, monkeypatch):
     monkeypatch.setattr(type(parser), "gold_sentences", lambda self, examples: asked.append(self) or iter([]))
     assert reranker_of(copy).calibrate([]) is None
     assert asked == [parser]
+
+
+@Language.component("cloud_phrase")
+def cloud_phrase(doc):
+    """Ask for a phrase that the parser would not find."""
+    doc.spans["must"] = [Span(doc, 1, 4, label="NP")]
+    return doc
+
+
+def test_lists_of_the_command_have_the_constraints_of_the_parser_that_is_reranked(trained):
+    nlp = reranking_pipeline(trained, parser="incparse")
+    nlp.add_pipe("cloud_phrase", before="incparse")
+    nlp.get_pipe("incparse").required_key = "must"
+    nlp.add_pipe(
+        "incparse", name="second", source=untrained().from_bytes(trained.to_bytes()), before="incparse_reranker"
+    )
+    text = "The rain stopped before noon."
+    (tree,) = nlp(text)._.trees
+    assert "NP" in {node.label for node in tree.phrases() if (node.start, node.end) == (1, 4)}
+    (sentence,) = parse_texts(nlp, [text], nbest=2)
+    assert str(sentence.parses[0].tree) == str(tree)
