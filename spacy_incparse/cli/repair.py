@@ -81,7 +81,7 @@ def repair_command(
     """
     if not rules and parser is None:
         raise IncparseError("name the rules: --rules english, or a file of your own (docs/repair.md); or a --parser")
-    if dry_run and report is None:
+    if dry_run and report is None and output is None:
         raise IncparseError("--dry-run only writes the report: name a file for it with --report")
     if not dry_run and output is None:
         raise IncparseError("name a file for the repaired trees, or ask for a --dry-run")

@@ -8,10 +8,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import srsly
 import typer
 
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
+from spacy_incparse.cli.training_folder import check_replaceable
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
@@ -119,18 +119,7 @@ def _check_out(out: Path, *, force: bool) -> None:
         return
     if not force:
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
-    if not all((out / name).is_file() for name in ("config.cfg", "meta.json")):
-        raise IncparseError(f"{out} is no pipeline, so --force does not replace it: name another folder")
-    foreign = _foreign_entry(out)
-    if foreign is not None:
-        raise IncparseError(f"{foreign} is not of the pipeline, and would be lost: move it, or name another folder")
-
-
-def _foreign_entry(folder: Path) -> Path | None:
-    """Return something in a pipeline's folder that the pipeline did not write; None if there is nothing."""
-    meta = srsly.read_json(folder / "meta.json")
-    own = {"config.cfg", "meta.json", "tokenizer", "vocab", *meta.get("pipeline", ()), *meta.get("disabled", ())}
-    return next((path for path in sorted(folder.iterdir()) if not own & {path.name, path.stem}), None)
+    check_replaceable(out)
 
 
 def _settings(

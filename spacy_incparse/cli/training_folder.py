@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError
@@ -32,6 +33,8 @@ class Start:
         """
         best = out_dir / BEST
         resume = has_state if self.resume_or_start else self.resume
+        if self.force and best.exists():
+            check_replaceable(best)
         if resume or self.force or not best.exists():
             return resume
         if self.resume_or_start:
@@ -41,3 +44,16 @@ class Start:
         raise IncparseError(
             f"there is already a pipeline in {best}: name another folder{go_on} or replace it with --force"
         )
+
+
+def check_replaceable(folder: Path) -> None:
+    """Raise IncparseError unless a folder has a saved pipeline and nothing else, which would be lost."""
+    if not any(folder.iterdir()):
+        return
+    if not all((folder / name).is_file() for name in ("config.cfg", "meta.json")):
+        raise IncparseError(f"{folder} is no pipeline, so --force does not replace it: name another folder")
+    meta = srsly.read_json(folder / "meta.json")
+    own = {"config.cfg", "meta.json", "tokenizer", "vocab", *meta.get("pipeline", ()), *meta.get("disabled", ())}
+    foreign = next((path for path in sorted(folder.iterdir()) if not own & {path.name, path.stem}), None)
+    if foreign is not None:
+        raise IncparseError(f"{foreign} is not of the pipeline, and would be lost: move it, or name another folder")

@@ -98,7 +98,7 @@ def _up_to_noun(node: Tree) -> Sequence[Tree]:
     children = list(node)
     nouns = [i for i, child in enumerate(children) if child.category in NOUNS]
     kept = children[: nouns[-1] + 1] if nouns else list(takewhile(lambda c: c.category not in POSTMODIFIERS, children))
-    words = [leaf for child in kept for leaf in child.leaves()]
+    words = [leaf for child in kept for leaf in child.pos_nodes()]
     while words and _is_mark(words[-1]):
         words.pop()
     return list(dropwhile(_is_mark, words))

@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from spacy.tokens import DocBin
 
+import spacy_incparse
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank, read_trees
@@ -189,6 +191,12 @@ def test_wrong_arguments(run, arguments, message):
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: ")
     assert message in result.stderr
+
+
+def test_a_docbin_with_a_blank_doc(run, tmp_path):
+    nlp = spacy_incparse.load("en")
+    DocBin(docs=list(nlp.pipe(["It rained.", " \n"])), store_user_data=True).to_disk(tmp_path / "docs.spacy")
+    assert run("search", "NP", tmp_path / "docs.spacy", "--count").stdout == "1\n"
 
 
 def test_a_folder_without_trees_and_a_damaged_docbin(run, tmp_path):

@@ -179,6 +179,19 @@ def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     assert "exclude each other" in run(*arguments, "--resume", "--force").stderr
 
 
+def test_only_a_pipeline_is_replaced(run, model, train_file, dev_file, tmp_path):
+    best = tmp_path / "model-best"
+    best.mkdir()
+    (best / "notes.txt").write_text("Mine.")
+    result = run("train", train_file, dev_file, tmp_path, "--force")
+    assert result.exit_code == 1
+    assert f"{best} is no pipeline, so --force does not replace it" in result.stderr
+    shutil.copytree(model, best, dirs_exist_ok=True)
+    result = run("train", train_file, dev_file, tmp_path, "--force")
+    assert f"{best / 'notes.txt'} is not of the pipeline, and would be lost" in result.stderr
+    assert (best / "notes.txt").exists()
+
+
 def test_output_folder_that_is_a_file(run, train_file, dev_file):
     result = run("train", train_file, dev_file, dev_file)
     assert (result.exit_code, result.stdout) == (1, "")

@@ -108,6 +108,11 @@ def test_half_a_surrogate_pair_anywhere_in_a_line(read, line):
     assert "half a surrogate pair is no character" in found.reason
 
 
+def test_a_text_that_is_null(read):
+    (found,) = read("a.jsonl", '{"id": "x", "text": null}\n')
+    assert found.reason == "'text' is null"
+
+
 def test_deeply_nested_json(read):
     depth = 1010  # more than Python's own JSON reads and writes
     deep = "[" * depth + "%s" + "]" * depth

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import pytest
 import spacy
@@ -157,3 +158,10 @@ def test_several_processes(method, tmp_path):
     )
     result = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
     assert result.stdout.splitlines() == [str(CHUNKS)] * 3, result.stderr
+
+
+def test_chunks_are_found_without_warnings(nlp):
+    doc = nlp("The old owl slept.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(doc.noun_chunks)
