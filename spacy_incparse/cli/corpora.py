@@ -65,13 +65,15 @@ def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:
     # Imported here, so that searching bracket files does not need spaCy and starts quickly.
-    from spacy import blank
+    from spacy.lang.xx import MultiLanguage
+    from spacy.vocab import create_vocab
 
     from spacy_incparse.documents.tree_storage import anchored_trees
     from spacy_incparse.pipeline.readers import read_docbin
 
     forest = Forest(symbols=symbols)
-    for doc in read_docbin(path, blank("xx").vocab):  # an empty Vocab does not know what whitespace is
+    vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is
+    for doc in read_docbin(path, vocab):
         for found in anchored_trees(doc):
             forest.add(found.tree)
     return forest

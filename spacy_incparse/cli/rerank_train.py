@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
-from spacy_incparse.cli.training_folder import check_replaceable
+from spacy_incparse.cli.training_folder import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
@@ -115,11 +115,10 @@ def rerank_train_command(
 
 
 def _check_out(out: Path, *, force: bool) -> None:
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not force:
+    if force:
+        check_replaceable(out)
+    elif not is_free(out):
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
-    check_replaceable(out)
 
 
 def _settings(

@@ -33,7 +33,7 @@ class Start:
         """
         best = out_dir / BEST
         resume = has_state if self.resume_or_start else self.resume
-        if self.force and best.exists():
+        if self.force:
             check_replaceable(best)
         if resume or self.force or not best.exists():
             return resume
@@ -46,13 +46,22 @@ class Start:
         )
 
 
+def is_free(folder: Path) -> bool:
+    """Return whether there is nothing at a path, or an empty folder."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
 def check_replaceable(folder: Path) -> None:
-    """Raise IncparseError unless a folder has a saved pipeline and nothing else, which would be lost."""
-    if not any(folder.iterdir()):
+    """Raise IncparseError if something in a folder would be lost: all that is not of a saved pipeline."""
+    if is_free(folder):
         return
+    no_pipeline = IncparseError(f"{folder} is no pipeline, so --force does not replace it: name another folder")
     if not all((folder / name).is_file() for name in ("config.cfg", "meta.json")):
-        raise IncparseError(f"{folder} is no pipeline, so --force does not replace it: name another folder")
-    meta = srsly.read_json(folder / "meta.json")
+        raise no_pipeline
+    try:
+        meta = dict(srsly.read_json(folder / "meta.json"))
+    except (ValueError, TypeError):
+        raise no_pipeline from None
     own = {"config.cfg", "meta.json", "tokenizer", "vocab", *meta.get("pipeline", ()), *meta.get("disabled", ())}
     foreign = next((path for path in sorted(folder.iterdir()) if not own & {path.name, path.stem}), None)
     if foreign is not None:

@@ -76,12 +76,13 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, "half a surrogate pair is no character: write both halves")
     if not isinstance(content, dict):
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
-    if fields.text in content and content[fields.text] is None:
-        return Unreadable(name, file, f"{fields.text!r} is null")
+    is_null = content.get(fields.text, "") is None
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
     name = name if own_id is None else str(own_id)
     if text is not None and not isinstance(text, str):
         return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
+    if is_null:
+        return Unreadable(name, file, f"{fields.text!r} is null")
     if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
     return Document(name, file, text, meta=meta_json(content))

@@ -61,7 +61,8 @@ def _not_needed(nlp: Language) -> list[str]:
     for name in reversed(nlp.pipe_names):
         if name in parsing:
             is_behind = False
-            names += [] if getattr(nlp.get_pipe(name), "set_tags", False) else [name]
+            if not getattr(nlp.get_pipe(name), "set_tags", False):
+                names.append(name)
         elif is_behind:
             names.append(name)
         else:

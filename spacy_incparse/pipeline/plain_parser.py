@@ -45,7 +45,8 @@ class Parser:
     ) -> Iterator[Tree]:
         """Yield the trees of sentences, each given as in `parse`; a single text is first split into sentences.
 
-        tags: the tags of the words of each sentence. Errors are as in `parse`.
+        tags: the tags of the words of each sentence. If they are a list, it may not be longer than the sentences; an
+        iterator may go on. Errors are as in `parse`.
         """
         if isinstance(sentences, str):
             if tags is not None:

@@ -110,7 +110,7 @@ def test_half_a_surrogate_pair_anywhere_in_a_line(read, line):
 
 def test_a_text_that_is_null(read):
     (found,) = read("a.jsonl", '{"id": "x", "text": null}\n')
-    assert found.reason == "'text' is null"
+    assert (found.id, found.reason) == ("x", "'text' is null")
 
 
 def test_deeply_nested_json(read):
