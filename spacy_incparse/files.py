@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from spacy_incparse.errors import IncparseError, ModelError
 
@@ -67,6 +69,35 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         finally:
             if not is_special:
                 unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[bool]:
+    """Lock a folder against other processes, which may still read and write in it; yield False if one has locked it.
+
+    The lock ends with the process, however that ends. Systems without such locks, as Windows, always yield True.
+    """
+    try:
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield True
+        return
+    try:
+        yield _is_locked(fcntl, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(fcntl: Any, descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,6 +16,8 @@ from spacy_incparse.workers import MOST_DEATHS, Answers, MakePool, SentError, Ta
 
 LOCAL = "local"  # the address that starts Ray on this machine
 _CREATION = "creation task"  # in the message about an actor that could not be made
+_NETWORK_ADDRESS = re.compile(r"(?:ray://)?\[?(.+?)\]?:(\d+)")
+_PATIENCE = 10  # seconds for a machine to answer: Ray itself tries for minutes
 _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
@@ -31,6 +35,7 @@ def connect(address: str, n_workers: int | None) -> Any:
     ray = ray_module()
     if ray.is_initialized():
         return ray
+    _check_answers(address)
     try:
         if address == LOCAL:
             ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
@@ -39,6 +44,18 @@ def connect(address: str, n_workers: int | None) -> Any:
     except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
         raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
     return ray
+
+
+def _check_answers(address: str) -> None:
+    """Raise IncparseError if the address is of a machine and a port where no program listens."""
+    place = _NETWORK_ADDRESS.fullmatch(address)
+    if place is None:
+        return
+    try:
+        socket.create_connection((place[1], int(place[2])), _PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        reason = error.strerror or error if isinstance(error, OSError) else "no such port"
+        raise IncparseError(f"no Ray cluster at {address!r}: {reason}") from None
 
 
 @contextmanager

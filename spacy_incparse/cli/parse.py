@@ -18,6 +18,9 @@ from spacy_incparse.cli.pictures import Writer, find_writer
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.treebank_files import GZIP_MAGIC
 
+# Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
+_LISTS = ("lists", "bllip")
+
 
 class Format(str, Enum):
     """The output formats."""
@@ -72,11 +75,12 @@ def parse_command(
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
-    writer = find_writer((format_ or _default_format()).value)
+    name = (format_ or _default_format()).value
     with _open(text, source) as lines:
         for line in parse(
-            decoded(lines, source), model, writer, tokenized=tokenized, tagged=tagged, ptb=ptb, nbest=nbest,
-            n_process=n_process, batch_size=_batch_size(lines, n_process), place=source or "the text",
+            decoded(lines, source), model, find_writer(name), tokenized=tokenized, tagged=tagged, ptb=ptb,
+            nbest=nbest if nbest > 1 or name in _LISTS else None, n_process=n_process,
+            batch_size=_batch_size(lines, n_process), place=source or "the text",
         ):  # fmt: skip
             typer.echo(line)
 
@@ -89,14 +93,14 @@ def parse(
     tokenized: bool = False,
     tagged: bool = False,
     ptb: bool = False,
-    nbest: int = 1,
+    nbest: int | None = None,
     n_process: int = 1,
     batch_size: int | None = None,
     place: str = "the text",
 ) -> Iterator[str]:
     """Yield the output of `writer` for the sentences in lines of text; the other arguments are as in the command.
 
-    place: the source of the lines, for messages.
+    nbest: the most trees of a sentence; None: the tree on the Doc. place: the source of the lines, for messages.
     """
     from spacy_incparse.cli.parsing import paragraphs, parse_texts, tokenized_docs
     from spacy_incparse.cli.tagged import tagged_docs
@@ -110,7 +114,7 @@ def parse(
         texts = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
     with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
         sentences = parse_texts(nlp, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
-        yield from writer(sentences, nbest > 1, ptb)
+        yield from writer(sentences, (nbest or 1) > 1, ptb)
 
 
 def _batch_size(lines: IO[bytes], n_process: int) -> int | None:

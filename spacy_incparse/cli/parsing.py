@@ -62,15 +62,15 @@ def parse_texts(
     nlp: Language,
     texts: Iterable[str | Doc],
     *,
-    nbest: int = 1,
+    nbest: int | None = None,
     n_process: int = 1,
     batch_size: int | None = None,
 ) -> Iterator[ParsedSentence]:
     """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's last parser.
 
-    If that is a reranker, the analyses are in its order.
+    If that is a reranker, the analyses are in its order. Without `nbest`, each has the tree and the score on its Doc.
     """
-    if nbest == 1:
+    if nbest is None:
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))

@@ -12,6 +12,7 @@ from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
 from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.train_options import (
+    DEFAULT_CONFIG,
     NEURAL,
     Config,
     Encoder,
@@ -47,7 +48,7 @@ def train_command(
     out_dir: Annotated[
         Path, typer.Argument(metavar="OUT_DIR", file_okay=False, help="Folder for the pipeline (in model-best).")
     ],
-    config: Config = "rich",
+    config: Config = None,
     lang: Lang = None,
     heads: Heads = None,
     clusters: WordClusters = None,
@@ -85,12 +86,12 @@ def train_command(
     neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
     others = {"clusters": clusters, "n_process": n_process, "ray": ray, "extra": extra, "extra_weight": extra_weight}
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
-    check_options(config, neural | others | settings | {"from": from_model})
+    check_options(neural | others | settings | {"config": config, "from": from_model})
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     if config == NEURAL:
         return train_from_files(files, out_dir, start, **neural, **settings)
     source = f"trained on {Path(train).name}"
-    recipe = read_recipe(config, clusters=clusters, description=source, base=from_model, **settings)
+    recipe = read_recipe(config or DEFAULT_CONFIG, clusters=clusters, description=source, base=from_model, **settings)
     resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))
     workers = _workers(recipe, n_process, ray)
     more = _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)

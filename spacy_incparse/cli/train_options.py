@@ -12,6 +12,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
 
 NEURAL = "neural"  # for --config; the others are recipes
+DEFAULT_CONFIG = "rich"
 
 
 def config_names() -> tuple[str, ...]:
@@ -20,12 +21,12 @@ def config_names() -> tuple[str, ...]:
 
 
 Config = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--config",
         "-c",
         metavar="|".join((*config_names(), "PATH")),
-        help="Recipe, or a .cfg or .json file with settings.",
+        help="Recipe, or a .cfg or .json file with settings. Default: rich.",
     ),
 ]
 Lang = Annotated[
@@ -87,17 +88,19 @@ _ONLY_NEURAL = {
     "gpu": (-1, "it is for --config neural"),
 }
 _NOT_FINE_TUNED = {
+    "config": (None, "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),
     "lang": (None, "a pipeline that is fine-tuned keeps its language"),
     "heads": (None, "a pipeline that is fine-tuned keeps its head rules"),
     "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
 }
 
 
-def check_options(config: str, given: Mapping[str, Any]) -> None:
+def check_options(given: Mapping[str, Any]) -> None:
     """Raise IncparseError for an option that the parser of a config, or a trained one, does not have.
 
     given: the values of options.
     """
+    config = given["config"] or DEFAULT_CONFIG
     _refuse(given, _NOT_NEURAL if config == NEURAL else _ONLY_NEURAL, f"--config {config}")
     if given["from"] is not None:
         _refuse(given, _NOT_FINE_TUNED, f"--from {given['from']}")

@@ -107,18 +107,19 @@ def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = 
     """Annotate a corpus, and return what it consists of.
 
     Killed at any moment and called again with the same job, it does only what is not finished, and the files are the
-    same as after one run, whatever the engine. Raises IncparseError as `OutputFolder.begin` does, if the corpus is
-    empty, and if all its documents were put aside.
+    same as after one run, whatever the engine. Raises IncparseError if another run is writing to the folder, as
+    `OutputFolder.begin` does, if the corpus is empty, and if all its documents were put aside.
     """
     job.check()
     folder = OutputFolder(job.output)
-    is_new = folder.begin(job.manifest(), overwrite=overwrite)
-    try:
-        return _annotated(job, folder, engine, progress)
-    except Exception:
-        if is_new:  # so that the same folder can be named when the mistake is mended
-            folder.withdraw()
-        raise
+    with folder.claimed():
+        is_new = folder.begin(job.manifest(), overwrite=overwrite)
+        try:
+            return _annotated(job, folder, engine, progress)
+        except Exception:
+            if is_new:  # so that the same folder can be named when the mistake is mended
+                folder.withdraw()
+            raise
 
 
 def _annotated(job: Job, folder: OutputFolder, engine: Engine, progress: Progress) -> Counts:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from spacy_incparse.corpora.fingerprints import bytes_hash, file_hash
 from spacy_incparse.corpora.records import Counts, ShardRecord, shard_name
 from spacy_incparse.documents.annotated_folders import MANIFEST
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.files import named
+from spacy_incparse.files import lock, named
 
 SHARDS, FAILED, TOTALS = "shards", "failed", "totals.json"
 _TMP = ".tmp"
@@ -37,8 +38,22 @@ class OutputFolder:
     def __init__(self, path: Path):
         self.path = path
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Create the folder, and keep other runs from it. Raises IncparseError if one is writing to it already."""
+        if self.path.exists() and not self.path.is_dir():
+            raise self._foreign()
+        with named(self.path):
+            self.path.resolve().mkdir(parents=True, exist_ok=True)
+        with lock(self.path) as is_mine:
+            if not is_mine:
+                raise IncparseError(
+                    f"another run of `annotate` is writing to {self.path}: wait until it ends, or name another folder"
+                )
+            yield
+
     def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> bool:
-        """Create the folder with its manifest, or go on in one that has the same manifest; return whether it is new.
+        """Write the manifest, or go on in a folder that has the same manifest; return whether the folder was empty.
 
         overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
         IncparseError if the folder belongs to something else, or has other files that would be lost.
@@ -52,9 +67,7 @@ class OutputFolder:
                 raise IncparseError(
                     f"{obstacle}, and {foreign} is no file of an annotation: move it, or name another folder"
                 )
-            shutil.rmtree(self.path.resolve())  # of a link, the folder
-        with named(self.path):
-            self.path.resolve().mkdir(parents=True, exist_ok=True)
+            self._empty()
         self._remove_unfinished()
         is_new = not (self.path / MANIFEST).exists()
         if is_new:
@@ -112,18 +125,28 @@ class OutputFolder:
     def _obstacle(self, manifest: Mapping[str, Any]) -> str:
         """Return what keeps this annotation from going on with a manifest, or "". Raises IncparseError as `begin`."""
         path = self.path / MANIFEST
-        foreign = IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
         if not path.is_file():
-            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise foreign
+            if any(self.path.iterdir()):
+                raise self._foreign()
             return ""
         try:
             known = _read_manifest(path)
         except (ValueError, TypeError) as error:
             if self._foreign_file():  # the manifest of another program, perhaps
-                raise foreign from None
+                raise self._foreign() from None
             return f"{path} is damaged ({error})"
         return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
+
+    def _empty(self) -> None:
+        """Remove everything in the folder, and not the folder, which other runs may find locked."""
+        for path in self.path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+    def _foreign(self) -> IncparseError:
+        return IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
 
     def _foreign_file(self) -> Path | None:
         """Return a file in the folder that is not of an annotation; None if there is none."""

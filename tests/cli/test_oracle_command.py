@@ -130,7 +130,13 @@ def test_lists_that_parse_writes(run, model, dev_file, write, tmp_path, format):
         assert [parse.score for parse in one.parses] == pytest.approx(scores, rel=1e-5)
 
 
-def test_a_list_of_the_best_tree_alone(run, model, write, tmp_path):
-    write("lists", run("parse", "It rained.", "--model", model, "--format", "lists").stdout)
-    (found,) = read_lists(tmp_path / "lists")
-    assert len(found.parses) == 1
+@pytest.mark.parametrize("format", ["lists", "bllip"])
+def test_a_list_of_the_best_tree_alone_has_the_scale_of_longer_ones(run, model, write, tmp_path, format):
+    found = {}
+    for nbest in (1, 2):
+        arguments = ["parse", "It rained yesterday.", "--model", model, "--format", format, "--nbest", nbest]
+        write("lists", run(*arguments).stdout)
+        (found[nbest],) = read_lists(tmp_path / "lists")
+    assert (len(found[1].parses), len(found[2].parses)) == (1, 2)
+    assert found[1].parses[0] == found[2].parses[0]
+    assert found[1].temperature == found[2].temperature

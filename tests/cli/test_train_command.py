@@ -440,6 +440,8 @@ def test_a_neural_parser_lacks_options(run, train_file, dev_file, tmp_path, opti
 @pytest.mark.parametrize(
     ("option", "value", "reason"),
     [
+        ("--config", "paper", "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),
+        ("--config", SMALL_CONFIG, "a pipeline that is fine-tuned keeps its settings"),
         ("--lang", "de", "a pipeline that is fine-tuned keeps its language"),
         ("--heads", SMALL_CONFIG, "a pipeline that is fine-tuned keeps its head rules"),
         ("--clusters", "en", "a pipeline that is fine-tuned keeps its word clusters"),

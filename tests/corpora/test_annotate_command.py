@@ -267,9 +267,23 @@ def test_a_worker_is_killed_in_the_middle(run, stub, texts, tmp_path, contents):
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
+def test_two_runs_do_not_write_to_one_folder(run, texts, tmp_path, contents):
+    out = tmp_path / "out"
+    with OutputFolder(out).claimed():
+        for options in ((), ("--overwrite",)):
+            result = run(texts, out, "--format", "jsonl", *options)
+            assert (result.exit_code, result.stdout) == (1, "")
+            assert result.stderr == (
+                f"Error: another run of `annotate` is writing to {out}: wait until it ends, or name another folder\n"
+            )
+    assert contents(out) == {}
+    assert run(texts, out, "--format", "jsonl").exit_code == 0
+
+
 def test_files_of_killed_workers_are_removed(tmp_path):
     folder = OutputFolder(tmp_path / "out")
-    folder.begin({"format": "test"})
+    with folder.claimed():
+        folder.begin({"format": "test"})
     (tmp_path / "out" / "shards").mkdir()
     (tmp_path / "out" / "shards" / ".part-000000.json.77.tmp").touch()  # by a worker that this run has replaced
     folder.write_totals(0, Counts())

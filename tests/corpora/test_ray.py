@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -104,3 +105,12 @@ def test_a_document_that_kills_actors_is_put_aside(bombs, tmp_path):
     assert "11 documents, 11 sentences" in done.stdout
     (failed,) = (tmp_path / "out" / "failed").iterdir()
     assert [json.loads(line)["id"] for line in failed.read_text().splitlines()] == ["d4"]
+
+
+@pytest.mark.parametrize("address", ["{}:{}", "ray://{}:{}"])
+def test_an_address_where_nothing_listens_is_an_error_at_once(arguments, tmp_path, address):
+    with socket.socket() as bound:  # never listens
+        bound.bind(("127.0.0.1", 0))
+        address = address.format(*bound.getsockname())
+        done = CliRunner().invoke(app, [*arguments, str(tmp_path / "out"), "--ray", address])
+    assert (done.exit_code, done.stderr) == (1, f"Error: no Ray cluster at '{address}': Connection refused\n")
