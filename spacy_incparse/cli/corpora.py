@@ -1,24 +1,25 @@
-"""Read corpora to search: bracket files, `.spacy` files and Parquet files of `annotate` as forests, file by file."""
+"""Read corpora to search as forests, file by file: brackets, `.spacy` files, and Parquet and JSON lines of ours."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
 from spacy_incparse.treebanks.skip_log import SkipLog
-from spacy_incparse.treebanks.treebank_files import treebank_files
+from spacy_incparse.treebanks.treebank_files import read_text, treebank_files
 from spacy_incparse.trees.forest import Forest, Symbols
 
-DOCBIN = ".spacy"
-_SEARCHED = ("parquet", "brackets", "docbin")  # output formats of `annotate`
+DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz")
+_DOCUMENTS = "documents/*.jsonl"  # in a folder of `annotate`: other JSON lines may be anything
 
 
 def corpus_files(paths: Sequence[str]) -> list[Path]:
-    """Return the bracket files, `.spacy` files and Parquet files for a list of files, folders and globs.
+    """Return the bracket files, `.spacy` files, Parquet files and JSON lines for a list of files, folders and globs.
 
     A corpus that `annotate` has made may have none. Raises IncparseError if another path does not exist or contains no
     such files.
@@ -39,6 +40,8 @@ def read_corpus(
             yield path, _stored_trees(path, symbols)
         elif path.suffix == PARQUET:
             yield path, _parquet_trees(path, symbols)
+        elif path.name.endswith(JSON_LINES):
+            yield path, _json_trees(path, symbols)
         else:
             yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
 
@@ -46,21 +49,48 @@ def read_corpus(
 def _expand(path: str) -> list[Path]:
     if not Path(path).is_dir():
         return treebank_files(path)
-    others = sorted([*Path(path).rglob("*" + DOCBIN), *sentence_files(path)])
+    made = annotated_format(path)
+    documents = Path(path).glob(_DOCUMENTS) if made == "jsonl" else ()
+    others = sorted([*Path(path).rglob("*" + DOCBIN), *sentence_files(path), *documents])
     try:
         return sorted([*treebank_files(path), *others])
     except IncparseError:
-        if others or annotated_format(path) in _SEARCHED:
+        if others or made is not None:
             return others
         raise
 
 
 def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
     trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
-    forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+    forest = _scanned(trees, path, symbols)
     if forest is None:
         raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
     return forest
+
+
+def _json_trees(path: Path, symbols: Symbols) -> Forest:
+    """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
+    lines = [(number, line) for number, line in enumerate(read_text(path).split("\n"), 1) if line.strip()]
+    trees = [_trees_of_object(line, path, number) for number, line in lines]
+    forest = _scanned("\n".join(trees), path, symbols)
+    if forest is None:
+        damaged = next(place for place, text in zip(lines, trees, strict=True) if _scanned(text, path, symbols) is None)
+        raise TreebankError(path, damaged[0], 1, "a tree of this line is damaged")
+    return forest
+
+
+def _trees_of_object(line: str, path: Path, number: int) -> str:
+    try:
+        row = json.loads(line)
+        brackets = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
+        return "\n".join(brackets)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        what = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
+        raise TreebankError(path, number, 1, what) from None
+
+
+def _scanned(trees: str, path: Path, symbols: Symbols) -> Forest | None:
+    return scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
 
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:

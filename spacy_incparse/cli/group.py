@@ -18,6 +18,8 @@ from spacy_incparse.errors import IncparseError
 # Wrong arguments. Typer took this class from click, and recent versions have their own copy: this is the one in use.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
+_RAY_ADDRESS = re.compile(r"local|auto|[^-].*://.+|[^-].*:\d+")  # anything else is a file
+
 
 class CommandGroup(TyperGroup):
     """The group of our commands, which reports errors in the same way in every command line that includes it."""
@@ -29,6 +31,7 @@ class CommandGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Parse the command's arguments and run the command."""
+        _write_utf8()
         with reported_errors():
             return super().invoke(ctx)
 
@@ -42,12 +45,12 @@ class Command(TyperCommand):
 
 
 def with_local_ray(args: Sequence[str]) -> list[str]:
-    """Return arguments in which `--ray` has a value: `local`, where nothing or another option follows it."""
+    """Return arguments in which `--ray` has a value: `local`, where no address follows it."""
     end = args.index("--") if "--" in args else len(args)
     found: list[str] = []
     for k, argument in enumerate(args):
         found.append(argument)
-        if argument == "--ray" and k < end and (k + 1 >= end or args[k + 1].startswith("-")):
+        if argument == "--ray" and k < end and (k + 1 >= end or not _RAY_ADDRESS.fullmatch(args[k + 1])):
             found.append("local")
     return found
 
@@ -78,6 +81,20 @@ def reported_errors() -> Iterator[None]:
             warnings.simplefilter("ignore")  # spaCy's, about interrupted worker processes
             typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(130) from None
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 to files and pipes, which our readers expect, and what a terminal does not know as `?`.
+
+    PYTHONIOENCODING is what a user wants.
+    """
+    output: Any = sys.stdout
+    if "PYTHONIOENCODING" in os.environ or not hasattr(output, "reconfigure"):
+        return
+    if output.isatty():
+        output.reconfigure(errors="replace")
+    else:
+        output.reconfigure(encoding="utf-8")
 
 
 def _fail(message: str) -> None:

@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
 SURE = 0.95
 
+Sure = Annotated[
+    float | None,
+    typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure --parser must be of a label. Default: 0.95."),
+]
+Pairs = Annotated[
+    str | None,
+    typer.Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
+]
+
 
 def repair_command(
     treebank: Annotated[str, typer.Argument(metavar="INPUT", help="Bracket file, folder or glob of a treebank.")],
@@ -49,13 +58,8 @@ def repair_command(
             "--parser", metavar="MODEL", help="Then relabel phrases by a pipeline's parser, where it is sure."
         ),
     ] = None,
-    sure: Annotated[
-        float, typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure the parser must be of a label.")
-    ] = SURE,
-    pairs: Annotated[
-        str | None,
-        typer.Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
-    ] = None,
+    sure: Sure = None,
+    pairs: Pairs = None,
     report: Annotated[
         Path | None,
         typer.Option("--report", metavar="FILE.tsv", help="One line for each change. Default: OUTPUT.changes.tsv"),
@@ -90,8 +94,10 @@ def repair_command(
     found = find_all_rules(rules or ())
     if pairs is not None and parser is None:
         raise IncparseError("--pairs is for --parser: rules name their labels themselves")
+    if sure is not None and parser is None:
+        raise IncparseError("--sure is for --parser: rules are always applied")
     allowed = None if pairs is None else read_pairs(pairs)
-    relabeller = None if parser is None else open_relabeller(parser, sure, allowed)
+    relabeller = None if parser is None else open_relabeller(parser, sure or SURE, allowed)
     repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
 
 

@@ -32,10 +32,17 @@ class HitFormat(str, Enum):
     json = "json"
 
 
+Format = Annotated[
+    HitFormat | None,
+    typer.Option("--format", "-f", help="Keyword in context, the default, trees, or JSON lines."),
+]
+
+
 def search_command(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md.")],
     sources: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Bracket, .spacy and .parquet files, folders or globs.")
+        list[str],
+        typer.Argument(metavar="FILE...", help="Bracket, .spacy, .parquet and .jsonl files, folders or globs."),
     ],
     normalize: Annotated[
         bool,
@@ -45,9 +52,7 @@ def search_command(
     heads: Annotated[
         str, typer.Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ...")
     ] = "en",
-    format_: Annotated[
-        HitFormat, typer.Option("--format", "-f", help="Keyword in context, trees, or JSON lines.")
-    ] = HitFormat.kwic,
+    format_: Format = None,
     context: Annotated[
         int | None,
         typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
@@ -68,8 +73,8 @@ def search_command(
     """Search trees with a Tregex pattern.
 
     Bracket files may be gzipped, and their trees are searched without normalization; Parquet files are those of
-    `annotate`. Patterns do not distinguish words
-    from labels: NN < pumpkin finds the noun.
+    `annotate`, and JSON lines also those of `parse`. Patterns do not distinguish words from labels: NN < pumpkin finds
+    the noun.
 
     \b
     Examples:
@@ -84,12 +89,14 @@ def search_command(
     from spacy_incparse.patterns import compile
 
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
-    if (count or by_label) and (limit or every or (count and by_label)):
-        raise IncparseError("--count and --by-label exclude each other, --limit and --every")
+    if (count or by_label) and (limit or every or format_ or context is not None or (count and by_label)):
+        raise IncparseError("--count and --by-label exclude each other, --limit, --every, --format and --context")
     search = FileSearch(
         compiled, None, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
     )
-    _print(search, corpus_files(sources), None if count or by_label else (format_, context), n_process)
+    _print(
+        search, corpus_files(sources), None if count or by_label else (format_ or HitFormat.kwic, context), n_process
+    )
 
 
 def _print(

@@ -16,6 +16,22 @@ from spacy_incparse.treebanks.annotation_differences import annotation_differenc
 from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS
 from spacy_incparse.trees.tree import Tree
 
+N_DIFFERENCES = 50
+
+# With --against alone:
+Number = Annotated[
+    int | None,
+    typer.Option("--number", "-n", min=1, metavar="N", help="With --against: show N differences. Default: 50."),
+]
+Kinds = Annotated[
+    list[DecisionKind] | None,
+    typer.Option("--kind", help="With --against: compare these alone; may be repeated. Default: all of them."),
+]
+Format = Annotated[
+    TableFormat | None,
+    typer.Option("--format", "-f", help="With --against: aligned text, the default, or tab-separated values."),
+]
+
 
 def stats_command(
     treebank: Annotated[str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob of a treebank.")],
@@ -28,19 +44,12 @@ def stats_command(
     against: Annotated[
         str | None, typer.Option("--against", metavar="OTHER", help="Compare the annotation with another treebank's.")
     ] = None,
-    number: Annotated[
-        int, typer.Option("--number", "-n", min=1, metavar="N", help="With --against: show N differences.")
-    ] = 50,
-    kinds: Annotated[
-        list[DecisionKind] | None,
-        typer.Option("--kind", help="With --against: compare these alone; may be repeated. Default: all of them."),
-    ] = None,
+    number: Number = None,
+    kinds: Kinds = None,
     functions: Annotated[
         bool, typer.Option("--functions", help="With --against: compare labels with their function tags.")
     ] = False,
-    format_: Annotated[
-        TableFormat, typer.Option("--format", "-f", help="With --against: aligned text, or tab-separated values.")
-    ] = TableFormat.text,
+    format_: Format = None,
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     output: OutputFile = None,
@@ -60,14 +69,17 @@ def stats_command(
       spacy-incparse stats mine.mrg --against wsj/ --kind word --kind chain -n 20
     """
     keep_inputs(output, treebank, held_out, against)
-    if against is None and (kinds or functions):
-        raise IncparseError("--kind and --functions compare two treebanks: name the other one with --against")
+    if against is None and (kinds or functions or number or format_):
+        raise IncparseError(
+            "--kind, --functions, --number and --format compare two treebanks: name the other one with --against"
+        )
     if against is not None:
         if held_out is not None or with_top:
             raise IncparseError("--against excludes HELD_OUT and --with-top: they are about one treebank's grammar")
         steps = WITH_FUNCTIONS if functions else None
         both = [open_treebank(path, skip_bad=skip_bad, no_tags=no_tags, steps=steps) for path in (treebank, against)]
-        _show_differences(both[0], both[1], kinds or list(DecisionKind), number, format_, output)
+        kinds, format_ = kinds or list(DecisionKind), format_ or TableFormat.text
+        _show_differences(both[0], both[1], kinds, number or N_DIFFERENCES, format_, output)
         return
 
     def read(path: str) -> list[Tree]:

@@ -52,8 +52,8 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
         known = confidences_of(analyses)
         if not known:
             raise IncparseError(
-                "the model has no temperature to turn its scores into probabilities, because it was trained without "
-                "held-out trees: fit one with the component's calibrate()"
+                "there is no temperature that turns scores into probabilities, as for a model that was trained "
+                "without held-out trees, and a combination of parsers: fit one with the component's calibrate()"
             )
         confidence = known[0]
     if not index:

@@ -67,7 +67,7 @@ def _trees_of(given: Doc | Span) -> Sequence[Tree]:
     else:
         node = span_tree(given)
         trees = [node] if node else [tree for tree in doc_trees(given.doc) if _overlap(tree, given)]
-    if not trees:
+    if not trees and given.text.strip():
         warnings.warn(
             f"{given.text[:40]!r} has no tree: parse it first, with a pipeline that sets sentence boundaries and has "
             "the component 'incparse'",

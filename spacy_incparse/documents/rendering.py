@@ -8,6 +8,8 @@ spacy_incparse.serve(doc)
 
 from __future__ import annotations
 
+import errno
+import socket
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -21,6 +23,7 @@ from spacy_incparse.viz.page import page as whole_page
 from spacy_incparse.viz.picture import check_style, markup, minified
 
 _FRAME_HEIGHT = 640  # pixels, for a page in a notebook
+_LAST_PORT = 65535
 
 _render_wrapper: Callable[[str], str] | None = None
 
@@ -79,13 +82,14 @@ def serve(
     """Serve trees to browsers at http://host:port until interrupted; the other arguments are as in `render`.
 
     Like displaCy, the server listens on all network interfaces by default. If the port is in use, `auto_select_port`
-    selects the next free port; otherwise IncparseError is raised.
+    selects the next free port; otherwise IncparseError is raised, as for a host or port that cannot be served.
     """
     from wsgiref.simple_server import make_server
 
     if is_in_jupyter():
         warnings.warn("in a notebook, use spacy_incparse.render, which shows trees without a server", stacklevel=2)
     html = render(docs, style, page=page, minify=minify, jupyter=False, options=options, manual=manual)
+    _check_place(host, port)
     try:
         port = find_available_port(port, host, auto_select_port)
     except ValueError:
@@ -98,6 +102,18 @@ def serve(
             server.serve_forever()
         except KeyboardInterrupt:
             print(f"Shutting down server on port {port}.")
+
+
+def _check_place(host: str, port: int) -> None:
+    """Raise IncparseError if a host and a port cannot be served, for another reason than that the port is in use."""
+    if not 0 <= port <= _LAST_PORT:
+        raise IncparseError(f"port {port}: pass a number from 0 to {_LAST_PORT}")
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise IncparseError(f"port {port} of {host!r} cannot be served: {error.strerror}") from None
 
 
 def set_render_wrapper(function: Callable[[str], str] | None) -> None:

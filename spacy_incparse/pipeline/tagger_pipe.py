@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tags import TagIds, write_tags
 from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.component_model import TaggerModel, check_source
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe
 
@@ -40,7 +40,12 @@ def make_incparse_tagger(
     training: settings of `Tagger.train`.
     scorer: as in every spaCy component.
     """
-    check_source(nlp, name, model, TaggerModel)
+    parts = check_source(nlp, name, model, TaggerModel)
+    if parts and "tagger" not in parts:
+        raise ModelError(
+            f"the component {name!r}: {model!r} has no tagger, because its parser finds the tags: set its set_tags, or "
+            f"choose another model, such as 'en'"
+        )
     return IncParserTagger(nlp.vocab, TaggerModel(model), name, training=training, scorer=scorer)
 
 

@@ -36,6 +36,9 @@ def test_help_names_all_commands(run, arguments):
         ("in out --ray auto", "in out --ray auto"),
         ("in out --ray=host:6379", "in out --ray=host:6379"),
         ("in -- --ray", "in -- --ray"),
+        ("--ray in out", "--ray local in out"),
+        ("--ray ray://host:10001 in out", "--ray ray://host:10001 in out"),
+        ("--ray host:6379 in out", "--ray host:6379 in out"),
     ],
 )
 def test_ray_without_an_address_is_local(arguments, expected):
@@ -101,6 +104,15 @@ def test_output_that_cannot_be_written_is_found_first(run, write, tmp_path, comm
         result = run(*command.split(), "missing.mrg", "--output", output)
         assert (result.exit_code, result.stdout) == (1, "")
         assert str(output) in result.stderr
+
+
+def test_files_and_pipes_get_utf8_whatever_the_system_uses(tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONIOENCODING", "PYTHONUTF8")}
+    environment |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    process = start_program("parse", "The café closed.", env=environment)
+    out, error = (text.encode("utf8", "surrogateescape").decode("utf8") for text in process.communicate())
+    assert (process.returncode, error) == (0, "")
+    assert "(NN café)" in out
 
 
 def test_usage_errors_point_to_the_help(run):

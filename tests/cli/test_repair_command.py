@@ -66,6 +66,7 @@ def test_mistakes(run, write, tmp_path):
         ([path.parent, output, "--rules", "english"], "is inside the treebank"),
         ([path, output, "--rules", "nothing"], "no such file of rules"),
         ([path, output, "--rules", "english", "--pairs", "NP>PP"], "--pairs is for --parser"),
+        ([path, output, "--rules", "english", "--sure", "0.9"], "--sure is for --parser"),
         ([path, output, "--parser", "none", "--pairs", "NP"], "pass pairs of labels separated by blanks"),
     ]:
         result = run("repair", *arguments)

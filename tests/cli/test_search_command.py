@@ -146,6 +146,34 @@ def test_folders_and_kinds_of_files(run, tmp_path, write):
     assert run("search", "NN", tmp_path / "only", "--count").stdout == "3\n"
 
 
+def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
+    text = write("a.txt", "It rained all day.\n\nThe old bakery closed.\n")
+    assert run("annotate", text, tmp_path / "out", "--format", "jsonl").exit_code == 0
+    lines = write("b.jsonl", run("parse", "--input", text, "--format", "json").stdout)
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(lines.read_bytes()))
+    expected = squeezed(run("search", "NP << /^b/", tmp_path / "out"))
+    assert [line.split(" ", 1)[1] for line in expected] == ["[NP The old bakery] closed ."]
+    for file in (lines, tmp_path / "c.jsonl.gz", tmp_path / "out" / "documents" / "part-000000.jsonl"):
+        assert squeezed(run("search", "NP << /^b/", file)) == expected
+    assert run("search", "S", tmp_path / "out", "--n-process", "2", "--count").stdout == "2\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"text": "It rained."}', "expected an object with trees, as `annotate --format jsonl` and"),
+        ("It rained.", "expected an object with trees"),
+        ('{"sentences": [{"brackets": null}]}', "expected an object with trees"),
+        ('{"tree": "(S (NP"}', "a tree of this line is damaged"),
+    ],
+)
+def test_lines_without_trees(run, write, line, message):
+    path = write("a.jsonl", '{"tree": "(S (NN rain))"}\n\n' + line + "\n")
+    result = run("search", "NN", path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {path}:3:1: {message}")
+
+
 def test_same_hits_as_in_python(run, train_file):
     for arguments, trees in (([], read_trees(train_file)), (["--normalize"], read_treebank(train_file))):
         expected = [(m.number + 1, str(m.node)) for m in compile("NP < PP").search(trees)]
@@ -183,6 +211,8 @@ def test_trees_that_are_left_out_count(run, write, normalize):
         (["NP", "x.mrg", "--limit", "0"], "Invalid value for '--limit'"),
         (["NP", "x.mrg", "--count", "--by-label"], "exclude each other"),
         (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
+        (["NP", "x.mrg", "--count", "--format", "json"], "exclude each other"),
+        (["NP", "x.mrg", "--by-label", "--context", "0"], "exclude each other"),
         (["NP", "x.mrg", "--heads", "missing.json"], "missing.json"),
     ],
 )

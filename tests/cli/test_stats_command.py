@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 
 def test_table_and_json(run, train_file, dev_file, tmp_path):
     output = tmp_path / "stats.json"
@@ -36,8 +38,9 @@ def test_differences_with_functions_as_a_table_of_values(run, train_file, dev_fi
     assert all(len(row) == 9 for row in rows)
 
 
-def test_options_of_comparisons_need_another_treebank(run, train_file):
-    result = run("stats", train_file, "--kind", "tag")
+@pytest.mark.parametrize("options", [["--kind", "tag"], ["--functions"], ["-n", "5"], ["--format", "tsv"]])
+def test_options_of_comparisons_need_another_treebank(run, train_file, options):
+    result = run("stats", train_file, *options)
     assert result.exit_code == 1
     assert "name the other one with --against" in result.stderr
 

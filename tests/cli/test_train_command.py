@@ -179,6 +179,14 @@ def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     assert "exclude each other" in run(*arguments, "--resume", "--force").stderr
 
 
+def test_a_place_that_is_taken_by_something_else(run, train_file, dev_file, tmp_path):
+    (tmp_path / "model-best").mkdir()
+    (tmp_path / "model-best" / "notes.txt").touch()
+    result = run("train", train_file, dev_file, tmp_path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: there is already something in {tmp_path / 'model-best'}: name another")
+
+
 def test_only_a_pipeline_is_replaced(run, model, train_file, dev_file, tmp_path):
     best = tmp_path / "model-best"
     best.mkdir()

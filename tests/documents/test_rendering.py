@@ -248,6 +248,23 @@ def test_colours_of_the_registry(doc):
         del REGISTRY["spacy", "displacy_colors", "incparse_test_colors"]
 
 
+@pytest.mark.parametrize(
+    ("port", "host", "message"),
+    [
+        (70000, "127.0.0.1", "port 70000: pass a number from 0 to 65535"),
+        (5000, "nowhere.invalid", "port 5000 of 'nowhere.invalid' cannot be served: "),
+    ],
+)
+def test_a_place_that_cannot_be_served(doc, port, host, message):
+    with pytest.raises(IncparseError, match=message):
+        spacy_incparse.serve(doc, port=port, host=host, auto_select_port=True)
+
+
+def test_a_doc_without_words_is_nothing_to_warn_of(doc, recwarn):
+    assert "<svg" in spacy_incparse.render(Doc(doc.vocab))
+    assert not recwarn
+
+
 @pytest.mark.filterwarnings("ignore:.*already in use")
 def test_a_server_serves_the_page(doc, monkeypatch, capsys):
     from wsgiref import simple_server

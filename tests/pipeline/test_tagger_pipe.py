@@ -5,7 +5,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.small_pipeline import ASSETS
 
@@ -69,6 +69,11 @@ def test_it_takes_the_tagger_of_a_parser(trained, tmp_path):
     nlp.add_pipe("incparse_tagger", config={"model": str(tmp_path)})
     doc = nlp("The rain stopped.")
     assert tuple(tags(doc)) == trained("The rain stopped.")._.trees[0].tags
+
+
+def test_a_pipeline_whose_parser_finds_the_tags_has_no_tagger():
+    with pytest.raises(ModelError, match="'en_generative' has no tagger, because its parser finds the tags"):
+        spacy.blank("en").add_pipe("incparse_tagger", config={"model": "en_generative"})
 
 
 def test_a_parser_uses_its_tags(trained, nlp, tmp_path):
