@@ -148,10 +148,11 @@ def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
     """Yield decoded lines without newlines, one by one, so that errors have line numbers and slow input is streamed."""
     for number, line in enumerate(_whole(lines, source), start=1):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             place = "the text" if source is None else f"{source}:{number}"
             raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
+        yield from text.split("\r")  # the lines of a file that has no other ends
 
 
 def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:

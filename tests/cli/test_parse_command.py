@@ -17,6 +17,15 @@ def test_paragraphs_end_at_blank_lines():
     assert list(paragraphs(["", "a b", "c ", " ", "", "d"])) == ["a b c ", "d"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_on_any_system(run, model, end):
+    text = f"The rain{end}stopped.{end}{end}It is cold.{end}"
+    rows = [
+        json.loads(line) for line in run("parse", "--format", "json", "--model", model, stdin=text).stdout.splitlines()
+    ]
+    assert [(row["paragraph"], row["text"]) for row in rows] == [(1, "The rain stopped."), (2, "It is cold.")]
+
+
 def test_a_text_on_the_command_line_gives_one_tree_a_line(run, model):
     result = run("parse", "The rain stopped. It is cold.", "--model", model)
     assert result.exit_code == 0
