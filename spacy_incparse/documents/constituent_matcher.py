@@ -96,9 +96,9 @@ class ConstituentMatcher:
         self._rules[name] = _Rule([*known, *compiled], on_match, nested, every)
 
     def remove(self, key: str | int) -> None:
-        """Remove a rule. Raises ValueError if it does not exist."""
+        """Remove a rule. Raises IncparseError if it does not exist."""
         if self._rules.pop(self._id(key), None) is None:
-            raise ValueError(f"the matcher has no rule {key!r}")
+            raise IncparseError(f"the matcher has no rule {key!r}")
 
     def get(self, key: str | int, default: Any = None) -> tuple[Callback | None, list[str]] | Any:
         """Return (on_match, patterns) of a rule, or `default`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import Phrase, TreeArrays
 from spacy_incparse.trees.tree_node import TreeNode
 
@@ -40,23 +41,23 @@ class ArraysBuilder:
         self._words += tree.words
 
     def close(self) -> None:
-        """End the phrase opened last. Raises ValueError if no phrase is open or the phrase is empty."""
+        """End the phrase opened last. Raises IncparseError if no phrase is open or the phrase is empty."""
         if not self._open:
-            raise ValueError("close() without an open phrase")
+            raise IncparseError("close() without an open phrase")
         index = self._open.pop()
         self._sizes[index] = len(self._labels) - index
         if self._sizes[index] == 1:
-            raise ValueError(f"the phrase {self._labels[index]!r} has no children")
+            raise IncparseError(f"the phrase {self._labels[index]!r} has no children")
 
     def arrays(self) -> TreeArrays:
-        """Return the arrays of the tree. Raises ValueError if it is empty or a phrase is still open."""
+        """Return the arrays of the tree. Raises IncparseError if it is empty or a phrase is still open."""
         if self._open or not self._labels:
-            raise ValueError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
+            raise IncparseError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
         return TreeArrays.of(self._labels, self._sizes, self._words)
 
     def _check_single_root(self) -> None:
         if self._labels and not self._open:
-            raise ValueError("a tree has one root only")
+            raise IncparseError("a tree has one root only")
 
 
 def arrays_of_phrases(phrases: Iterable[Phrase], words: Sequence[str], tags: Iterable[str]) -> TreeArrays:

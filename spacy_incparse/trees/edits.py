@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, compress
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import TreeArrays
 
 JOINT = "+"  # between the labels of a unary chain that has become one node
@@ -27,7 +28,7 @@ def collapse_unaries(arrays: TreeArrays, joint: str = JOINT, *, root: bool = Fal
     """Return the tree with each unary chain of phrases collapsed into one node, whose label joins theirs.
 
     A chain ends above its POS node, or with `tags` includes it. The top node stays as it is unless `root` is set.
-    Raises ValueError if a label contains `joint`, since `expand_unaries` would split it.
+    Raises IncparseError if a label contains `joint`, since `expand_unaries` would split it.
     """
     labels, sizes = arrays.labels, arrays.sizes
     _check_joint(labels, joint)
@@ -78,7 +79,7 @@ def compress_nodes(labels: Sequence[str], sizes: Sequence[int], kept: Sequence[b
 
 def _check_joint(labels: Sequence[str], joint: str) -> None:
     if not joint:
-        raise ValueError("the joint between labels is empty")
+        raise IncparseError("the joint between labels is empty")
     for label in labels:
         if joint in label:
-            raise ValueError(f"the label {label!r} has {joint!r} in it: choose another joint")
+            raise IncparseError(f"the label {label!r} has {joint!r} in it: choose another joint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.walks import children
@@ -20,7 +21,7 @@ def head_children(arrays: TreeArrays, rules: HeadRules) -> Iterator[int]:
 def head_words(arrays: TreeArrays, heads: Iterable[int]) -> tuple[int, ...]:
     """Return the lexical head of each node, given the values that `head_children` yields, in linear time.
 
-    Raises ValueError if the heads are those of another tree.
+    Raises IncparseError if the heads are those of another tree.
     """
     given = iter(heads)
     head_child = [-1] * len(arrays.sizes)  # the node itself for a POS node
@@ -31,7 +32,7 @@ def head_words(arrays: TreeArrays, heads: Iterable[int]) -> tuple[int, ...]:
         nodes = list(children(arrays, node))
         number = next(given, -1) if len(nodes) > 1 else 0
         if not 0 <= number < len(nodes):
-            raise ValueError("these heads belong to another tree")
+            raise IncparseError("these heads belong to another tree")
         head_child[node] = nodes[number]
     words = list(arrays.starts)
     for node in range(len(words) - 1, -1, -1):  # children come after their parents

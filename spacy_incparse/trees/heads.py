@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 
 FORMAT = "spacy-incparse head rules 1"
 NAMES = ("en", "any")
@@ -122,7 +122,7 @@ class HeadRules:
     def head_index(self, parent_label: str, child_labels: Sequence[str]) -> int:
         """Return the index of the head among one or more children."""
         if not child_labels:
-            raise ValueError(f"the phrase {parent_label!r} has no children")
+            raise IncparseError(f"the phrase {parent_label!r} has no children")
         head, best = 0, self.priority(parent_label, child_labels[0])[0]
         for i, label in enumerate(child_labels[1:], start=1):
             rank, direction = self.priority(parent_label, label)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.bracket_strings import indented
 from spacy_incparse.trees.tree_node import TreeNode
 
@@ -36,7 +37,7 @@ def to_latex(tree: TreeNode, style: str = "forest") -> str:
     style: "forest" or "qtree".
     """
     if style not in _FRAMES:
-        raise ValueError(f"style is {style!r}; expected one of {', '.join(_FRAMES)}")
+        raise IncparseError(f"style is {style!r}; expected one of {', '.join(_FRAMES)}")
     pieces = list(_forest(tree) if style == "forest" else _qtree(tree))
     return _FRAMES[style].format(indented(tree, pieces, WIDTH))
 

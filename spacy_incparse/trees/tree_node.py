@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees import walks
 from spacy_incparse.trees.arrays import Phrase, TreeArrays
 from spacy_incparse.trees.label_warnings import warn_of_unknown_labels
@@ -207,7 +208,7 @@ class TreeNode:
     def lca(self, a: TreeNode | int, b: TreeNode | int) -> Self:
         """Return the lowest node that covers `a` and `b`, which are nodes of this tree or indices of words.
 
-        Raises ValueError if one of them is not in this tree.
+        Raises IncparseError if one of them is not in this tree.
         """
         return self._at(walks.lowest_common(self._arrays, self._index_of(a), self._index_of(b)))
 
@@ -271,10 +272,12 @@ class TreeNode:
     def _index_of(self, node: TreeNode | int) -> int:
         if isinstance(node, TreeNode):
             if node._arrays is not self._arrays and node._arrays != self._arrays:
-                raise ValueError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
+                raise IncparseError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
             return node._index
         if not 0 <= node < len(self._arrays.words):
-            raise ValueError(f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1}")
+            raise IncparseError(
+                f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1}"
+            )
         return self._arrays.leaves[node]
 
     def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import bare_label
 
@@ -56,7 +57,7 @@ def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Seq
         following = [*nodes[1:], len(arrays.sizes)]
         return [node for node, after in zip(nodes, following, strict=False) if after >= node + arrays.sizes[node]]
     if nested != "outermost":
-        raise ValueError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
+        raise IncparseError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
     kept, behind = [], 0
     for node in nodes:
         if node >= behind:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.tree import Tree
 
@@ -25,10 +26,10 @@ def test_a_word_without_phrases_is_a_pos_node():
 
 def test_several_words_need_a_root():
     for phrases in ([], [("NP", 0, 1), ("VP", 1, 2)]):
-        with pytest.raises(ValueError, match="one root"):
+        with pytest.raises(IncparseError, match="one root"):
             tree_of_phrases(phrases, ["it", "rains"], ["PRP", "VBZ"])
 
 
 def test_a_phrase_ends_at_the_last_word_or_before():
-    with pytest.raises(ValueError, match="open"):
+    with pytest.raises(IncparseError, match="open"):
         tree_of_phrases([("NP", 0, 3)], ["it", "rains"], ["PRP", "VBZ"])

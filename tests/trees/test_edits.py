@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
@@ -28,9 +29,9 @@ def test_unary_chains_become_one_node_and_back():
 
 
 def test_a_joint_that_is_in_a_label_is_refused():
-    with pytest.raises(ValueError, match="'A\\+B' has '\\+' in it: choose another joint"):
+    with pytest.raises(IncparseError, match="'A\\+B' has '\\+' in it: choose another joint"):
         make_tree("S", [make_tree("A+B", "x")]).collapse_unaries()
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(IncparseError, match="empty"):
         CHAIN.collapse_unaries("")
 
 

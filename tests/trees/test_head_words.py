@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.head_words import head_children, head_words
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -29,7 +30,7 @@ def test_every_node_has_the_head_of_its_head_child(tree):
 @pytest.mark.parametrize("heads", [[], [1], [3, 1], [-1, 1]])
 def test_heads_of_another_tree(heads):
     tree = Tree.from_string("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))")
-    with pytest.raises(ValueError, match="another tree"):
+    with pytest.raises(IncparseError, match="another tree"):
         head_words(tree.arrays, heads)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.heads import NAMES, HeadRules
 
 EN, ANY = (HeadRules.from_name(name) for name in NAMES)
@@ -159,5 +159,5 @@ def test_unknown_tables_and_files_are_named(tmp_path):
 
 
 def test_a_phrase_without_children_has_no_head():
-    with pytest.raises(ValueError, match="'NP' has no children"):
+    with pytest.raises(IncparseError, match="'NP' has no children"):
         EN.head_index("NP", [])

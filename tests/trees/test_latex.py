@@ -3,6 +3,7 @@ import re
 import pytest
 from hypothesis import given
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.latex import escape
 from spacy_incparse.trees.tree import Tree
@@ -93,7 +94,7 @@ def test_qtree():
 
 
 def test_any_other_style_is_refused():
-    with pytest.raises(ValueError, match="'tikz'; expected one of forest, qtree"):
+    with pytest.raises(IncparseError, match="'tikz'; expected one of forest, qtree"):
         TREE.to_latex("tikz")
 
 

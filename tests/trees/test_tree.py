@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 import spacy_incparse
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.tree import Tree
@@ -120,18 +121,18 @@ def test_deep_trees_need_no_recursion():
 
 def test_the_builder_refuses_what_is_no_tree():
     builder = TreeBuilder()
-    with pytest.raises(ValueError, match="empty tree"):
+    with pytest.raises(IncparseError, match="empty tree"):
         builder.finish()
     builder.open("NP")
-    with pytest.raises(ValueError, match="1 phrases are still open"):
+    with pytest.raises(IncparseError, match="1 phrases are still open"):
         builder.finish()
-    with pytest.raises(ValueError, match="'NP' has no children"):
+    with pytest.raises(IncparseError, match="'NP' has no children"):
         builder.close()
     builder = TreeBuilder()
-    with pytest.raises(ValueError, match="without an open phrase"):
+    with pytest.raises(IncparseError, match="without an open phrase"):
         builder.close()
     builder.leaf("NN", "rain")
-    with pytest.raises(ValueError, match="one root"):
+    with pytest.raises(IncparseError, match="one root"):
         builder.leaf("NN", "sun")
 
 

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees
@@ -48,7 +49,7 @@ def test_phrases_by_label_nested_or_not():
     assert [node.label for node in TREE.phrases({"PP", "VP"})] == ["PP", "VP"]
     assert len(TREE.phrases()) == len(TREE.spans())
     assert TREE.phrases("SBARQ") == ()
-    with pytest.raises(ValueError, match="'none'; expected one of all, outermost, innermost"):
+    with pytest.raises(IncparseError, match="'none'; expected one of all, outermost, innermost"):
         TREE.phrases("NP", nested="none")
 
 
@@ -73,7 +74,7 @@ def test_the_lowest_common_node_and_the_path():
 
 @pytest.mark.parametrize("node", [-1, 8, make_tree("NN", "owl")])
 def test_what_is_not_in_the_tree_has_no_path(node):
-    with pytest.raises(ValueError, match=r"does not exist|a node of another tree"):
+    with pytest.raises(IncparseError, match=r"does not exist|a node of another tree"):
         TREE.lca(0, node)
 
 
