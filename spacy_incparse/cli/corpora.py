@@ -11,11 +11,11 @@ from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_f
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
 from spacy_incparse.treebanks.skip_log import SkipLog
-from spacy_incparse.treebanks.treebank_files import read_text, treebank_files
+from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_in, named_paths, read_text
 from spacy_incparse.trees.forest import Forest, Symbols
 
 DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz")
-_DOCUMENTS = "documents/*.jsonl"  # in a folder of `annotate`: other JSON lines may be anything
+_DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
 
 
 def corpus_files(paths: Sequence[str]) -> list[Path]:
@@ -47,17 +47,23 @@ def read_corpus(
 
 
 def _expand(path: str) -> list[Path]:
-    if not Path(path).is_dir():
-        return treebank_files(path)
-    made = annotated_format(path)
-    documents = Path(path).glob(_DOCUMENTS) if made == "jsonl" else ()
-    others = sorted([*Path(path).rglob("*" + DOCBIN), *sentence_files(path), *documents])
-    try:
-        return sorted([*treebank_files(path), *others])
-    except IncparseError:
-        if others or made is not None:
-            return others
-        raise
+    named = named_paths(path)
+    files = expanded(named, _files_in)
+    if not files and not any(map(annotated_format, named)):
+        others = f"{DOCBIN}, {PARQUET}, and the .jsonl files of `annotate`"
+        raise IncparseError(f"{path}: no file with trees found; looked for {LOOKED_FOR}, {others}")
+    return files
+
+
+def _files_in(folder: Path) -> list[Path]:
+    documents = (file for file in folder.rglob("*.jsonl") if _is_of_annotation(file))
+    return sorted([*files_in(folder), *folder.rglob("*" + DOCBIN), *sentence_files(folder), *documents])
+
+
+def _is_of_annotation(file: Path) -> bool:
+    """Return whether a file of JSON lines has trees: in a folder, it may be anything, such as the input."""
+    parent = file.absolute().parent
+    return parent.name == _DOCUMENTS and annotated_format(parent.parent) == "jsonl"
 
 
 def _parquet_trees(path: Path, symbols: Symbols) -> Forest:

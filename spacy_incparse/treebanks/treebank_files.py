@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, TreebankError
@@ -13,6 +13,7 @@ from spacy_incparse.files import gunzip, most_unpacked
 from spacy_incparse.trees.text_places import Places
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
+LOOKED_FOR = f"{' '.join(SUFFIXES)}, each also with .gz"
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -57,26 +58,31 @@ def _unzipped(path: Path, data: bytes) -> bytes:
     return text
 
 
+def files_in(folder: Path) -> list[Path]:
+    """Return the treebank files in a folder and below it, sorted."""
+    return sorted(file for file in folder.rglob("*") if _is_treebank_file(file))
+
+
+def named_paths(path: Path | str) -> list[Path]:
+    """Return a path that exists, or those of a glob, sorted. Raises IncparseError if a path does not exist."""
+    if Path(path).exists():  # also a pipe, and a name with brackets
+        return [Path(path)]
+    if glob.has_magic(str(path)):
+        return [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
+    raise IncparseError(f"{path}: no such file or folder")
+
+
+def expanded(named: Sequence[Path], files_in_folder: Callable[[Path], list[Path]]) -> list[Path]:
+    """Return the files of paths, in their order and each once: `**` finds folders and the files in them."""
+    files = (file for path in named for file in (files_in_folder(path) if path.is_dir() else [path]))
+    return list(dict.fromkeys(files))
+
+
 def _expand(path: Path | str) -> list[Path]:
-    files: list[Path]
-    if Path(path).exists() and not Path(path).is_dir():
-        return [Path(path)]  # a file, or a pipe
-    if Path(path).is_dir():
-        files = sorted(file for file in Path(path).rglob("*") if _is_treebank_file(file))
-    elif glob.has_magic(str(path)):
-        files = [file for found in sorted(glob.glob(str(path), recursive=True)) for file in _found(Path(found))]
-    else:
-        raise IncparseError(f"{path}: no such file or folder")
+    files = expanded(named_paths(path), files_in)
     if not files:
-        raise IncparseError(f"{path}: no treebank file found; looked for {' '.join(SUFFIXES)}, each also with .gz")
+        raise IncparseError(f"{path}: no treebank file found; looked for {LOOKED_FOR}")
     return files
-
-
-def _found(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from sorted(file for file in path.rglob("*") if _is_treebank_file(file))
-    else:
-        yield path
 
 
 def _is_treebank_file(path: Path) -> bool:

@@ -159,6 +159,17 @@ def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("path", "n"), [("all", 6), ("all/*", 6), ("all/**/", 6), ("all/[jd]*", 4), ("all/jsonl/documents", 2)]
+)
+def test_folders_and_globs_of_annotations(run, write, tmp_path, path, n):
+    text = write("a.txt", "It rained all day.\n\nThe old bakery closed.\n")
+    for format_ in ("jsonl", "brackets", "docbin"):
+        assert run("annotate", text, tmp_path / "all" / format_, "--format", format_).exit_code == 0
+    (tmp_path / "all" / "jsonl" / "other.jsonl").write_text('{"text": "It rained."}\n')
+    assert run("search", "S", f"{tmp_path}/{path}", "--count").stdout == f"{n}\n"
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ('{"text": "It rained."}', "expected an object with trees, as `annotate --format jsonl` and"),
@@ -232,7 +243,7 @@ def test_a_docbin_with_a_blank_doc(run, tmp_path):
 def test_a_folder_without_trees_and_a_damaged_docbin(run, tmp_path):
     result = run("search", "NP", tmp_path)
     assert result.exit_code == 1
-    assert "no treebank file found" in result.stderr
+    assert "no file with trees found; looked for .mrg " in result.stderr
     (tmp_path / "x.spacy").write_bytes(b"no DocBin")
     result = run("search", "NP", tmp_path)
     assert result.exit_code == 1
