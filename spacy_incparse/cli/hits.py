@@ -14,6 +14,7 @@ from spacy_incparse.patterns import Match
 from spacy_incparse.treebanks.normalize import TRACE_TAG
 from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.text_width import columns
 
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is
 
@@ -49,8 +50,8 @@ class Kwic:
         before_width = room // 3
         middle = _shortened(middle, room - before_width - _LEAST)
         left_text = " ".join(_fitting(before[::-1], before_width)[::-1])
-        right = _fitting(behind, room - before_width - len(middle))
-        return f"{place} {left_text:>{before_width}} {middle} {' '.join(right)}".rstrip()
+        right = _fitting(behind, room - before_width - columns(middle))
+        return f"{place} {' ' * (before_width - columns(left_text))}{left_text} {middle} {' '.join(right)}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _words(node: Tree, start: int, end: int) -> list[str]:
 
 def _shortened(text: str, width: int) -> str:
     """Return the text shortened to this width, with dots in place of words in the middle."""
-    if len(text) <= width:
+    if columns(text) <= width:
         return text
     half, words = (width - 5) // 2, text.split(" ")
     begin, end = " ".join(_fitting(words, half)), " ".join(_fitting(words[::-1], half)[::-1])
@@ -135,7 +136,7 @@ def _fitting(words: list[str], width: int) -> list[str]:
     """Return the longest prefix of the words that fits into a width when joined by spaces."""
     taken, length = [], -1
     for word in words:
-        length += 1 + len(word)
+        length += 1 + columns(word)
         if length > width:
             break
         taken.append(word)

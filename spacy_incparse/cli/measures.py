@@ -15,6 +15,7 @@ import typer
 from spacy_incparse import __version__
 from spacy_incparse.cli.options import check_output, keep_inputs, open_pipeline, read_numbers, write_lines
 from spacy_incparse.cli.stimuli import STDIN, Stimulus, read_stimuli
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
 
@@ -85,6 +86,8 @@ def measures_command(
 
 def _check_outputs(path: Path | None) -> Path | None:
     """Raise IncparseError if the table or its settings cannot be written; otherwise return the path."""
+    if path is not None and path.suffix.lower() == ".gz":
+        raise IncparseError(f"{path}: the table is not compressed: name a file such as {path.with_suffix('').name}")
     if path is not None and (path.is_file() or not path.exists()):
         check_output(_side_file(path))
     return check_output(path)

@@ -62,7 +62,8 @@ def search_command(
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file.")
+        float,
+        typer.Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file."),
     ] = 60,
     count: Annotated[bool, typer.Option("--count", help="Print only the number of matching nodes.")] = False,
     by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
@@ -91,12 +92,18 @@ def search_command(
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or format_ or context is not None or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit, --every, --format and --context")
+    _check_context(context, format_)
     search = FileSearch(
         compiled, None, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
     )
     _print(
         search, corpus_files(sources), None if count or by_label else (format_ or HitFormat.kwic, context), n_process
     )
+
+
+def _check_context(context: int | None, format_: HitFormat | None) -> None:
+    if context is not None and format_ not in (None, HitFormat.kwic):
+        raise IncparseError(f"--context is for --format kwic, not for {format_.value}")
 
 
 def _print(

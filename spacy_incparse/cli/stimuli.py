@@ -40,10 +40,17 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:
+        _check_no_table(lines, str(path))
         stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
     if not stimuli:
         raise IncparseError(f"{path}: the file contains no sentences")
     return stimuli, header
+
+
+def _check_no_table(lines: Sequence[str], name: str) -> None:
+    """Raise IncparseError if the lines are a table, as Excel writes it to a .txt: its cells are no sentences."""
+    if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
+        raise IncparseError(f"{name}:1: this is the header of a table: give the file a name that ends in .tsv")
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:
@@ -55,6 +62,8 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
             f"{name}:1: the header has no column {TEXT!r} (it has {found}): use this name for the column with the "
             f"sentences, and separate columns by tabs"
         )
+    if header.count(TEXT) > 1:
+        raise IncparseError(f"{name}:1: two columns have the name {TEXT!r}: rename the one without the sentences")
     place = header.index(TEXT)
     stimuli = []
     for number, line in enumerate(lines[1:], start=2):
@@ -62,12 +71,21 @@ def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[
             continue
         row = quotes.split(line)
         if len(row) != len(header):
-            hint = "; a cell in quotes must end on the same line" if '"' in line + lines[number - 2] else ""
+            hint = _hint(line, lines[number - 2], len(row) - len(header))
             raise IncparseError(f"{name}:{number}: {len(row)} cells in a table of {len(header)} columns{hint}")
         if not row[place].strip():
             raise IncparseError(f"{name}:{number}: the column {TEXT!r} is empty: add a sentence, or delete the row")
         stimuli.append(Stimulus(row[place], row))
     return stimuli, header
+
+
+def _hint(line: str, line_before: str, n_more: int) -> str:
+    """Return what may be wrong with a line that has more cells than the header, or fewer, or one in two lines."""
+    if (line.count('"') % 2) or (line_before.count('"') % 2):
+        return "; a cell in quotes must end on the same line"
+    if n_more == 1:
+        return "; if R wrote the table, pass row.names = FALSE there, and no cell may have a tab in it"
+    return "; no cell may have a tab in it" if n_more > 0 else ""
 
 
 @dataclass(frozen=True)

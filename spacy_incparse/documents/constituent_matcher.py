@@ -87,7 +87,9 @@ class ConstituentMatcher:
         """
         if nested not in NESTED:
             raise ConfigError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
-        given = [patterns] if isinstance(patterns, str | Pattern) else list(patterns)
+        given = [patterns] if isinstance(patterns, str | Pattern) else list(patterns or ())
+        if not all(isinstance(pattern, str | Pattern) for pattern in given):
+            raise ConfigError(f"the patterns of {key!r} must be strings, such as 'NP < PP', or compiled patterns")
         compiled = [self._compiled(pattern) for pattern in given]
         if not compiled:
             raise ConfigError(f"no pattern is given for {key!r}")

@@ -13,8 +13,11 @@ from spacy.util import registry
 from spacy_incparse.documents.extensions import doc_trees, span_tree
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.options import read_options
+from spacy_incparse.viz.options import checked_colors, read_options
 from spacy_incparse.viz.picture import Entry, Picture, compared, side_by_side
+
+OWN_OPTIONS = ("nbest", "gold")  # beside those of `Options`
+_SETTINGS = ("lang", "direction")
 
 Drawable = Doc | Span | Tree | Mapping[str, Any]
 
@@ -30,8 +33,10 @@ def pictures_of(
     several: list[Any] = [given] if is_one else list(given)
     gold = _gold_trees(options.get("gold"))
     n_best = _n_best(options.get("nbest"))
-    look = {name: value for name, value in options.items() if name not in ("gold", "nbest")}
-    look["colors"] = _registered_colors() | dict(look.get("colors", {}))
+    if gold is not None and n_best > 1:
+        raise ConfigError('the options "gold" and "nbest" exclude each other')
+    look = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
+    look["colors"] = _registered_colors() | dict(checked_colors(look.get("colors", {})))
     pictures = [_picture(one, look, n_best, gold, manual) for one in several]
     if gold is not None and next(gold, None) is not None:
         raise IncparseError('the option "gold" has more trees than there are trees to draw')
@@ -43,6 +48,7 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
     rows: Sequence[Sequence[Entry]] = []
     if isinstance(given, Mapping) and manual:
         title, settings = str(given.get("title") or ""), dict(given.get("settings") or {})
+        _check_settings(settings)
         rows = [[Entry(tree)] for tree in _trees_of_dict(given)]
     elif isinstance(given, (Doc, Span)):
         doc = given.doc if isinstance(given, Span) else given
@@ -56,8 +62,14 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
         )
     if gold is not None:
         rows = [compared(_next_gold(gold), row[0].tree) for row in rows]
-    given_settings = {name: settings[name] for name in ("lang", "direction") if settings.get(name)}
-    return Picture(rows, read_options(given_settings | look), title)
+    given_settings = {name: settings[name] for name in _SETTINGS if settings.get(name)}
+    return Picture(rows, read_options(given_settings | look, OWN_OPTIONS), title)
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    for name in settings:
+        if name not in _SETTINGS:
+            raise ConfigError(f"unknown setting {name!r} of a dict to draw: choose from {', '.join(_SETTINGS)}")
 
 
 def _trees_of(given: Doc | Span) -> Sequence[Tree]:
@@ -113,6 +125,8 @@ def _gold_trees(gold: Any) -> Iterator[Tree] | None:
         return None
     if isinstance(gold, (Tree, str)):
         return iter([_read_tree(gold)])
+    if not isinstance(gold, Iterable):
+        raise ConfigError(f'the option "gold" is {gold!r}; it must be a tree, or a list of trees')
     return iter(doc_trees(gold) if isinstance(gold, Doc) else [_read_tree(tree) for tree in gold])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 
 from spacy_incparse.documents.word_measures import token_measures
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.viz.plot import plot
 
@@ -26,6 +26,11 @@ def plot_measures(span: Doc | Span, measures: str | Sequence[str] = "surprisal",
     for name in names:
         if name not in MEASURES:
             raise ConfigError(f"unknown measure {name!r}: choose one of {', '.join(MEASURES)}")
+    if not isinstance(span, Doc | Span):
+        advice = "pass the Span of a sentence, such as tree.span for a tree"
+        raise IncparseError(
+            f"only the measures of a Doc or a Span can be drawn, not of a {type(span).__name__}: {advice}"
+        )
     tokens = [token for token in span if not token.is_space]
     found = [token_measures(token) for token in tokens]
     series = {name.replace("_", " "): [getattr(values, name) for values in found] for name in names}

@@ -54,7 +54,7 @@ def render(
     style or option, and IncparseError for objects that cannot be drawn.
     """
     check_style(style)
-    pictures = pictures_of(docs, options, manual=manual)
+    pictures = pictures_of(docs, options or {}, manual=manual)
     if page:
         html = whole_page(pictures, style, minify=minify)
     else:

@@ -12,10 +12,12 @@ from spacy_incparse.patterns.forest_matcher import Matcher
 from spacy_incparse.patterns.label_tests import LabelTests
 from spacy_incparse.patterns.pattern_parser import parse_pattern
 from spacy_incparse.patterns.program import compile_program
+from spacy_incparse.settings import check_range
 from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
+_TIMEOUTS = (0, 1e9)  # seconds
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
 
 
@@ -55,6 +57,8 @@ class Pattern:
             raise
         except ValueError as error:
             raise PatternError(pattern, 1, str(error)) from None
+        if timeout is not None:
+            check_range("timeout", timeout, *_TIMEOUTS)
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -15,6 +15,7 @@ from spacy_incparse.viz.sketch import folded_phrases
 from spacy_incparse.viz.text_width import is_right_to_left
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, 'Noto Sans', sans-serif"
+_ALL_OR_NONE: dict[str, Any] = {"collapse": (), "labels": None}  # what None means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +41,13 @@ class Options:
 
     def __post_init__(self) -> None:
         self._check_sizes()
+        checked_colors(self.colors)
         self._check_styles()
         for name in ("collapse", "labels"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise ConfigError(f'the option "{name}" must be a list of labels, such as [{value!r}], not {value!r}')
-            object.__setattr__(self, name, None if value is None else tuple(value))
+            object.__setattr__(self, name, _ALL_OR_NONE[name] if value is None else tuple(value))
 
     def replaced(self, **changes: Any) -> Options:
         """Return a copy with some options changed."""
@@ -72,17 +74,31 @@ class Options:
     def _check_styles(self) -> None:
         if self.direction not in (None, "ltr", "rtl"):
             raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
+        for name, value, kind in (("tags", self.tags, bool), ("compact", self.compact, bool), ("lang", self.lang, str)):
+            if not isinstance(value, kind):
+                raise ConfigError(f'the option "{name}" is {value!r}; it must be a {kind.__name__}')
         styles = {"color": self.color, "bg": self.bg, "font": self.font, **self.colors}
         for name, value in styles.items():
             if not isinstance(value, str) or not is_style_value(value):
                 raise ConfigError(f"{value!r}, given for {name!r}, is not a valid value in a style")
 
 
-def read_options(given: Mapping[str, Any]) -> Options:
-    """Return the options in a user's dict. Raises ConfigError for an unknown name."""
-    names = [option.name for option in fields(Options)]
+def checked_colors(colors: Any) -> Mapping[str, str]:
+    """Return colors of labels. Raises ConfigError if they are no dict."""
+    if not isinstance(colors, Mapping):
+        raise ConfigError(f'the option "colors" is {colors!r}; it must be a dict, such as {{"NP": "gold"}}')
+    return colors
+
+
+def read_options(given: Mapping[str, Any], others: Sequence[str] = ()) -> Options:
+    """Return the options in a user's dict. Raises ConfigError for an unknown name.
+
+    others: options of the caller, which messages also name.
+    """
+    own = [option.name for option in fields(Options)]
+    names = [*own, *others]
     for name in given:
-        if name not in names:
+        if name not in own:
             close = get_close_matches(name, names, 1)
             advice = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names)}"
             raise ConfigError(f"unknown option {name!r} for pictures: {advice}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree_node import TreeNode
 from spacy_incparse.viz.layout import Layout, child_indices, lay_out
+from spacy_incparse.viz.options import read_options
 from spacy_incparse.viz.outline import outline
-from spacy_incparse.viz.sketch import Sketch, SketchNode, folded_phrases, sketch
+from spacy_incparse.viz.sketch import Sketch, SketchNode, sketch
 from spacy_incparse.viz.text_width import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 
 _MAX_CELLS = 1_000_000  # a larger drawing of a deep tree becomes an outline, whatever the width
@@ -44,21 +46,33 @@ def draw(
     collapse: Collection[str] = (),
     collapse_depth: int | None = None,
     collapse_length: int | None = None,
+    direction: str | None = None,
 ) -> str:
     """Return the tree drawn in characters, with its words in one line at the bottom.
 
     If that takes more than `width` columns (None: no limit), the result is an outline with one node per line. With
     `ascii` edges have ASCII characters; labels and words stay the same. Wide and combining characters count as
-    terminals show them; right-to-left words are ordered from right to left. Phrases with a label in `collapse`,
-    `collapse_depth` levels below the tree, or of two to `collapse_length` words are drawn as a roof over their words.
+    terminals show them; right-to-left words are ordered from right to left, unless `direction` is "ltr". Phrases with a
+    label in `collapse`, `collapse_depth` levels below the tree, or of two to `collapse_length` words are drawn as a
+    roof over their words. Raises ConfigError for a value that an option cannot have.
     """
-    folded = folded_phrases(tree, labels=collapse, depth=collapse_depth, length=collapse_length)
+    if width is not None and (not isinstance(width, int) or width < 1):
+        raise ConfigError(f'the option "width" is {width!r}; it must be a whole number from 1, or None')
+    options = read_options(
+        {
+            "collapse": collapse,
+            "collapse_depth": collapse_depth,
+            "collapse_length": collapse_length,
+            "direction": direction,
+        }
+    )
+    folded = options.folded(tree)
     nodes = sketch(tree, folded)
     layout = lay_out([node.size for node in nodes], [_node_width(node) for node in nodes], 1)
     n_rows = 2 * max(layout.depths) + 4
     if layout.width * n_rows > _MAX_CELLS or (width is not None and layout.width > width):
         return outline(nodes, ascii=ascii, width=width)
-    return _drawn(nodes, layout, _ASCII if ascii else _UNICODE, is_right_to_left(tree.words))
+    return _drawn(nodes, layout, _ASCII if ascii else _UNICODE, options.is_mirrored(tree))
 
 
 class _Canvas:

@@ -121,6 +121,14 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
         ("a.tsv", "", "a.tsv:1: the header has no column 'text' (it has nothing)"),
         ("a.tsv", "text\n", "a.tsv: the file contains no sentences"),
         ("a.txt", "\n \n", "a.txt: the file contains no sentences"),
+        (
+            "a.txt",
+            "item\ttext\n1\tx\n",
+            "a.txt:1: this is the header of a table: give the file a name that ends in .tsv",
+        ),
+        ("a.tsv", "text\titem\ttext\n1\tx\t2\n", "a.tsv:1: two columns have the name 'text'"),
+        ("a.tsv", '"text"\t"item"\n"1"\t"x"\t"2"\n', "a.tsv:2: 3 cells in a table of 2 columns; if R wrote the table"),
+        ("a.tsv", "text\titem\nx\t1\t\t2\n", "a.tsv:2: 4 cells in a table of 2 columns; no cell may have a tab in it"),
     ],
 )
 def test_wrong_stimuli_are_told(model, tmp_path, name, content, message):
@@ -184,6 +192,13 @@ def test_stimuli_are_not_overwritten(model, tmp_path):
     result = run("measures", stimuli, "--model", model, "--output", stimuli)
     assert result.exit_code == 1
     assert stimuli.read_text(encoding="utf8") == "It rained.\n"
+
+
+def test_a_compressed_table_is_refused(model, tmp_path):
+    (tmp_path / "a.txt").write_text("It rained.\n", encoding="utf8")
+    result = run("measures", tmp_path / "a.txt", "--model", model, "--output", tmp_path / "out.tsv.gz")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("out.tsv.gz: the table is not compressed: name a file such as out.tsv\n")
 
 
 def test_a_table_whose_settings_cannot_be_written_is_not_begun(model, tmp_path):

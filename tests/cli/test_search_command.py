@@ -14,6 +14,7 @@ import spacy_incparse
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank, read_trees
+from spacy_incparse.viz.text_width import columns
 from tests.commands import start_program
 
 TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP
@@ -48,6 +49,15 @@ def test_long_matches_are_shortened_to_the_line(run, file, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     (line,) = lines(run("search", "VP < VBD", file))
     assert line == "1       old gardener [VP ... in May] ."
+
+
+def test_matches_stand_in_one_column_whatever_the_script(run, write):
+    file = write(
+        "wide.mrg",
+        "(S (NP (NN 猫)) (VP (VV 睡)))\n(S (NP (NN 大きな猫)) (VP (VV 睡)))\n(S (NP (NN cats)) (VP (VV sleep)))\n",
+    )
+    found = lines(run("search", "VV", file))
+    assert len({columns(line[: line.index("[")]) for line in found}) == 1
 
 
 @pytest.mark.parametrize(
@@ -224,6 +234,7 @@ def test_trees_that_are_left_out_count(run, write, normalize):
         (["NP", "x.mrg", "--count", "--limit", "3"], "exclude each other"),
         (["NP", "x.mrg", "--count", "--format", "json"], "exclude each other"),
         (["NP", "x.mrg", "--by-label", "--context", "0"], "exclude each other"),
+        (["NP", "x.mrg", "--format", "json", "--context", "3"], "--context is for --format kwic, not for json"),
         (["NP", "x.mrg", "--heads", "missing.json"], "missing.json"),
     ],
 )

@@ -153,6 +153,11 @@ def test_wrong_rules(matcher):
     with pytest.raises(ConfigError, match="no pattern is given for 'X'"):
         matcher.add("X", [])
     assert "X" not in matcher
+    for wrong in ([[{"LOWER": "x"}]], [5]):
+        with pytest.raises(ConfigError, match="the patterns of 'x' must be strings"):
+            matcher.add("x", wrong)
+    with pytest.raises(ConfigError, match="no pattern is given for 'x'"):
+        matcher.add("x", None)
 
 
 def test_pickle(doc, matcher):

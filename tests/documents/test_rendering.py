@@ -182,9 +182,31 @@ def test_what_cannot_be_drawn(doc):
     for wrong in ({"tree": str(TREE)}, 5, [5]):
         with pytest.raises(IncparseError, match="only a Doc, a Span or a Tree can be drawn, or dicts with manual=True"):
             spacy_incparse.render(wrong)
+    with pytest.raises(ConfigError, match="unknown setting 'dir' of a dict to draw: choose from lang, direction"):
+        spacy_incparse.render({"tree": str(TREE), "settings": {"dir": "rtl"}}, manual=True)
     with pytest.warns(UserWarning, match="'Not parsed.' has no tree") as warned:
         spacy_incparse.render(spacy.blank("en")("Not parsed."))
     assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gold": str(TREE), "nbest": 2}, 'the options "gold" and "nbest" exclude each other'),
+        ({"gold": 5}, '"gold" is 5; it must be a tree'),
+        ({"n_best": 2}, "unknown option 'n_best' for pictures: did you mean 'nbest'"),
+        ({"colors": "red"}, "\"colors\" is 'red'; it must be a dict"),
+        ({"tags": "no"}, "\"tags\" is 'no'; it must be a bool"),
+        ({"lang": 5}, '"lang" is 5; it must be a str'),
+    ],
+)
+def test_options_that_cannot_be(doc, options, message):
+    with pytest.raises(ConfigError, match=message):
+        spacy_incparse.render(doc, options=options)
+
+
+def test_options_may_be_missing(doc):
+    assert spacy_incparse.render(doc, options=None) == spacy_incparse.render(doc, options={"collapse": None})
 
 
 def test_right_to_left_docs():

@@ -1,9 +1,11 @@
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.text_tree import draw
@@ -175,3 +177,25 @@ def test_a_terminal_is_not_steered():
     assert not set(drawn) & set("\x1b\r\u202e\x07")
     assert "␛]0;title␇" in drawn
     assert "a␊b" in drawn
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"collapse": "NP"}, "\"collapse\" must be a list of labels, such as ['NP'], not 'NP'"),
+        ({"collapse_depth": 0}, '"collapse_depth" is 0'),
+        ({"collapse_length": 1}, '"collapse_length" is 1'),
+        ({"width": -5}, '"width" is -5; it must be a whole number from 1, or None'),
+        ({"width": "x"}, "\"width\" is 'x'"),
+        ({"direction": "left"}, "\"direction\" is 'left'"),
+    ],
+)
+def test_options_that_cannot_be(options, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        draw(TREE, **options)
+
+
+def test_the_direction_can_be_set():
+    tree = Tree.from_string("(S (NP (NN rain)) (VP (VB falls)))")
+    assert draw(tree, direction="ltr") == draw(tree) != draw(tree, direction="rtl")
+    assert "falls rain" in draw(tree, direction="rtl")
