@@ -47,5 +47,5 @@ def test_mistakes(doc):
         spacy_incparse.plot_measures(doc, "surprize")
     with pytest.raises(IncparseError, match="'Quiet' has no measures"):
         spacy_incparse.plot_measures(Doc(doc.vocab, words=["Quiet"]))
-    with pytest.raises(IncparseError, match="not of a DocTree: pass the Span of a sentence, such as tree.span"):
-        spacy_incparse.plot_measures(doc._.trees[0])
+    with pytest.raises(IncparseError, match=r"not of a Tree: pass the Span of a sentence, such as tree\.span"):
+        spacy_incparse.plot_measures(spacy_incparse.Tree.from_string("(S (NN rain))"))
