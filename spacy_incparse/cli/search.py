@@ -96,9 +96,8 @@ def search_command(
     search = FileSearch(
         compiled, None, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
     )
-    _print(
-        search, corpus_files(sources), None if count or by_label else (format_ or HitFormat.kwic, context), n_process
-    )
+    output = None if count or by_label else (format_ or HitFormat.kwic, context)
+    _print(search, corpus_files(sources), output, n_process)
 
 
 def _check_context(context: int | None, format_: HitFormat | None) -> None:
