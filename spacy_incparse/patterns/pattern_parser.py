@@ -164,7 +164,11 @@ class _Parser:
             number = self._advance()
             n_groups = re.compile(atom.text).groups if atom is not None and atom.is_regex else 0
             if not number.text.isdecimal() or not 1 <= int(number.text) <= n_groups:
-                what = f"expected the number of one of the {n_groups} groups of the regular expression before '#'"
+                what = (
+                    f"expected the number of one of the {n_groups} groups of the regular expression before '#'"
+                    if n_groups
+                    else "expected a regular expression with groups before '#', which stands before the number of one"
+                )
                 raise PatternError(self._pattern, token.column, what)
             if atom is not None and not bounded_regex(atom.text, atom.ignores_case).can_capture:
                 raise PatternError(self._pattern, token.column, str(UnboundedError("a variable")))
@@ -283,7 +287,8 @@ class _Parser:
             yield
         if not self._take(closing):
             what = f"expected {closing!r} for the {opening.text!r} of column {opening.column}, found {self._next}"
-            raise self._error(what)
+            hint = "; write labels to choose from without blanks, as in NN|NNS" if self._next.kind == "|" else ""
+            raise self._error(what + hint)
 
     @contextmanager
     def _deeper(self) -> Iterator[None]:
