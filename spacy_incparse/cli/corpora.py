@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
+from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_in, named_paths, read_text
 from spacy_incparse.trees.forest import Forest, Symbols
 
-DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz")
+DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+_NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
 _DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
 
 
@@ -41,7 +44,7 @@ def read_corpus(
         elif path.suffix == PARQUET:
             yield path, _parquet_trees(path, symbols)
         elif path.name.endswith(JSON_LINES):
-            yield path, _json_trees(path, symbols)
+            yield path, _json_trees(path, symbols, skip_bad)
         else:
             yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
 
@@ -74,25 +77,40 @@ def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
     return forest
 
 
-def _json_trees(path: Path, symbols: Symbols) -> Forest:
+def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
     """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
     lines = [(number, line) for number, line in enumerate(read_text(path).split("\n"), 1) if line.strip()]
-    trees = [_trees_of_object(line, path, number) for number, line in lines]
-    forest = _scanned("\n".join(trees), path, symbols)
-    if forest is None:
-        damaged = next(place for place, text in zip(lines, trees, strict=True) if _scanned(text, path, symbols) is None)
-        raise TreebankError(path, damaged[0], 1, "a tree of this line is damaged")
+    objects = _each(lines, lambda line: _brackets(json.loads(line)), path, skip_bad)
+    forest = _scanned("\n".join(brackets for _, brackets in objects), path, symbols)
+    if forest is None:  # some tree is damaged
+        forest = Forest(symbols=symbols)
+        for _, trees in _each(objects, lambda brackets: list(parse_bracketed(brackets)), path, skip_bad):
+            for tree in trees:
+                forest.add(tree)
     return forest
 
 
-def _trees_of_object(line: str, path: Path, number: int) -> str:
-    try:
-        row = json.loads(line)
-        brackets = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
-        return "\n".join(brackets)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        what = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
-        raise TreebankError(path, number, 1, what) from None
+def _each(
+    lines: Iterable[tuple[int, str]], read: Callable[[str], Any], path: Path, skip_bad: SkipLog | None
+) -> list[tuple[int, Any]]:
+    """Return what is read from each numbered line. Raises TreebankError for one that cannot be read, or skips it."""
+    found = []
+    for number, line in lines:
+        try:
+            found.append((number, read(line)))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            reason = f"a tree of this line is damaged: {error.what}" if isinstance(error, TreebankError) else _NO_TREES
+            told = TreebankError(path, number, 1, reason)
+            if skip_bad is None:
+                raise told from None
+            skip_bad.add(told, is_tree=True)
+    return found
+
+
+def _brackets(row: Any) -> str:
+    if "tree" in row:
+        return "" + row["tree"]
+    return "\n".join(sentence["brackets"] for sentence in row["sentences"])
 
 
 def _scanned(trees: str, path: Path, symbols: Symbols) -> Forest | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import configparser
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.files import named
 from spacy_incparse.parsers.catalogue import check_search, find_kind, kind_of, recipes
 from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
-from spacy_incparse.settings import MOST, Settings, check_number
+from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.training.training_settings import (
     TRAINING_DEFAULTS,
     check_training,
@@ -125,7 +125,11 @@ def read_recipe(
     The other arguments override these settings. base: a pipeline to fine-tune, whose parser settings do not change.
     Raises ConfigError for unknown settings and wrong values.
     """
+    if seed is not None:
+        check_number("--seed", seed, 0, MOST_SEED)
     given = _read_settings(config)
+    if clusters is not None and not _reads_clusters(given["training"] | given["search"]):
+        raise ConfigError(f"--clusters {clusters} cannot be used with {config}: its parser does not read word clusters")
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
     training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
     given["lang"] = lang or given["lang"]
@@ -147,6 +151,10 @@ def read_recipe(
         heads=head_rules(training["heads"], given["lang"]),
         description=description,
     )
+
+
+def _reads_clusters(settings: Mapping[str, Any]) -> bool:
+    return any(field.name == "clusters" for field in fields(kind_of(settings).config_type))
 
 
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:

@@ -138,7 +138,7 @@ def train_pipeline(
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
-    if all passes are finished and the pipeline of the best one is gone.
+    if a training with another language would go on, or all passes are finished and the best one's pipeline is gone.
     """
     from spacy_incparse.training.training_state import forget
     from spacy_incparse.workers import ALONE
@@ -148,6 +148,8 @@ def train_pipeline(
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
     workers = workers or ALONE
     _say_what_is_parallel(recipe, workers)
+    if resume and best.exists():
+        _check_language(best, recipe.lang)
     if not resume:
         state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
     more = f" and {len(extra.trees):,} extra ones" if extra else ""
@@ -172,6 +174,17 @@ def train_pipeline(
         raise IncparseError(
             f"all {recipe.max_epochs} passes are finished, but their pipeline is no longer in {best}:"
             " continue with a higher --max-epochs, or start again without --resume"
+        )
+
+
+def _check_language(pipeline: Path, lang: str) -> None:
+    """Raise IncparseError if a training would go on with another tokenizer."""
+    from spacy.util import load_config
+
+    known = load_config(pipeline / "config.cfg", interpolate=False)["nlp"]["lang"]
+    if known != lang:
+        raise IncparseError(
+            f"--lang {lang}: the training was begun with {known}: pass that, or start again without --resume"
         )
 
 

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 def doc_of_tree(nlp: Language, tree: Tree, *, with_tags: bool) -> Doc:
-    """Return a Doc of one sentence, with the words of a tree and perhaps its tags."""
+    """Return a Doc of one sentence, with the words of a tree and perhaps its tags; empty words become blanks."""
     from spacy.tokens import Doc
 
+    words = [word or " " for word in tree.words]
     starts: list[bool | int | None] = [k == 0 for k in range(len(tree.words))]
-    return Doc(nlp.vocab, words=list(tree.words), sent_starts=starts, tags=list(tree.tags) if with_tags else None)
+    return Doc(nlp.vocab, words=words, sent_starts=starts, tags=list(tree.tags) if with_tags else None)
 
 
 @contextmanager
@@ -37,8 +38,9 @@ def tree_sentences(
 ) -> Iterator[Iterator[Sentence | None]]:
     """Give the sentences of the trees' words as the components before the parser leave them; no component parses.
 
-    A sentence is None if one of its words is whitespace, which is no word of a Doc. gold_tags: the component parses
-    under the trees' tags as long as the context lasts. analyser: what the sentences are for; by default the component.
+    A sentence is None if one of its words is whitespace or empty, which is no word of a Doc. gold_tags: the component
+    parses under the trees' tags as long as the context lasts. analyser: what the sentences are for; by default the
+    component.
     """
     from spacy_incparse.documents.live_parsers import parsing_names
     from spacy_incparse.pipeline.given_annotations import given

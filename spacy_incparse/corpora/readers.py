@@ -78,7 +78,8 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
         return Unreadable(name, file, "the line is JSON, but not an object {...}")
     is_null = content.get(fields.text, "") is None
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
-    name = name if own_id is None else str(own_id)
+    if own_id is not None:
+        name = own_id if isinstance(own_id, str) else srsly.json_dumps(own_id)
     if text is not None and not isinstance(text, str):
         return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
     if is_null:

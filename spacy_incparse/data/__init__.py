@@ -17,6 +17,8 @@ def find_pipeline(name: str | Path) -> Path:
 
     A path takes precedence over a name. Raises ModelError if no pipeline is found.
     """
+    if not isinstance(name, str | Path):
+        raise ModelError(f"{name!r} is no pipeline: pass its name or its path, such as 'en'")
     embedded = Path(__file__).parent / name
     for folder in (Path(name), embedded):
         if (folder / "config.cfg").is_file():

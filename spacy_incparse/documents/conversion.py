@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.tree_storage import write_tree
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import spaces_after
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
@@ -29,6 +30,9 @@ def trees_to_docs(
 
 def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
     words = [word for tree in trees for word in tree.words]
+    if "" in words:
+        brackets = next(str(tree) for tree in trees if "" in tree.words)
+        raise IncparseError(f"{brackets[:80]}: the empty word (-EMPTY-) cannot be a token of a Doc: leave it out")
     tags = [tag for tree in trees for tag in tree.tags]
     starts: list[bool | int | None] = [i == 0 for tree in trees for i in range(len(tree.words))]
     spaces = _spaces(trees) if natural_spacing else None

@@ -53,7 +53,8 @@ def example_of(nlp: Language, reference: Doc, *, tokenize: bool) -> Example:
 
 
 def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
-    for given in [trees] if isinstance(trees, str | Tree) else trees:
+    are_one = isinstance(trees, str | bytes | Tree) or not isinstance(trees, Iterable)
+    for given in [trees] if are_one else trees:
         if isinstance(given, str):
             found = list(parse_bracketed(given))
             if not found:

@@ -25,11 +25,12 @@ from spacy_incparse.documents.span_constraints import constrained, shown
 from spacy_incparse.documents.span_mirror import mirror_trees
 from spacy_incparse.documents.tree_storage import clear_trees, write_tree
 from spacy_incparse.documents.word_measures import clear_measures, write_measures
-from spacy_incparse.errors import ConfigError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.catalogue import check_search
 from spacy_incparse.parsers.constraints import Constraint
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
+from spacy_incparse.pipeline.group_name import GroupName
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
@@ -65,6 +66,7 @@ class TreePipe(TrainedPipe):
     is_member = True  # whether an `incparse_combiner` may combine it with others
     _decoder: ConfiguredParser | None
     measures = False  # whether it stores measures of each word
+    spans_key, required_key, forbidden_key = GroupName(), GroupName(), GroupName()  # they can be changed at any time
     max_calibrated: int | None = None  # sentences that a temperature is fitted on; None: those of `fit_temperature`
 
     def __init__(
@@ -217,11 +219,14 @@ class TreePipe(TrainedPipe):
         """Fit the temperature, which turns scores into probabilities, on examples not used in training.
 
         The sentences are those of the gold trees, with the tags that the component would use. Return the temperature,
-        which is saved with the weights; or None, without changing anything, if no example has a gold tree.
+        which is saved with the weights; or None, without changing anything and with a warning, if no example has a gold
+        tree. Raises IncparseError for anything but Examples.
         """
         from spacy_incparse.training.temperature import MAX_SENTENCES
 
-        gold = list(islice(self.gold_sentences(examples), self.max_calibrated or MAX_SENTENCES))
+        gold = list(islice(self.gold_sentences(_checked_examples(examples)), self.max_calibrated or MAX_SENTENCES))
+        if not gold:
+            warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
         temperature = self._fitted_temperature(gold) if gold else None
         if temperature is not None:
             self._set_temperature(temperature)
@@ -273,3 +278,12 @@ class TreePipe(TrainedPipe):
     def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
         what = f"no tree was found with {shown(constraints, sentence.words)}"
         warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
+
+
+def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
+    """Yield Examples. Raises IncparseError for anything else."""
+    for one in examples:
+        if not isinstance(one, Example):
+            what = f"{one!r:.60} is no Example"
+            raise IncparseError(f"{what}: pass Examples with gold trees, as spacy_incparse.examples() returns them")
+        yield one

@@ -54,6 +54,7 @@ def check_training(settings: Mapping[str, Any], others: Sequence[str] = ()) -> N
     settings = TRAINING_DEFAULTS | dict(settings)
     _check_features(settings["features"])
     kind = kind_of(settings)
+    _check_is_used(settings["features"], kind)
     _check_common(settings)
     kind.config(own_settings(settings, kind, others))
 
@@ -71,6 +72,13 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 def _check_features(features: Any) -> None:
     if isinstance(features, str) and features not in feature_names():
         raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(feature_names())}")
+
+
+def _check_is_used(features: Any, kind: ParserKind) -> None:
+    """Raise ConfigError for features of a kind that has none, unless they name the kind, as in version 0.1."""
+    has_features = any(field.name == "features" for field in fields(kind.config_type))
+    if features is not None and not has_features and not kind.is_meant_by({"features": features}):
+        raise ConfigError(f"features is {features!r}: a {kind.name} parser has none, so leave this out")
 
 
 def feature_names() -> tuple[str, ...]:

@@ -30,8 +30,9 @@ def treebank_files(paths: Path | str | Sequence[Path | str]) -> list[Path]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, plain or gzipped, without a byte order mark. Raises TreebankError if it is not text.
+    """Return the text of a file, plain or gzipped, without a byte order mark, and with "\\n" at the end of each line.
 
+    Raises TreebankError if it is not text.
     Encodings other than UTF-8 are rejected with the place of the first wrong byte.
     """
     try:
@@ -43,9 +44,10 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise IncparseError(f"{path}: cannot be read: {error.strerror}") from None
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _encoding_error(path, data, error) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _unzipped(path: Path, data: bytes) -> bytes:
@@ -96,5 +98,5 @@ def _encoding_error(path: Path, data: bytes, error: UnicodeDecodeError) -> Treeb
     before = data[: error.start].decode("utf-8", errors="replace")
     what = f"byte 0x{data[error.start]:02x} is not UTF-8: convert the file to UTF-8 first, for example with iconv"
     if path.suffix == ".spacy":
-        what = "a file of spaCy's Docs, which only `search` reads; expected trees in brackets"
+        what = "a file of spaCy's Docs, for `search` and the configs of `spacy train`; expected trees in brackets"
     return TreebankError(path, *Places(before).line_and_column(len(before)), what)

@@ -1,6 +1,7 @@
 """What is in a chart: the trees of the treebank, those that satisfy constraints, and some tree for every sentence."""
 
 import pickle
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -258,3 +259,11 @@ def test_the_sample_treebank_is_in_its_charts(options):
         forest = builder.build(tree.tags).forest
         edges = forest.find(grammar.steps(markovize(tree.arrays, options, HEADS)))
         assert derived_tree(forest, edges, grammar, tree.words, tree.tags) == tree
+
+
+def test_a_word_without_a_tag_and_a_rule_gets_the_most_frequent_tag(sample_grammar, sample_trees):
+    forest = ChartBuilder(sample_grammar).build([None]).forest
+    found = {tree.tags[0] for tree in trees_of(forest, sample_grammar, ["rain"], [None])}
+    assert found <= {tag for tree in sample_trees for tag in tree.tags}
+    counts = Counter(tag for tree in sample_trees for tag in tree.tags)
+    assert sample_grammar.commonest_tag == counts.most_common(1)[0][0]

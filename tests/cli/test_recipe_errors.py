@@ -11,7 +11,7 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.tagging.tagger_config import SETTINGS
-from spacy_incparse.training.training_settings import TRAINING_DEFAULTS
+from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training
 
 WRONG = ["x y", -1, 1.5, True, None, [], [1], {}, {"a": 1}, 10**10, 1e300]
 NAMES = [*ParserConfig().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"]
@@ -91,8 +91,14 @@ def test_a_module_of_spacy_is_no_language(write):
 
 
 def test_what_an_option_gives_is_checked_too():
-    with pytest.raises(ConfigError, match="rich: seed is -1: it must be at least 0"):
+    with pytest.raises(ConfigError, match="--seed is -1: it must be at least 0"):
         read_recipe("rich", seed=-1)
+    with pytest.raises(
+        ConfigError, match=r"--clusters c\.txt cannot be used with generative: its parser does not read"
+    ):
+        read_recipe("generative", clusters="c.txt")
+    with pytest.raises(ConfigError, match="features is 'rich': a generative parser has none"):
+        check_training({"kind": "generative", "features": "rich"})
 
 
 @pytest.mark.parametrize(

@@ -189,10 +189,13 @@ def test_folders_and_globs_of_annotations(run, write, tmp_path, path, n):
     ],
 )
 def test_lines_without_trees(run, write, line, message):
-    path = write("a.jsonl", '{"tree": "(S (NN rain))"}\n\n' + line + "\n")
+    path = write("a.ndjson", '{"tree": "(S (NN rain))"}\n\n' + line + '\n{"tree": "(S (NN snow))"}\n')
     result = run("search", "NN", path)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(f"Error: {path}:3:1: {message}")
+    result = run("search", "NN", path, "--skip-bad", "--count")
+    assert (result.exit_code, result.stdout) == (0, "2\n")
+    assert result.stderr.startswith(f"1 malformed tree skipped:\n  {path}:3:1: {message}")
 
 
 def test_same_hits_as_in_python(run, train_file):

@@ -179,6 +179,16 @@ def test_a_pipeline_is_replaced_on_request_only(run, write, tmp_path):
     assert "exclude each other" in run(*arguments, "--resume", "--force").stderr
 
 
+def test_a_training_goes_on_with_its_language(run, write, tmp_path):
+    trees = write("small.mrg", "(S (NP (NN rain)) (VP (VBZ falls)))\n(S (NP (NNS days)) (VP (VBP pass)))\n")
+    arguments = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG]
+    assert run(*arguments, "--max-epochs", 1, "--lang", "tr").exit_code == 0
+    result = run(*arguments, "--max-epochs", 2, "--resume", "--lang", "de")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: --lang de: the training was begun with tr: pass that, or start again")
+    assert run(*arguments, "--max-epochs", 2, "--resume", "--lang", "tr").exit_code == 0
+
+
 def test_a_place_that_is_taken_by_something_else(run, train_file, dev_file, tmp_path):
     (tmp_path / "model-best").mkdir()
     (tmp_path / "model-best" / "notes.txt").touch()

@@ -181,3 +181,13 @@ def test_shards_end_with_the_document_that_fills_them():
         (0, 0, 2, 20), (1, 2, 2, 20), (2, 4, 1, 10),
     ]  # fmt: skip
     assert str(shards[1]) == "shard 1 (2 to 3)"
+
+
+def test_ids_that_are_not_texts_are_json(read):
+    lines = '{"id": ["a", 1], "text": "x"}\n{"id": true, "text": "y"}\n{"id": 7, "text": "z"}\n'
+    assert [item.id for item in read("a.jsonl", lines)] == ['["a",1]', "true", "7"]
+
+
+def test_conllu_whose_lines_end_with_cr_alone(read):
+    lines = CONLLU.replace("\n", "\r")
+    assert [item.id for item in read("a.conllu", lines)] == [item.id for item in read("a.conllu", CONLLU)]

@@ -144,8 +144,14 @@ def test_a_corpus_without_sentences_is_searched(parsed, tmp_path):
         assert (result.exit_code, result.stdout, result.stderr) == (0, "0\n", "")
         assert list(matcher.search_files(tmp_path / "out")) == []
         file.unlink(missing_ok=True)
-    result = CliRunner().invoke(app, ["search", "NP", str(parsed / "jsonl")])
-    assert (result.exit_code, "no treebank file found" in result.stderr) == (1, True)
+
+
+def test_all_formats_have_the_same_hits(parsed):
+    found = [
+        CliRunner().invoke(app, ["search", "NP", str(parsed / format_), "--count"]).stdout
+        for format_ in ("parquet", "jsonl", "brackets")
+    ]
+    assert found[0] == found[1] == found[2] != "0\n"
 
 
 def test_mistakes(parsed, tmp_path):

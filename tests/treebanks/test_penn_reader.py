@@ -184,7 +184,7 @@ def test_a_treebank_is_read_and_normalised(folder):
     [
         ("empty.mrg", b"", "empty.mrg:1:1: the file has no trees"),
         ("blank.mrg", b"\n# nothing\n", "blank.mrg:1:1: the file has no trees"),
-        ("docs.spacy", b"x\x9c\xe9", "docs.spacy:1:2: a file of spaCy's Docs, which only `search` reads"),
+        ("docs.spacy", b"x\x9c\xe9", "docs.spacy:1:2: a file of spaCy's Docs, for `search` and the configs of"),
         ("latin.mrg", b"(NN Rain)\n(NN \xe9t\xe9)", "latin.mrg:2:5: byte 0xe9 is not UTF-8"),
         ("broken.mrg.gz", gzip.compress(b"(NN Rain)" * 99)[:30], "broken.mrg.gz:1:1: the gzip file is damaged"),
     ],
@@ -249,3 +249,12 @@ def test_a_pipe_is_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["sh", "-c", f"printf '{RAIN}' > {tmp_path}/pipe"]):
         assert [str(tree) for tree in read_trees(tmp_path / "pipe")] == [RAIN]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_on_any_system(tmp_path, end):
+    path = tmp_path / "trees.mrg"
+    path.write_bytes(end.join(["# one", "(S (NN rain))", "# two", "(S", " (NN snow))", "(S (NN hail)"]).encode())
+    log = SkipLog()
+    assert [tree.words for tree in read_treebank(path, skip_bad=log)] == [("rain",), ("snow",)]
+    assert [error.line for error in log] == [6]

@@ -16,7 +16,8 @@ from spacy_incparse.trees.tree import Tree
 def derived_tree(forest: Forest, edges: np.ndarray, grammar: Grammar, words: Sequence[str], tags: Tags) -> Tree:
     """Return the tree with these edges, given in pre-order, in time linear in their number.
 
-    tags: as they were given to build the forest. A word that has one keeps it, others get that of their lexical rule.
+    tags: as they were given to build the forest. A word that has one keeps it, others get that of their lexical rule,
+    or else the most frequent tag.
     """
     builder = TreeBuilder()
     open_phrases: list[tuple[int, int]] = []  # for each edge that is not complete: children to come, phrases it made
@@ -45,6 +46,8 @@ def _close_complete(open_phrases: list[tuple[int, int]], builder: TreeBuilder) -
 
 
 def _tag(rule: int, given: Tag, grammar: Grammar) -> str:
-    if isinstance(given, str) or rule < 0:
+    if isinstance(given, str) or (given and rule < 0):
         return best_tag(given)
+    if rule < 0:  # a word without a rule
+        return grammar.commonest_tag
     return grammar.parts[grammar.lexical[rule - grammar.first_lexical]].categories[-1]

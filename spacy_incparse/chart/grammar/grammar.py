@@ -105,6 +105,14 @@ class Grammar:
         return {rule: number for number, rule in enumerate(self.rules)}
 
     @cached_property
+    def commonest_tag(self) -> str:
+        """The tag of most words that the grammar was read from."""
+        counts = Counter[str]()
+        for state, count in zip(self.lexical, self.counts[self.first_lexical :], strict=False):
+            counts[self.parts[state].categories[-1]] += int(count)
+        return max(counts, key=lambda tag: counts[tag])
+
+    @cached_property
     def state_ids(self) -> dict[str, int]:
         """The number of each state."""
         return {name: number for number, name in enumerate(self.states)}
