@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,29 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
                 unfinished.unlink(missing_ok=True)
 
 
+def whole_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines; a file whose only line has CR in it ends its lines with them, as on old systems.
+
+    Slow input is not held back, unless its first line has CR in it.
+    """
+    remaining = iter(lines)
+    first = next(remaining, b"")
+    if b"\r" in first.rstrip(b"\r\n"):
+        second = next(remaining, None)
+        if second is None:
+            yield from first.replace(b"\r\n", b"\r").replace(b"\r", b"\n").splitlines(keepends=True)
+            return
+        yield from (first, second)
+    elif first:
+        yield first
+    yield from remaining
+
+
 @contextmanager
 def lock(folder: Path) -> Iterator[bool]:
     """Lock a folder against other processes, which may still read and write in it; yield False if one has locked it.
 
-    The lock ends with the process, however that ends. Systems without such locks, as Windows, always yield True.
+    The lock ends with the process, however that ends. Systems without such locks, such as Windows, always yield True.
     """
     try:
         import fcntl
@@ -85,12 +103,12 @@ def lock(folder: Path) -> Iterator[bool]:
         yield True
         return
     try:
-        yield _is_locked(fcntl, descriptor)
+        yield _try_to_lock(fcntl, descriptor)
     finally:
         os.close(descriptor)
 
 
-def _is_locked(fcntl: Any, descriptor: int) -> bool:
+def _try_to_lock(fcntl: Any, descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

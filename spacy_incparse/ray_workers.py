@@ -53,8 +53,8 @@ def _check_answers(address: str) -> None:
         return
     try:
         socket.create_connection((place[1], int(place[2])), _PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        reason = error.strerror or error if isinstance(error, OSError) else "no such port"
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
         raise IncparseError(f"no Ray cluster at {address!r}: {reason}") from None
 
 

@@ -1,4 +1,5 @@
 import errno
+import io
 import subprocess
 import sys
 import zlib
@@ -9,7 +10,7 @@ import pytest
 
 from spacy_incparse.cli.options import write_json, write_lines
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import FREE_BYTES, most_unpacked, unzip, write_bytes, write_file
+from spacy_incparse.files import FREE_BYTES, most_unpacked, unzip, whole_lines, write_bytes, write_file
 from spacy_incparse.learning.weights import Weights
 
 GIGABYTE = 2**30
@@ -124,3 +125,30 @@ path = pathlib.Path(sys.argv[1])
     )
     assert "MemoryError" not in done.stderr
     assert "hold more than" in done.stderr or "the weights hold more" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", []),
+        (b"a\nb\n", [b"a\n", b"b\n"]),
+        (b"a\r\nb", [b"a\r\n", b"b"]),
+        (b"a\rb\r\rc\r", [b"a\n", b"b\n", b"\n", b"c\n"]),
+        (b"a\rb\nc\rd\n", [b"a\rb\n", b"c\rd\n"]),  # CR in lines with other ends
+        (b"a\r\n", [b"a\r\n"]),
+    ],
+)
+def test_lines_end_with_cr_only_where_nothing_else_ends_them(data, lines):
+    assert list(whole_lines(io.BytesIO(data))) == lines
+
+
+def test_lines_are_not_held_back():
+    asked = []
+
+    def slow():
+        for line in (b"a\n", b"b\n"):
+            asked.append(line)
+            yield line
+
+    lines = whole_lines(slow())
+    assert (next(lines), asked) == (b"a\n", [b"a\n"])

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
 from spacy_incparse.treebanks.skip_log import SkipLog
 from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_in, named_paths, read_text
 from spacy_incparse.trees.forest import Forest, Symbols
+from spacy_incparse.trees.tree import Tree
 
 DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 _NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
@@ -71,7 +71,7 @@ def _is_of_annotation(file: Path) -> bool:
 
 def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
     trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
-    forest = _scanned(trees, path, symbols)
+    forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
     if forest is None:
         raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
     return forest
@@ -79,42 +79,41 @@ def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
 
 def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
     """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
-    lines = [(number, line) for number, line in enumerate(read_text(path).split("\n"), 1) if line.strip()]
-    objects = _each(lines, lambda line: _brackets(json.loads(line)), path, skip_bad)
-    forest = _scanned("\n".join(brackets for _, brackets in objects), path, symbols)
-    if forest is None:  # some tree is damaged
-        forest = Forest(symbols=symbols)
-        for _, trees in _each(objects, lambda brackets: list(parse_bracketed(brackets)), path, skip_bad):
-            for tree in trees:
-                forest.add(tree)
+    forest, reader, places, number = Forest(symbols=symbols), BracketReader(symbols), list[int](), 0
+    for line_number, line in enumerate(read_text(path).split("\n"), start=1):
+        for brackets in _brackets(line) if line.strip() else ():
+            what = _NO_TREES if brackets is None else _added(brackets, forest, reader)
+            if not what:
+                places.append(number)
+            elif skip_bad is None:
+                raise TreebankError(path, line_number, 1, what)
+            else:
+                skip_bad.add(TreebankError(path, line_number, 1, what), is_tree=True)
+            number += 1
+    forest.places = places
     return forest
 
 
-def _each(
-    lines: Iterable[tuple[int, str]], read: Callable[[str], Any], path: Path, skip_bad: SkipLog | None
-) -> list[tuple[int, Any]]:
-    """Return what is read from each numbered line. Raises TreebankError for one that cannot be read, or skips it."""
-    found = []
-    for number, line in lines:
-        try:
-            found.append((number, read(line)))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            reason = f"a tree of this line is damaged: {error.what}" if isinstance(error, TreebankError) else _NO_TREES
-            told = TreebankError(path, number, 1, reason)
-            if skip_bad is None:
-                raise told from None
-            skip_bad.add(told, is_tree=True)
-    return found
+def _brackets(line: str) -> Sequence[str | None]:
+    """Return the trees of an object as brackets, None for what is no text; [None] for a line that is no such object."""
+    try:
+        row = json.loads(line)
+        found = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return [None]
+    return [one if isinstance(one, str) else None for one in found]
 
 
-def _brackets(row: Any) -> str:
-    if "tree" in row:
-        return "" + row["tree"]
-    return "\n".join(sentence["brackets"] for sentence in row["sentences"])
-
-
-def _scanned(trees: str, path: Path, symbols: Symbols) -> Forest | None:
-    return scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+def _added(brackets: str, forest: Forest, reader: BracketReader) -> str:
+    """Add a tree to a forest; return what is wrong with it, or ""."""
+    n_before = len(forest)
+    if reader.read(brackets.encode(), forest) >= 0 and len(forest) == n_before + 1:
+        return ""
+    try:
+        forest.add(Tree.from_string(brackets))  # it has a message for each mistake
+    except TreebankError as error:
+        return f"a tree of this line is damaged: {error.what}"
+    return ""
 
 
 def _stored_trees(path: Path, symbols: Symbols) -> Forest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from spacy_incparse.errors import IncparseError
 # Wrong arguments. Typer took this class from click, and recent versions have their own copy: this is the one in use.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 
-_RAY_ADDRESS = re.compile(r"local|auto|[^-].*://.+|[^-].*:\d+")  # anything else is a file
+_RAY_ADDRESS = re.compile(r"local|auto|[^-].*://.+|[^-].*:\d+")
 
 
 class CommandGroup(TyperGroup):
@@ -45,14 +46,21 @@ class Command(TyperCommand):
 
 
 def with_local_ray(args: Sequence[str]) -> list[str]:
-    """Return arguments in which `--ray` has a value: `local`, where no address follows it."""
+    """Return arguments in which `--ray` has a value: `local`, where nothing, another option or an input follows it."""
     end = args.index("--") if "--" in args else len(args)
     found: list[str] = []
     for k, argument in enumerate(args):
         found.append(argument)
-        if argument == "--ray" and k < end and (k + 1 >= end or not _RAY_ADDRESS.fullmatch(args[k + 1])):
+        if argument == "--ray" and k < end and not (k + 1 < end and _may_be_address(args[k + 1])):
             found.append("local")
     return found
+
+
+def _may_be_address(argument: str) -> bool:
+    """Return whether an argument behind `--ray` is its value, be it a right or a wrong one."""
+    if _RAY_ADDRESS.fullmatch(argument):
+        return True
+    return not (argument.startswith("-") or os.path.exists(argument) or glob.has_magic(argument))
 
 
 @contextmanager
@@ -93,8 +101,8 @@ def _write_utf8() -> None:
         return
     if output.isatty():
         output.reconfigure(errors="replace")
-    else:
-        output.reconfigure(encoding="utf-8")
+    else:  # file names may be in other encodings: where Python keeps their bytes, they are written as they are
+        output.reconfigure(encoding="utf-8", errors=output.errors)
 
 
 def _fail(message: str) -> None:

@@ -14,7 +14,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import removed_when_full, write_file
+from spacy_incparse.files import removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
 from spacy_incparse.treebanks.normalize import Step
@@ -146,13 +146,12 @@ def is_within(output: Path, folder: Path) -> bool:
 
 def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
     """Yield decoded lines without newlines, one by one, so that errors have line numbers and slow input is streamed."""
-    for number, line in enumerate(_whole(lines, source), start=1):
+    for number, line in enumerate(whole_lines(_whole(lines, source)), start=1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             place = "the text" if source is None else f"{source}:{number}"
             raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
-        yield from text.split("\r")  # the lines of a file that has no other ends
 
 
 def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:

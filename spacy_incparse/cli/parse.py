@@ -57,7 +57,9 @@ def parse_command(
     nbest: Annotated[
         int, typer.Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first.")
     ] = 1,
-    n_process: Annotated[int, typer.Option("--n-process", min=1, metavar="N", help="Number of processes.")] = 1,
+    n_process: Annotated[
+        int, typer.Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one.")
+    ] = 1,
 ) -> None:
     """Parse text and show the trees.
 

@@ -128,13 +128,12 @@ def read_recipe(
     if seed is not None:
         check_number("--seed", seed, 0, MOST_SEED)
     given = _read_settings(config)
-    if clusters is not None and not _reads_clusters(given["training"] | given["search"]):
-        raise ConfigError(f"--clusters {clusters} cannot be used with {config}: its parser does not read word clusters")
     overrides = {"heads": None if heads is None else str(heads), "clusters": clusters, "seed": seed}
     training = TRAINING_DEFAULTS | given["training"] | {k: v for k, v in overrides.items() if v is not None}
     given["lang"] = lang or given["lang"]
     given["max_epochs"] = max_epochs or given["max_epochs"]
     try:
+        _check_clusters(clusters, given["training"])
         _check(given | {"training": training}, others=_OUTER if _is_json(Path(config)) else ())
         training["kind"] = kind_of(training).name
     except ConfigError as error:
@@ -153,8 +152,11 @@ def read_recipe(
     )
 
 
-def _reads_clusters(settings: Mapping[str, Any]) -> bool:
-    return any(field.name == "clusters" for field in fields(kind_of(settings).config_type))
+def _check_clusters(clusters: str | None, training: Mapping[str, Any]) -> None:
+    """Raise ConfigError if clusters are given to a kind of parser that does not read any."""
+    kind = kind_of(TRAINING_DEFAULTS | dict(training))
+    if clusters is not None and all(field.name != "clusters" for field in fields(kind.config_type)):
+        raise ConfigError(f"--clusters {clusters}: a {kind.name} parser does not read word clusters")
 
 
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:

@@ -50,7 +50,7 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
 def _check_no_table(lines: Sequence[str], name: str) -> None:
     """Raise IncparseError if the lines are a table, as Excel writes it to a .txt: its cells are no sentences."""
     if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
-        raise IncparseError(f"{name}:1: this is the header of a table: give the file a name that ends in .tsv")
+        raise IncparseError(f"{name}:1: this is the header of a table: save it in a file whose name ends in .tsv")
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import srsly
 import typer
 
 from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
@@ -148,7 +149,7 @@ def train_pipeline(
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
     workers = workers or ALONE
     _say_what_is_parallel(recipe, workers)
-    if resume and best.exists():
+    if resume:
         _check_language(best, recipe.lang)
     if not resume:
         state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
@@ -178,13 +179,15 @@ def train_pipeline(
 
 
 def _check_language(pipeline: Path, lang: str) -> None:
-    """Raise IncparseError if a training would go on with another tokenizer."""
-    from spacy.util import load_config
-
-    known = load_config(pipeline / "config.cfg", interpolate=False)["nlp"]["lang"]
+    """Raise IncparseError if a training would go on with another tokenizer than that of its pipeline, if any."""
+    try:
+        known = srsly.read_json(pipeline / "meta.json")["lang"]
+    except (OSError, ValueError, TypeError, KeyError):  # no pipeline, or a damaged one, which will be replaced
+        return
     if known != lang:
         raise IncparseError(
-            f"--lang {lang}: the training was begun with {known}: pass that, or start again without --resume"
+            f"--resume: the training was begun with the language {known!r}, not {lang!r}: pass --lang {known}, or "
+            f"start again without --resume"
         )
 
 

@@ -37,12 +37,15 @@ class Start:
             check_replaceable(best)
         if resume or self.force or is_free(best):
             return resume
+        if not (best / "config.cfg").is_file():
+            raise IncparseError(f"there is already something in {best} that is no pipeline: name another folder")
         if self.resume_or_start:
             typer.echo(f"The training is finished: the pipeline is in {best}")
             raise typer.Exit
-        what = "a pipeline" if (best / "config.cfg").is_file() else "something"
         go_on = ", continue with --resume," if has_state else ""
-        raise IncparseError(f"there is already {what} in {best}: name another folder{go_on} or replace it with --force")
+        raise IncparseError(
+            f"there is already a pipeline in {best}: name another folder{go_on} or replace it with --force"
+        )
 
 
 def is_free(folder: Path) -> bool:

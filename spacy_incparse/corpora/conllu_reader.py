@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby
+from itertools import groupby
 
 from spacy_incparse.corpora.input_files import InputFile, printable
 from spacy_incparse.corpora.reader_settings import Fields, decoded
@@ -45,8 +45,7 @@ def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
     """Yield the lines between blank lines. What is not UTF-8 is decoded with a mark, and found by `_document`."""
-    decoded_lines = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
-    texts = chain.from_iterable(line.split("\r") for line in decoded_lines)  # the lines of a file with no other ends
+    texts = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
     for is_blank, block in groupby(enumerate(texts, start=1), lambda line: not line[1].strip()):
         if not is_blank:
             yield list(block)

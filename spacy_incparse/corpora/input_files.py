@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import whole_lines
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
@@ -30,6 +31,9 @@ class InputFile:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of the unpacked file, with their line ends."""
+        return whole_lines(self._lines())
+
+    def _lines(self) -> Iterator[bytes]:
         with self._opened() as (raw, file):
             for line in file:
                 self.position = self.position + len(line) if file is raw else raw.tell()

@@ -53,7 +53,7 @@ class OutputFolder:
             yield
 
     def begin(self, manifest: Mapping[str, Any], *, overwrite: bool = False) -> bool:
-        """Write the manifest, or go on in a folder that has the same manifest; return whether the folder was empty.
+        """Write the manifest, or go on in a folder that has the same manifest; return whether the annotation is new.
 
         overwrite: remove an annotation with another manifest, or a damaged one, instead of refusing to mix two. Raises
         IncparseError if the folder belongs to something else, or has other files that would be lost.

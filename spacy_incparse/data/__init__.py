@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from spacy_incparse.errors import ModelError
@@ -17,7 +18,7 @@ def find_pipeline(name: str | Path) -> Path:
 
     A path takes precedence over a name. Raises ModelError if no pipeline is found.
     """
-    if not isinstance(name, str | Path):
+    if not isinstance(name, str | os.PathLike):
         raise ModelError(f"{name!r} is no pipeline: pass its name or its path, such as 'en'")
     embedded = Path(__file__).parent / name
     for folder in (Path(name), embedded):

@@ -87,7 +87,8 @@ class ConstituentMatcher:
         """
         if nested not in NESTED:
             raise ConfigError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
-        given = [patterns] if isinstance(patterns, str | Pattern) else list(patterns or ())
+        are_several = not isinstance(patterns, str | Pattern) and isinstance(patterns, Iterable | None)
+        given: list[Any] = list(patterns or ()) if are_several else [patterns]  # type: ignore[arg-type]
         if not all(isinstance(pattern, str | Pattern) for pattern in given):
             raise ConfigError(f"the patterns of {key!r} must be strings, such as 'NP < PP', or compiled patterns")
         compiled = [self._compiled(pattern) for pattern in given]

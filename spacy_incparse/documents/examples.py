@@ -53,7 +53,7 @@ def example_of(nlp: Language, reference: Doc, *, tokenize: bool) -> Example:
 
 
 def _given(trees: str | Tree | Iterable[str | Tree]) -> Iterator[Tree]:
-    are_one = isinstance(trees, str | bytes | Tree) or not isinstance(trees, Iterable)
+    are_one = isinstance(trees, str | bytes | Tree) or not (hasattr(trees, "__iter__") or hasattr(trees, "__getitem__"))
     for given in [trees] if are_one else trees:
         if isinstance(given, str):
             found = list(parse_bracketed(given))

@@ -106,8 +106,8 @@ def serve(
 
 def _check_place(host: str, port: int) -> None:
     """Raise IncparseError if a host and a port cannot be served, for another reason than that the port is in use."""
-    if not 0 <= port <= _LAST_PORT:
-        raise IncparseError(f"port {port}: pass a number from 0 to {_LAST_PORT}")
+    if not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
+        raise IncparseError(f"port {port!r}: pass a number from 0 to {_LAST_PORT}")
     with socket.socket() as probe:
         try:
             probe.bind((host, port))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError, PatternError
@@ -17,7 +18,6 @@ from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-_TIMEOUTS = (0, 1e9)  # seconds
 _TREES_AT_ONCE = 500  # few, so that the first matches come immediately
 
 
@@ -58,7 +58,7 @@ class Pattern:
         except ValueError as error:
             raise PatternError(pattern, 1, str(error)) from None
         if timeout is not None:
-            check_range("timeout", timeout, *_TIMEOUTS)
+            check_range("timeout", timeout, 0, inf)
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names

@@ -13,9 +13,12 @@ class GroupName:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, component: Any, owner: type) -> str | None:
-        found: str | None = component.__dict__[self._name]
-        return found
+    def __get__(self, component: Any, owner: type) -> Any:
+        if component is None:
+            return self
+        if self._name not in component.__dict__:
+            raise AttributeError(self._name)
+        return component.__dict__[self._name]
 
     def __set__(self, component: Any, value: str | None) -> None:
         if not (value is None or isinstance(value, str)):

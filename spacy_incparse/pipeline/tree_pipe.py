@@ -282,7 +282,7 @@ class TreePipe(TrainedPipe):
 
 def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
     """Yield Examples. Raises IncparseError for anything else."""
-    for one in examples:
+    for one in examples if isinstance(examples, Iterable) else [examples]:
         if not isinstance(one, Example):
             what = f"{one!r:.60} is no Example"
             raise IncparseError(f"{what}: pass Examples with gold trees, as spacy_incparse.examples() returns them")

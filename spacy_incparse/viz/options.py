@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
@@ -37,7 +38,7 @@ class Options:
     font: str = FONT
     compact: bool = False  # less space between words and between levels
     direction: str | None = None  # "ltr" or "rtl"; None: the direction of most letters
-    lang: str = ""
+    lang: str | None = ""
 
     def __post_init__(self) -> None:
         self._check_sizes()
@@ -68,15 +69,17 @@ class Options:
     def _check_sizes(self) -> None:
         for name, least in (("width", 100), ("collapse_depth", 1), ("collapse_length", 2)):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < least):
+            if value is not None and (not isinstance(value, Integral) or value < least):
                 raise ConfigError(f'the option "{name}" is {value!r}; it must be a whole number from {least}, or None')
 
     def _check_styles(self) -> None:
         if self.direction not in (None, "ltr", "rtl"):
             raise ConfigError(f'the option "direction" is {self.direction!r}; it must be "ltr", "rtl" or None')
-        for name, value, kind in (("tags", self.tags, bool), ("compact", self.compact, bool), ("lang", self.lang, str)):
-            if not isinstance(value, kind):
-                raise ConfigError(f'the option "{name}" is {value!r}; it must be a {kind.__name__}')
+        for name in ("tags", "compact"):
+            if isinstance(getattr(self, name), str):
+                raise ConfigError(f'the option "{name}" is {getattr(self, name)!r}; it must be True or False')
+        if not isinstance(self.lang, str | None):
+            raise ConfigError(f'the option "lang" is {self.lang!r}; it must be the code of a language, or None')
         styles = {"color": self.color, "bg": self.bg, "font": self.font, **self.colors}
         for name, value in styles.items():
             if not isinstance(value, str) or not is_style_value(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree_node import TreeNode
@@ -56,7 +57,7 @@ def draw(
     label in `collapse`, `collapse_depth` levels below the tree, or of two to `collapse_length` words are drawn as a
     roof over their words. Raises ConfigError for a value that an option cannot have.
     """
-    if width is not None and (not isinstance(width, int) or width < 1):
+    if width is not None and (not isinstance(width, Integral) or width < 1):
         raise ConfigError(f'the option "width" is {width!r}; it must be a whole number from 1, or None')
     options = read_options(
         {

@@ -124,7 +124,7 @@ def test_a_parser_without_probabilities_has_no_surprisal(tmp_path):
         (
             "a.txt",
             "item\ttext\n1\tx\n",
-            "a.txt:1: this is the header of a table: give the file a name that ends in .tsv",
+            "a.txt:1: this is the header of a table: save it in a file whose name",
         ),
         ("a.tsv", "text\titem\ttext\n1\tx\t2\n", "a.tsv:1: two columns have the name 'text'"),
         ("a.tsv", '"text"\t"item"\n"1"\t"x"\t"2"\n', "a.tsv:2: 3 cells in a table of 2 columns; if R wrote the table"),

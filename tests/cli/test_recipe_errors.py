@@ -94,7 +94,7 @@ def test_what_an_option_gives_is_checked_too():
     with pytest.raises(ConfigError, match="--seed is -1: it must be at least 0"):
         read_recipe("rich", seed=-1)
     with pytest.raises(
-        ConfigError, match=r"--clusters c\.txt cannot be used with generative: its parser does not read"
+        ConfigError, match=r"generative: --clusters c\.txt: a generative parser does not read word clusters"
     ):
         read_recipe("generative", clusters="c.txt")
     with pytest.raises(ConfigError, match="features is 'rich': a generative parser has none"):

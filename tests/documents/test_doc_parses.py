@@ -280,13 +280,6 @@ def test_calibrating_again_changes_confidences(nlp):
     assert doc._.parses(2, nlp=other)[0][0].probability < 1
 
 
-def test_calibrating_on_nothing_changes_nothing(nlp):
-    component = nlp.get_pipe("incparse")
-    before = component.model.temperature
-    assert component.calibrate([]) is None
-    assert component.model.temperature == before
-
-
 def test_flat_trees_have_no_confidence(nlp, monkeypatch):
     other = untrained().from_bytes(nlp.to_bytes())
     monkeypatch.setattr(

@@ -196,8 +196,8 @@ def test_what_cannot_be_drawn(doc):
         ({"gold": 5}, '"gold" is 5; it must be a tree'),
         ({"n_best": 2}, "unknown option 'n_best' for pictures: did you mean 'nbest'"),
         ({"colors": "red"}, "\"colors\" is 'red'; it must be a dict"),
-        ({"tags": "no"}, "\"tags\" is 'no'; it must be a bool"),
-        ({"lang": 5}, '"lang" is 5; it must be a str'),
+        ({"tags": "no"}, "\"tags\" is 'no'; it must be True or False"),
+        ({"lang": 5}, '"lang" is 5; it must be the code of a language'),
     ],
 )
 def test_options_that_cannot_be(doc, options, message):
