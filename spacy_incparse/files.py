@@ -1,8 +1,9 @@
-"""Writing files completely or not at all, and unpacking compressed data up to a limit."""
+"""Finding files, reading lines, writing files completely or not at all, and unpacking compressed data up to a limit."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import gzip
 import io
 import os
@@ -69,6 +70,25 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         finally:
             if not is_special:
                 unfinished.unlink(missing_ok=True)
+
+
+def existing_paths(path: Path | str) -> list[Path]:
+    """Return a path that exists, or those of a glob, sorted; [] if there are none."""
+    if Path(path).exists():  # also a pipe, and a name with brackets
+        return [Path(path)]
+    return [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
+
+
+def named_paths(path: Path | str) -> list[Path]:
+    """Return paths as `existing_paths` does. Raises IncparseError if a path that is no glob does not exist."""
+    if not (Path(path).exists() or glob.has_magic(str(path))):
+        raise IncparseError(f"{path}: no such file or folder")
+    return existing_paths(path)
+
+
+def unix_lines(text: str) -> str:
+    """Return a text whose lines end with a newline alone."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def whole_lines(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -43,11 +43,16 @@ class Settings:
     def from_dict(cls: type[AnySettings], data: dict[str, Any]) -> AnySettings:
         """Return the settings in a dict. Raises ConfigError for an unknown name."""
         data = cls._renamed(data)
-        known = {f.name for f in fields(cls)}
+        known = cls.names()
         for name in data:
             if name not in known:
                 raise ConfigError(f"unknown setting {name!r}: the settings are {', '.join(sorted(known))}")
         return cls(**data)
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """Return the names of all settings."""
+        return frozenset(field.name for field in fields(cls))
 
     @classmethod
     def has_search_setting(cls, name: str) -> bool:

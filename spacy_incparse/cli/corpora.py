@@ -9,10 +9,11 @@ from pathlib import Path
 from spacy_incparse.documents.annotated_folders import annotated_format
 from spacy_incparse.documents.parquet_rows import PARQUET, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.files import named_paths
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
 from spacy_incparse.treebanks.forest_reader import read_forests, scanned
 from spacy_incparse.treebanks.skip_log import SkipLog
-from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_in, named_paths, read_text
+from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_in, read_text
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.tree import Tree
 

@@ -6,7 +6,7 @@ import configparser
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +155,7 @@ def read_recipe(
 def _check_clusters(clusters: str | None, training: Mapping[str, Any]) -> None:
     """Raise ConfigError if clusters are given to a kind of parser that does not read any."""
     kind = kind_of(TRAINING_DEFAULTS | dict(training))
-    if clusters is not None and all(field.name != "clusters" for field in fields(kind.config_type)):
+    if clusters is not None and "clusters" not in kind.config_type.names():
         raise ConfigError(f"--clusters {clusters}: a {kind.name} parser does not read word clusters")
 
 

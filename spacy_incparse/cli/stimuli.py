@@ -10,6 +10,7 @@ from pathlib import Path
 
 from spacy_incparse.cli.options import decoded
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import unix_lines
 from spacy_incparse.treebanks.treebank_files import read_text
 
 TEXT = "text"  # the column of a .tsv with the sentences
@@ -36,7 +37,7 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
             f"{path}: stimuli must be a .txt (one sentence per line) or a .tsv (with a column {TEXT!r})"
         )
     text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = unix_lines(text).split("\n")
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:

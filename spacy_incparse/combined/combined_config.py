@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -116,7 +116,7 @@ class CombinedConfig(Settings):
         for setting in shared:
             if setting in given:
                 raise ConfigError(f"{setting} is one setting of all members: give it beside them")
-        return {key: value for key, value in shared.items() if key in {f.name for f in fields(kind.config_type)}}
+        return {key: value for key, value in shared.items() if key in kind.config_type.names()}
 
 
 def _recipe(name: str, recipe: Any) -> tuple[ParserKind, dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import glob
 import gzip
 import lzma
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.files import whole_lines
+from spacy_incparse.files import named_paths, whole_lines
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
@@ -88,16 +87,8 @@ def kind_suffix(path: Path) -> str:
 
 
 def _expand(path: str, suffixes: Collection[str], any_suffix: bool) -> list[Path]:
-    if Path(path).is_dir():
-        files = _in_folder(Path(path), suffixes)
-    elif Path(path).exists():
-        files = [Path(path)]
-    elif glob.has_magic(path):
-        files = []
-        for found in map(Path, sorted(glob.glob(path, recursive=True))):
-            files += _in_folder(found, suffixes) if found.is_dir() else [found]
-    else:
-        raise IncparseError(f"{path}: no such file or folder")
+    named = named_paths(path)
+    files = [file for one in named for file in (_in_folder(one, suffixes) if one.is_dir() else [one])]
     if not files:
         raise IncparseError(f"{path}: no file to read; looked for {' '.join(sorted(suffixes))}, also compressed")
     for file in files:

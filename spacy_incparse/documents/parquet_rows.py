@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import parquet_module
+from spacy_incparse.files import existing_paths
 
 PARQUET = ".parquet"
 _DOCUMENTS = "documents"  # the folder whose files have no sentences
@@ -17,7 +17,7 @@ _ROWS = 1000  # at a time
 
 def sentence_files(path: str | Path) -> list[Path]:
     """Return the Parquet files with sentences for a file, a folder or a glob, sorted; [] if there are none."""
-    named = [Path(path)] if Path(path).exists() else map(Path, sorted(glob.glob(str(path), recursive=True)))
+    named = existing_paths(path)
     return [file for one in named for file in (_in_folder(one) if one.is_dir() else [one]) if file.suffix == PARQUET]
 
 

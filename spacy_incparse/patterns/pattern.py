@@ -57,8 +57,7 @@ class Pattern:
             raise
         except ValueError as error:
             raise PatternError(pattern, 1, str(error)) from None
-        if timeout is not None:
-            check_range("timeout", timeout, 0, inf)
+        check_range("timeout", timeout, 0, inf, may_be_none=True)
         self.pattern, self.raw_labels, self.timeout = pattern, raw_labels, timeout
         self.heads = _head_rules(heads) if isinstance(heads, str) else heads
         self.names = program.names

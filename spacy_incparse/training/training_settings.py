@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence
 
     Raises ConfigError for an unknown setting; the message lists `others` as settings, too.
     """
-    present = {field.name for field in fields(kind.config_type)}
+    present = kind.config_type.names()
     own = {*present, *kind.config_type.RENAMED}
     for name in settings:
         if name not in own and name not in TRAINING_DEFAULTS:
@@ -76,7 +75,7 @@ def _check_features(features: Any) -> None:
 
 def _check_is_used(features: Any, kind: ParserKind) -> None:
     """Raise ConfigError for features of a kind that has none, unless they name the kind, as in version 0.1."""
-    has_features = any(field.name == "features" for field in fields(kind.config_type))
+    has_features = "features" in kind.config_type.names()
     if features is not None and not has_features and not kind.is_meant_by({"features": features}):
         raise ConfigError(f"features is {features!r}: a {kind.name} parser has none, so leave this out")
 

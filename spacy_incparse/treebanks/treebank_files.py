@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import gzip
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.files import gunzip, most_unpacked
+from spacy_incparse.files import gunzip, most_unpacked, named_paths, unix_lines
 from spacy_incparse.trees.text_places import Places
 
 SUFFIXES = (".mrg", ".ptb", ".prd", ".psd", ".txt", ".bracket", ".brackets", ".tree", ".trees", ".parse", ".penn")
@@ -47,7 +46,7 @@ def read_text(path: Path) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _encoding_error(path, data, error) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return unix_lines(text)
 
 
 def _unzipped(path: Path, data: bytes) -> bytes:
@@ -63,15 +62,6 @@ def _unzipped(path: Path, data: bytes) -> bytes:
 def files_in(folder: Path) -> list[Path]:
     """Return the treebank files in a folder and below it, sorted."""
     return sorted(file for file in folder.rglob("*") if _is_treebank_file(file))
-
-
-def named_paths(path: Path | str) -> list[Path]:
-    """Return a path that exists, or those of a glob, sorted. Raises IncparseError if a path does not exist."""
-    if Path(path).exists():  # also a pipe, and a name with brackets
-        return [Path(path)]
-    if glob.has_magic(str(path)):
-        return [Path(found) for found in sorted(glob.glob(str(path), recursive=True))]
-    raise IncparseError(f"{path}: no such file or folder")
 
 
 def expanded(named: Sequence[Path], files_in_folder: Callable[[Path], list[Path]]) -> list[Path]:

@@ -107,10 +107,7 @@ class Grammar:
     @cached_property
     def commonest_tag(self) -> str:
         """The tag of most words that the grammar was read from."""
-        counts = Counter[str]()
-        for state, count in zip(self.lexical, self.counts[self.first_lexical :], strict=False):
-            counts[self.parts[state].categories[-1]] += int(count)
-        return max(counts, key=lambda tag: counts[tag])
+        return max(self.tags, key=lambda tag: self.counts[list(self.rules_of_tag[tag])].sum())
 
     @cached_property
     def state_ids(self) -> dict[str, int]:
