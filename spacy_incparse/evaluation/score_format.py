@@ -29,10 +29,15 @@ def format_summary(scores: Figures) -> str:
 
 
 def format_labels(scores: Figures) -> str:
-    """Return a line per label, the most frequent first: recall, precision and F in percent, and bracket counts."""
+    """Return a line per label, the most frequent first: recall, precision and F in percent, and bracket counts.
+
+    A dash stands for a recall without gold brackets, and for a precision without parsed ones.
+    """
     lines = [f"{'Label':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'gold':>7} {'parsed':>7}"]
     for label, score in scores.per_label.items():
-        measures = _percents(score.recall, score.precision, score.f)
+        recall = _percents(score.recall) if score.n_gold else f"{'-':>7}"
+        precision = _percents(score.precision) if score.n_parsed else f"{'-':>7}"
+        measures = f"{recall} {precision} {_percents(score.f)}"
         lines.append(f"{label or '(none)':<12} {measures} {score.n_gold:>7} {score.n_parsed:>7}")
     return "\n".join(lines)
 

@@ -173,8 +173,11 @@ class LabelScore(NamedTuple):
 
     @property
     def f(self) -> float:
-        """Harmonic mean of precision and recall."""
-        return _ratio(2 * self.precision * self.recall, self.precision + self.recall)
+        """Share of the brackets of both sides that match: the harmonic mean of precision and recall.
+
+        Under EQ_LABEL, where brackets of one label may match those of another, it is not that mean.
+        """
+        return _ratio(self.n_matched_gold + self.n_matched_parsed, self.n_gold + self.n_parsed)
 
     def to_dict(self) -> dict[str, float]:
         """Return the measures as p, r and f, spaCy's names for scores per type, and the two numbers of brackets."""

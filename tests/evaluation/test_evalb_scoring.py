@@ -123,6 +123,20 @@ def test_matches_of_equal_labels_count_for_both_labels():
     assert scores.per_label["PRT"] == (1, 0, 1, 0)
     assert scores.per_label["ADVP"] == (0, 1, 0, 1)
     assert (scores.per_label["PRT"].recall, scores.per_label["ADVP"].precision) == (1.0, 1.0)
+    assert scores.per_label["PRT"].f == scores.per_label["ADVP"].f == 1.0
+
+
+@given(tree_pairs())
+def test_f_of_a_label_is_the_harmonic_mean_without_equal_labels(pair):
+    for label in score_trees([pair[0]], [pair[1]], params=replace(COLLINS, eq_labels=())).per_label.values():
+        total = label.precision + label.recall
+        assert label.f == pytest.approx(2 * label.precision * label.recall / total if total else 0.0)
+
+
+def test_the_table_has_a_dash_where_there_is_nothing_to_count():
+    text = score_trees(trees(GOLD)[:1], trees(PARSED)[:1]).format()
+    assert f"{'PRT':<12}  100.00       -  100.00       1       0" in text
+    assert f"{'ADVP':<12}       -  100.00  100.00       0       1" in text
 
 
 @pytest.mark.parametrize(("gold_n", "parsed_n"), [(1, 3), (3, 1), (2, 2)])
