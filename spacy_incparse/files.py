@@ -72,6 +72,15 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
                 unfinished.unlink(missing_ok=True)
 
 
+def check_writable(path: Path) -> None:
+    """Raise IncparseError if a file or folder, which may not exist yet, cannot be written."""
+    place = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if place is not path and not place.is_dir():
+        raise IncparseError(f"{path} cannot be written: {place} is a file, not a folder")
+    if not os.access(place, os.W_OK):
+        raise IncparseError(f"{path} cannot be written: you have no permission to write to {place}")
+
+
 def existing_paths(path: Path | str) -> list[Path]:
     """Return a path that exists, or those of a glob, sorted; [] if there are none."""
     if Path(path).exists():  # also a pipe, and a name with brackets

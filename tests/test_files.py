@@ -10,7 +10,7 @@ import pytest
 
 from spacy_incparse.cli.options import write_json, write_lines
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import FREE_BYTES, most_unpacked, unzip, whole_lines, write_bytes, write_file
+from spacy_incparse.files import FREE_BYTES, check_writable, most_unpacked, unzip, whole_lines, write_bytes, write_file
 from spacy_incparse.learning.weights import Weights
 
 GIGABYTE = 2**30
@@ -74,6 +74,19 @@ def test_a_link_stays_one(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /dev/null")
+def test_what_can_be_written_is_checked_before(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    for path in (file, tmp_path / "new" / "file", tmp_path, Path("new_file")):
+        check_writable(path)
+    file.write_text("")
+    with pytest.raises(IncparseError, match=r"file/tree.mrg cannot be written: .*file is a file, not a folder$"):
+        check_writable(file / "tree.mrg")
+    monkeypatch.setattr("os.access", lambda path, mode: path == file)
+    check_writable(file)
+    with pytest.raises(IncparseError, match=f"other cannot be written: you have no permission to write to {tmp_path}$"):
+        check_writable(tmp_path / "other")
+
+
 def test_devices_are_written_to():
     write_bytes(Path("/dev/null"), b"1")
     assert not Path("/dev/null").is_file()

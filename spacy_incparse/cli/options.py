@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import removed_when_full, whole_lines, write_file
+from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
 from spacy_incparse.settings import MOST
 from spacy_incparse.transforms.left_corner import slash_problem
 from spacy_incparse.treebanks.normalize import Step
@@ -124,9 +123,7 @@ def check_output(path: Path | None) -> Path | None:
     if path is not None:
         if path.is_dir():
             raise IncparseError(f"{path} is a folder: name a file to write")
-        parent = next(folder for folder in path.absolute().parents if folder.exists())
-        if not (parent.is_dir() and os.access(path if path.exists() else parent, os.W_OK)):
-            raise IncparseError(f"{path} cannot be written")
+        check_writable(path)
     return path
 
 

@@ -9,6 +9,7 @@ import srsly
 import typer
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import check_writable
 
 BEST, STATE = "model-best", "state"  # folders in OUT_DIR
 
@@ -29,9 +30,12 @@ class Start:
         """Return whether to resume a training; has_state: the folder has the state of one that can be resumed.
 
         If there is only a pipeline to start or resume, says that the training is finished, and raises typer.Exit.
-        Raises IncparseError rather than overwrite a pipeline, which may have taken hours, unless that is wanted.
+        Raises IncparseError if a folder cannot be written, and rather than overwrite a pipeline, which may have taken
+        hours, unless that is wanted.
         """
         best = out_dir / BEST
+        for folder in (out_dir, best, out_dir / STATE):
+            check_writable(folder)
         resume = has_state if self.resume_or_start else self.resume
         if self.force:
             check_replaceable(best)
