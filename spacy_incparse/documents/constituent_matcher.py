@@ -119,8 +119,10 @@ class ConstituentMatcher:
 
         In a Span, only nodes inside the Span match, and `start` and `end` count from its first token. With `as_spans`,
         return unique Spans with the rule names as labels. Nodes that begin or end inside a merged token are skipped.
-        Raises IncparseError if the Doc has not been parsed.
+        Raises IncparseError if the Doc has not been parsed, or the argument is no Doc or Span.
         """
+        if not isinstance(doclike, Doc | Span):
+            raise IncparseError(f"a matcher searches a parsed Doc or Span, not {doclike!r}: call nlp(text) first")
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
         matches = sorted(self._matches(doc, doclike), key=_place)
         for number, match in enumerate(matches):

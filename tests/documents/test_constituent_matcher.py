@@ -170,3 +170,9 @@ def test_raw_labels_and_heads(doc):
     matcher = ConstituentMatcher(doc.vocab, raw_labels=True, heads="any")
     matcher.add("X", "NP <# NP")
     assert [match.groups for match in matcher(doc)] == [{}, {}]
+
+
+@pytest.mark.parametrize("given", ["a text", None])
+def test_only_docs_and_spans_are_searched(given, matcher):
+    with pytest.raises(IncparseError, match="searches a parsed Doc or Span, not "):
+        matcher(given)
