@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from combiner_accuracy import PARSERS, combined
+from combiner_accuracy import combined
 
 # Lower than the combiner's default: a phrase that is uncertain is better than none, for those who learn from the trees.
 THRESHOLD = 0.35
@@ -26,8 +26,7 @@ def main() -> None:
     arguments.add_argument("--weight", type=float, default=1.0, help="of the neural parser; default: 1")
     arguments.add_argument("--threshold", type=float, default=THRESHOLD, help=f"default: {THRESHOLD}")
     given = arguments.parse_args()
-    nlp = combined(given.neural, given.linear, given.weight, given.threshold)
-    *members, _ = PARSERS
+    nlp, members = combined([given.neural, given.linear], [given.weight, 1.0], given.threshold)
     for name in members:
         nlp.disable_pipe(name)
     nlp.to_disk(given.output)
