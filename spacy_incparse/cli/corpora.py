@@ -17,7 +17,7 @@ from spacy_incparse.treebanks.treebank_files import LOOKED_FOR, expanded, files_
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.tree import Tree
 
-DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
 _NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
 _DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
 

@@ -161,10 +161,11 @@ def test_json_lines_of_annotate_and_parse(run, write, tmp_path):
     assert run("annotate", text, tmp_path / "out", "--format", "jsonl").exit_code == 0
     lines = write("b.jsonl", run("parse", "--input", text, "--format", "json").stdout)
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(lines.read_bytes()))
+    (tmp_path / "d.json").write_bytes(lines.read_bytes())
     expected = squeezed(run("search", "NP << /^b/", tmp_path / "out"))
     assert [line.split(" ", 1)[1] for line in expected] == ["[NP The old bakery] closed ."]
-    for file in (lines, tmp_path / "c.jsonl.gz", tmp_path / "out" / "documents" / "part-000000.jsonl"):
-        assert squeezed(run("search", "NP << /^b/", file)) == expected
+    for name in ("b.jsonl", "c.jsonl.gz", "d.json", "out/documents/part-000000.jsonl"):
+        assert squeezed(run("search", "NP << /^b/", tmp_path / name)) == expected
     assert run("search", "S", tmp_path / "out", "--n-process", "2", "--count").stdout == "2\n"
 
 
