@@ -1,11 +1,11 @@
 """Measure the accuracy of trained parsers, and of their combination by the component `incparse_combiner`.
 
-The dev part of a treebank goes through a pipeline with all components of the first `--model`, the parsers of the others,
-each with a copy of the layer that it listens to, and the combiner, with gold tokens and sentence boundaries and the
-pipelines' own tags. The probabilities of all parsers count the same unless `--weights` are given. Scores are EVALB's with
-COLLINS.prm on all sentences. The gain is that over the best of the parsers, with a paired bootstrap over sentences: the
-probability that the combination is not better. Nothing is chosen on the dev part, unless you choose weights or a
-threshold by it.
+The dev part of a treebank goes through a pipeline with all components of the first of `--models`, the parsers of the
+others, each with a copy of the layer that it listens to, and the combiner, with gold tokens and sentence boundaries
+and the pipelines' own tags. The probabilities of all parsers count the same unless `--weights` are given. Scores are
+EVALB's with COLLINS.prm on all sentences. The gain is that over the best of the parsers, with a paired bootstrap over
+sentences: the probability that the combination is not better. Nothing is chosen on the dev part, unless you choose
+weights or a threshold by it.
 """
 
 from __future__ import annotations
