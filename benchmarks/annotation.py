@@ -24,19 +24,30 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
 import common
 from results import Table, publish
-from sampled_run import run_sampled, start_marked, worker_processes
+from sampled_run import Sample, run_sampled, start_marked, worker_processes
 
 from spacy_incparse.corpora.records import SHARD_CHARS
 
 SPEED = Table("Annotation", ("words", "seconds", "words/s", "speed against one process"))
 KILLS = Table("Annotation: kill -9", ("killed", "kills", "runs until complete", "documents", "same bytes"))
-MEMORY = Table("Annotation: memory", ("MB of text", "seconds", "MB after 1 minute", "MB at the end", "most MB"))
+MINUTE = 60.0  # seconds
+MOMENTS = {"after 1 minute": MINUTE, "after 15 minutes": 15 * MINUTE}
+_KINDS = ("resident MB", "own MB")
+MEMORY = Table(
+    "Annotation: memory",
+    (
+        "MB of text",
+        "seconds",
+        *(f"{kind} {moment}" for kind in _KINDS for moment in (*MOMENTS, "at the end")),
+        "most MB",
+    ),
+)
 STORAGE = Table("Annotation: storage", ("words", "bytes of text a word", "sentences", "documents", "bytes a word"))
 CODE = Path(__file__).with_name("stub_parser.py")
 
@@ -165,18 +176,36 @@ def _n_finished(shards: Path) -> int:
 
 
 def measure_memory(arguments: argparse.Namespace, folder: Path) -> None:
-    """Sample the resident memory of each process of a run with one worker, and of the one that reads for two."""
+    """Sample the memory of each process of a run with one worker, and of the one that reads for two."""
     for n_process in map(int, arguments.processes.split(",")):
         run = run_sampled(command(arguments, folder, f"memory-{n_process}", "--n-process", str(n_process)))
         size = (folder / "corpus.lines").stat().st_size
-        for number, found in enumerate(run.samples.values()):
-            after = [memory for seconds, memory in found if seconds >= 60] or [found[len(found) // 2][1]]
-            megabytes = [value / common.MEGABYTE for value in (after[0], found[-2][1] if len(found) > 1 else 0)]
-            most = max(memory for _, memory in found) / common.MEGABYTE
-            cells = [f"{size / common.MEGABYTE:.0f}", f"{found[-1][0]:.0f}", *(f"{value:.0f}" for value in megabytes)]
+        for number, samples in enumerate(run.samples.values()):
             name = f"annotate-memory-{n_process}-{'driver' if number == 0 else f'worker-{number}'}"
-            name += f"-{arguments.model or 'stub'}"
-            publish(MEMORY, {name: [*cells, f"{most:.0f}"]}, arguments.results)
+            cells = [f"{size / common.MEGABYTE:.0f}", *memory_cells(samples)]
+            publish(MEMORY, {f"{name}-{arguments.model or 'stub'}": cells}, arguments.results)
+
+
+def memory_cells(samples: Sequence[Sample]) -> list[str]:
+    """Return the seconds, the memory at each moment, and the most.
+
+    Memory rises and falls with each shard, so that of a moment is the median of the minute that follows, and that of
+    the end is the median of the last minute. A moment that the run did not reach has a dash.
+    """
+    last = samples[-1].seconds
+    minutes = [_minute(samples, start) for start in (*MOMENTS.values(), max(0.0, last - MINUTE))]
+    resident = [_megabytes(one.resident for one in minute) for minute in minutes]
+    own = [_megabytes(one.own for one in minute) for minute in minutes]
+    return [f"{last:.0f}", *resident, *own, f"{max(one.resident for one in samples) / common.MEGABYTE:.0f}"]
+
+
+def _minute(samples: Sequence[Sample], start: float) -> list[Sample]:
+    return [one for one in samples if start <= one.seconds <= start + MINUTE]
+
+
+def _megabytes(values: Iterable[int]) -> str:
+    found = list(values)
+    return f"{median(found) / common.MEGABYTE:.0f}" if found else "-"
 
 
 def measure_storage(arguments: argparse.Namespace, folder: Path) -> None:

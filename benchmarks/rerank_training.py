@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if run.returncode:
             sys.exit(run.returncode)
         scores = json.loads(report.read_text(encoding="utf8"))
-    most = max(n_bytes for samples in run.samples.values() for _, n_bytes in samples)
+    most = max(one.resident for samples in run.samples.values() for one in samples)
     memory = [f"{n_bytes / common.MEGABYTE:.0f}" for n_bytes in (most, run.most)]
     f = [percent(scores[name]["const_f"]) for name in ("base", "reranked")]
     cells = [str(arguments.folds), str(arguments.processes), f"{run.seconds:.0f}", *memory, *f]

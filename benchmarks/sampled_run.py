@@ -8,24 +8,36 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 MARK = "INCPARSE_BENCHMARK"  # an environment variable that all processes of a run have
 INTERVAL = 0.5  # seconds between two samples
 
 
+class Sample(NamedTuple):
+    """The memory of a process, `seconds` after the start of the run.
+
+    resident: all bytes in memory. own: those that the process has asked for, without the parts of files, such as
+    libraries, that are in memory: the system drops these when it needs the place, and reads them again.
+    """
+
+    seconds: float
+    resident: int
+    own: int
+
+
 @dataclass(frozen=True)
 class SampledRun:
     """What a command needed.
 
-    samples: seconds since the start and resident bytes, by process, the first process first. most: the most bytes of
-    all processes at the same time; what they share counts for each.
+    samples: by process, the first process first. most: the most resident bytes of all processes at the same time; what
+    they share counts for each.
     """
 
     returncode: int
     seconds: float
-    samples: dict[int, list[tuple[float, int]]]
+    samples: dict[int, list[Sample]]
     most: int
 
 
@@ -38,14 +50,14 @@ def start_marked(words: Sequence[str], **options: Any) -> tuple[subprocess.Popen
 def run_sampled(words: Sequence[str]) -> SampledRun:
     """Run a command to its end."""
     start = time.perf_counter()
-    samples: dict[int, list[tuple[float, int]]] = {}
+    samples: dict[int, list[Sample]] = {}
     most = 0
     process, mark = start_marked(words)
     while process.poll() is None:
-        found = {pid: _resident(pid) for pid in (process.pid, *worker_processes(process.pid, mark))}
-        for pid, n_bytes in found.items():
-            samples.setdefault(pid, []).append((time.perf_counter() - start, n_bytes))
-        most = max(most, sum(found.values()))
+        found = {pid: _memory(pid) for pid in (process.pid, *worker_processes(process.pid, mark))}
+        for pid, memory in found.items():
+            samples.setdefault(pid, []).append(Sample(time.perf_counter() - start, *memory))
+        most = max(most, sum(resident for resident, _ in found.values()))
         time.sleep(INTERVAL)
     return SampledRun(process.returncode, time.perf_counter() - start, samples, most)
 
@@ -65,9 +77,11 @@ def worker_processes(first: int, mark: str) -> Iterator[int]:
             yield int(folder.name)
 
 
-def _resident(pid: int) -> int:
+def _memory(pid: int) -> tuple[int, int]:
+    """Return the resident bytes of a process, and those of them that are its own; 0 if it has ended."""
     try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
+        pages = [int(field) for field in Path(f"/proc/{pid}/statm").read_text().split()[1:3]]
     except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
+        return 0, 0
+    resident, of_files = (n_pages * os.sysconf("SC_PAGE_SIZE") for n_pages in pages or (0, 0))
+    return resident, resident - of_files

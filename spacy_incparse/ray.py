@@ -69,7 +69,7 @@ class Annotate:
                 documents.append(Document(name, "", text))
             else:
                 rows.append(_failed(name, f"no text in the column {self._text!r}"))
-        with annotator.zone():
+        with annotator.zone(documents):
             for document, outcome in annotator.annotate(documents):
                 if isinstance(outcome, str):
                     rows.append(_failed(document.id, outcome))

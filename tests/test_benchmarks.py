@@ -341,7 +341,10 @@ def test_list_speed(run, model):
 
 def test_training_a_reranker(run, load, monkeypatch):
     """The row has the memory of the largest process and of all, and F of the command's report."""
-    sampled = load("sampled_run").SampledRun(0, 61.4, {7: [(0.5, 5_000_000), (1.0, 9_000_000)], 8: [(1.0, 7e6)]}, 16e6)
+    samples = {7: [(0.5, 5_000_000, 0), (1.0, 9_000_000, 0)], 8: [(1.0, 7e6, 0)]}
+    module = load("sampled_run")
+    of_processes = {pid: [module.Sample(*one) for one in found] for pid, found in samples.items()}
+    sampled = module.SampledRun(0, 61.4, of_processes, 16e6)
 
     def run_command(words):
         assert words[3] == "rerank-train"
@@ -367,8 +370,20 @@ def test_memory_of_all_processes_of_a_command(load, tmp_path):
     assert found.returncode == 0
     assert found.seconds > 1.5
     first, child = found.samples.values()
-    assert max(n_bytes for _, n_bytes in first) < found.most
-    assert max(n_bytes for _, n_bytes in child) > 1_000_000
+    assert max(one.resident for one in first) < found.most
+    assert max(one.resident for one in child) > 1_000_000
+    assert all(0 <= one.own <= one.resident for one in [*first, *child])
+    assert max(one.own for one in child) > 0
+
+
+def test_memory_of_a_moment_is_the_median_of_a_minute(load):
+    """Each shard needs memory and gives it back; a run that ends early has no value for a later moment."""
+    annotation, sample = load("annotation"), load("sampled_run").Sample
+    samples = [sample(second / 2, (300 + 100 * (second % 10 == 0)) * 1_000_000, 200_000_000) for second in range(400)]
+    samples.append(sample(200.0, 0, 0))  # it has just ended
+    cells = annotation.memory_cells(samples)
+    assert cells == ["200", "300", "-", "300", "200", "-", "200", "400"]
+    assert len(cells) + 1 == len(annotation.MEMORY.columns)
 
 
 def test_footprint(run, model):

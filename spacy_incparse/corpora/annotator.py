@@ -34,9 +34,17 @@ class Annotator:
         if code is not None:
             import_code(code)
         self.nlp = _loaded(model)
+        self._has_words = False
 
-    def zone(self) -> AbstractContextManager[object]:
-        """Return a context in which Docs are made and used; the words that they add to the vocabulary are freed."""
+    def zone(self, documents: Iterable[Document]) -> AbstractContextManager[object]:
+        """Return a context in which Docs are made and used; the words that they add to the vocabulary are freed.
+
+        documents: those that will be annotated. Before the first zone, the tokenizer splits them: in a zone, strings
+        that it has split before take less than half the time, but it remembers none.
+        """
+        if not self._has_words:
+            self._has_words = True
+            self._split(documents)
         return self.nlp.memory_zone()
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Outcome]]:
@@ -53,6 +61,15 @@ class Annotator:
                 raise
             except BaseException:
                 return [self._outcome(document) for document in batch]
+
+    def _split(self, documents: Iterable[Document]) -> None:
+        for text in (document.text for document in documents if not document.words):
+            try:
+                self.nlp.make_doc(text)
+            except _NOT_OF_A_DOCUMENT:
+                raise
+            except BaseException:  # a failure of this document when it is annotated
+                continue
 
     def _outcome(self, document: Document) -> Outcome:
         try:

@@ -41,7 +41,7 @@ class ShardWorker:
     def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
         """Return what a shard consists of, and its files by their names in the output folder."""
         counts, failed = Counts(), list[dict[str, Any]]()
-        with self._annotator.zone():
+        with self._annotator.zone(_documents(shard)):
             files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
         if failed:
             files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
@@ -50,8 +50,7 @@ class ShardWorker:
     def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
         """Yield the parsed documents of a shard, count them, and put the others aside."""
         numbered = dict(enumerate(shard.items, start=shard.first))
-        documents = (item for item in numbered.values() if isinstance(item, Document))
-        outcomes = self._annotator.annotate(documents)
+        outcomes = self._annotator.annotate(_documents(shard))
         for number, item in numbered.items():
             if isinstance(item, Unreadable):
                 failed.append(_failure(number, item, item.reason))
@@ -64,6 +63,10 @@ class ShardWorker:
                 _count(outcome, counts)
                 yield Parsed(number, item, outcome)
         counts.failed = len(failed)
+
+
+def _documents(shard: Shard) -> Iterator[Document]:
+    return (item for item in shard.items if isinstance(item, Document))
 
 
 def _failure(number: int, item: Item, reason: str) -> dict[str, Any]:
