@@ -179,6 +179,8 @@ def measure_memory(arguments: argparse.Namespace, folder: Path) -> None:
     """Sample the memory of each process of a run with one worker, and of the one that reads for two."""
     for n_process in map(int, arguments.processes.split(",")):
         run = run_sampled(command(arguments, folder, f"memory-{n_process}", "--n-process", str(n_process)))
+        if run.returncode:
+            raise SystemExit(f"annotate ended with {run.returncode}")
         size = (folder / "corpus.lines").stat().st_size
         for number, samples in enumerate(run.samples.values()):
             name = f"annotate-memory-{n_process}-{'driver' if number == 0 else f'worker-{number}'}"

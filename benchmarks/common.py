@@ -20,6 +20,7 @@ CHECKOUT = Path(__file__).parents[1]
 RESULTS = CHECKOUT / "benchmarks" / "RESULTS.md"
 SAMPLE = "sample"  # the name of the project's own treebank
 MEGABYTE = 10**6
+PIPELINES = {"model-best", "model-last"}  # what trained pipelines are called, whatever they were trained on
 
 # One thread, here and in child processes. Each library reads its variable when it is first loaded, and the imports
 # above load none of them.
@@ -122,8 +123,13 @@ def command(argv: Sequence[str] | None) -> str:
         if re.match(r"--(treebanks|results|trees)\b", word):
             del rest[: "=" not in word]
             continue
-        words.append(Path(word).name if "/" in word else word)
+        words.append(_shown(word) if "/" in word else word)
     return " ".join(["benchmarks/" + script, *words])
+
+
+def _shown(path: str) -> str:
+    """Return the last part of a path, and the one before it if the last is a name that many pipelines have."""
+    return "/".join(Path(path).parts[-2 if Path(path).name in PIPELINES else -1 :])
 
 
 def _processor() -> str:

@@ -854,7 +854,8 @@ def test_figures_of_rows_are_written_into_documents(load):
 
 def test_commands_name_no_folder_of_the_machine(load):
     arguments = ["sample", "--treebanks", "/a/b", "--results=/c/d.md", "--model", "/e/f/model-best", "--limit", "3"]
-    assert load("common").command(arguments).endswith(" sample --model model-best --limit 3")
+    assert load("common").command(arguments).endswith(" sample --model f/model-best --limit 3")
+    assert load("common").command(["/e/f/encoder", "en"]).endswith(" encoder en")
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -13,6 +13,7 @@ import typer
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
 from spacy_incparse.cli.training_folder import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.files import check_writable
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ def rerank_train_command(
     from spacy_incparse.training.reranker_training import learn_reranker
     from spacy_incparse.training.training_lists import TrainingLists
 
-    _check_out(out, force=force)
     work = work or out.with_name(f"{out.name}.lists")
+    for folder in (out, work):
+        check_writable(folder)
+    _check_out(out, force=force)
     settings = _settings(loss, n, choose, families, with_scores)
     trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
     held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)

@@ -148,6 +148,12 @@ def test_mistakes_are_told_in_a_line(reranked, small_model, run, tmp_path):
     result = run("rerank-train", small_model, *paths, tmp_path / "new", *LITTLE, "--n", 7, "--work", lists)
     assert "was made with other trees or settings" in result.stderr
     assert not (tmp_path / "new").exists()
+    file = tmp_path / "file"
+    file.touch()
+    result = run("rerank-train", small_model, *paths, file / "new")
+    assert f"{file / 'new'} cannot be written: {file} is a file, not a folder" in result.stderr
+    result = run("rerank-train", small_model, *paths, tmp_path / "new", "--work", file / "lists")
+    assert f"{file / 'lists'} cannot be written" in result.stderr
 
 
 def test_spacy_train_learns_from_the_lists(reranked, small_model, tmp_path):
