@@ -84,7 +84,7 @@ def annotate_command(
     if not inputs:
         raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
     job = Job(
-        files=_files(inputs, input_format),
+        files=corpus_files(inputs, input_format),
         output=Path(output),
         model=model,
         reader=input_format,
@@ -103,7 +103,8 @@ def annotate_command(
     typer.echo(_summary(job, counts))
 
 
-def _files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
+def corpus_files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
+    """Return the files of a corpus. Raises IncparseError if there are none, or one whose format is not known."""
     from spacy_incparse.corpora.input_files import input_files
     from spacy_incparse.corpora.readers import SUFFIXES, find_reader
 

@@ -168,7 +168,7 @@ def neural_config(
     is_pretrained = encoder not in (None, NO_ENCODER)
     config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_pretrained else "neural.cfg"))
     if is_pretrained:
-        _check_transformers()
+        check_transformers()
         _set_encoder(config, str(encoder))
     if lang:
         blank_pipeline(lang)
@@ -222,7 +222,8 @@ def _set_steps(config: Config, n_words: int) -> None:
         rate["warmup_steps"] = max(1, round(WARM_UP * rate["total_steps"]))
 
 
-def _check_transformers() -> None:
+def check_transformers() -> None:
+    """Raise ConfigError if the packages that an encoder needs are not installed."""
     from importlib.util import find_spec
 
     if find_spec("spacy_curated_transformers") is None:

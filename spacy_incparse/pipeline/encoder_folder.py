@@ -31,7 +31,7 @@ def create_encoder_loader(path: str | Path | None) -> Loader:
     folder = encoder_folder(path)
 
     def load(model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc passes them by name
-        _set_weights(model.shims[0]._model, *_weights(folder))
+        set_weights(model.shims[0]._model, *read_weights(folder))
         return model
 
     return load
@@ -132,7 +132,7 @@ def _array(entry: dict[str, Any], body: memoryview) -> np.ndarray:
     return np.frombuffer(body[first:last], _NUMBERS[entry["dtype"]]).reshape(entry["shape"])
 
 
-def _weights(folder: Path) -> tuple[Path, dict[str, Any]]:
+def read_weights(folder: Path) -> tuple[Path, dict[str, Any]]:
     """Return the file of an encoder's weights, and the tensors in it."""
     path = folder / "model.safetensors"
     if path.is_file():
@@ -161,7 +161,7 @@ def _read_tensors(path: Path) -> dict[str, Any]:
     raise ModelError(f"{path}: these are no weights: the file must have tensors, each under its name")
 
 
-def _set_weights(encoder: Any, path: Path, weights: dict[str, Any]) -> None:
+def set_weights(encoder: Any, path: Path, weights: dict[str, Any]) -> None:
     """Set the weights of an encoder to those in a file. Raises ModelError if they do not fit."""
     from curated_transformers.models.hf_util import convert_pretrained_model_for_encoder
 
@@ -203,6 +203,11 @@ def _pieces(folder: Path, special: Mapping[str, Any]) -> list[str]:
     if isinstance(n_vectors, int) and len(pieces) > n_vectors:
         raise ModelError(f"{path}: there are {len(pieces)} pieces, but vocab_size in config.json is {n_vectors}")
     return pieces
+
+
+def piece_numbers(folder: Path) -> dict[str, int]:
+    """Return the numbers of an encoder's pieces. Raises ModelError if they cannot be read."""
+    return {piece: number for number, piece in _numbered_pieces(folder)[1]}
 
 
 def _numbered_pieces(folder: Path) -> tuple[Path, list[tuple[int, str]]]:

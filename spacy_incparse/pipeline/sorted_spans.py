@@ -125,8 +125,11 @@ def _limit_threads(process: int) -> None:
 
 def _precision(bfloat16: bool) -> AbstractContextManager:
     """Return the context in which a transformer is called: the backward pass follows its precision."""
-    if not bfloat16:
-        return nullcontext()
+    return bfloat16_precision() if bfloat16 else nullcontext()
+
+
+def bfloat16_precision() -> AbstractContextManager:
+    """Return a context in which matrices are multiplied in bfloat16, if the processor has instructions for that."""
     import torch
 
     return torch.autocast("cpu", dtype=torch.bfloat16) if computes_in_bfloat16() else nullcontext()
