@@ -25,6 +25,7 @@ _GUARDED_QUOTE = re.compile(r"\\+(?:``|''|`)")
 _NEEDS_GUARD = re.compile(rf"(?<=-)({_NAME})|(\\+(?:{_NAME}|[/*]))")
 _NEEDS_GUARD_PENN = re.compile(rf"(?<=-)({_NAME})|(\\+{_NAME}|\\*[/*])")
 _BREAKS_BRACKETS = re.compile(r"[()\s]")
+_BREAKS_LABELS = re.compile(r"[() \t\r\n\f\v]")  # labels are not unescaped; readers keep other white space in them
 _PENN_BRACKETS = re.compile(r"[()\[\]{}\s]")
 _QUOTES = ("``", "''")
 
@@ -60,7 +61,7 @@ def escape_brackets(word: str) -> str:
 
 def escape_label(label: str) -> str:
     """Return a label in the spelling for bracket files; the tags -LRB- and -RRB- need no escape."""
-    return label if label.isalnum() else _BREAKS_BRACKETS.sub(_name_of, label)
+    return label if label.isalnum() else _BREAKS_LABELS.sub(_name_of, label)
 
 
 def raw_to_penn(words: Sequence[str], tags: Sequence[str] | None = None) -> list[str]:

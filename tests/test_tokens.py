@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse import Tree
 from spacy_incparse.tokens import (
     detokenize,
     escape_brackets,
@@ -84,6 +85,13 @@ def test_traces_are_spelt_as_they_are():
 
 def test_labels_keep_their_penn_spelling():
     assert [escape_label(label) for label in ("-LRB-", "NP", "$(", "")] == ["-LRB-", "NP", "$-LRB-", ""]
+
+
+def test_only_what_would_end_a_label_is_escaped_in_it():
+    """A label has no escapes when it is read: white space that does not end it is part of it."""
+    assert escape_label("A B") == "A-U0020-B"
+    for text in ("(NP (X\u00a0Y a))", "(NP (X\u2003Y a))"):
+        assert Tree.from_string(text).to_string() == text
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def score_trees(
 
     By default the gold tags first replace the parsed ones, so that both sides delete the same punctuation and every
     sentence counts; the tagging accuracy is computed before that. Traces (tags in both DELETE_LABEL and
-    DELETE_LABEL_FOR_LENGTH) may be on one side only, and a root without a label, ROOT or VROOT counts as TOP.
+    DELETE_LABEL_FOR_LENGTH) may be on one side only, and a root without a label, ROOT, VROOT or S1 counts as TOP.
     With `as_evalb` the result is the same as the program's: each side deletes by its own tags, sentences that then
     differ in length or words are errors and left out, and root labels get no special treatment.
 

@@ -13,8 +13,8 @@ from spacy_incparse.trees.tree import Tree
 Bracket = tuple[str, int, int]
 """Label, start and end (exclusive), counted in the words (or characters) left after deletion."""
 
-WRAPPERS = frozenset(["", "ROOT", "VROOT"])
-"""Root labels of published treebanks that mean TOP."""
+WRAPPERS = frozenset(["", "ROOT", "VROOT", "S1"])
+"""Root labels of published treebanks, and of parsers, that mean TOP."""
 
 
 class Rules:

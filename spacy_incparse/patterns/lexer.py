@@ -56,7 +56,7 @@ _RELATIONS = [*SYMBOLS, SAME_OR_CHILD, LEAF_BELOW, CHILDREN]
 _RELATIONS += [symbol.replace("$", "%") for symbol in _RELATIONS if "$" in symbol]
 _SPECIAL = r"\s()\[\]{}/|@!#%&=?><~.,$:;" + '"'
 # A label such as PRP$ needs no quotes unless a node follows: in `NP$ VP`, `$` is the relation.
-_DOLLAR = r"\$(?=[=|)\]&;}]|\s*$|\s+(?:[)\]|&;}<>.,$:?%\[]|!\s*[<>.,$:%\[(!?]))"
+_DOLLAR = r"\$(?=[=|)\]&;}]|\s*$|\s+(?:[)\]|&;}<>.,$:?%\[]|==|!\s*[<>.,$:%\[(!?]))"
 _TOKEN = re.compile(
     rf"\s+"
     rf"|(?P<{CHAIN}>{_any_of(list(CHAINS))})"

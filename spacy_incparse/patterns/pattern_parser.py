@@ -154,6 +154,8 @@ class _Parser:
         except re.error as error:
             column += error.pos or 0
             raise PatternError(self._pattern, column, f"invalid regular expression: {error.msg}") from None
+        except OverflowError as error:  # a number of repetitions that no string could have
+            raise PatternError(self._pattern, column, f"invalid regular expression: {error}") from None
         except UnboundedError as error:
             raise PatternError(self._pattern, column, str(error)) from None
         except RecursionError:

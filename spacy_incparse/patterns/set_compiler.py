@@ -25,6 +25,7 @@ class SetCompiler:
         self.instructions: list[Instruction] = []
         self.tests: dict[Description, int] = {}
         self._numbers: dict[Instruction, int] = {}
+        self._sets: dict[tuple[int, bool], tuple[Constraint, int]] = {}  # by identity; the part is kept alive
         self._by_type: dict[type, Callable[[Any, bool], int]] = {
             Relation: self._relation,
             And: self._and,
@@ -39,8 +40,11 @@ class SetCompiler:
         return test if node.constraint is None else self._both(test, self.constraint(node.constraint, upper))
 
     def constraint(self, part: Constraint, upper: bool) -> int:
-        """Return the set of nodes that satisfy a constraint."""
-        return self._by_type[type(part)](part, upper)
+        """Return the set of nodes that satisfy a constraint; one that stands in two places is compiled once."""
+        key = id(part), upper
+        if key not in self._sets:
+            self._sets[key] = part, self._by_type[type(part)](part, upper)
+        return self._sets[key][1]
 
     def description(self, description: Description) -> int:
         """Return the set of nodes that fit a description."""

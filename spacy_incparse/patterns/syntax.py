@@ -123,10 +123,14 @@ ANYTHING = Description()
 
 
 def parts_of(part: Node | Constraint) -> Iterator[Node | Constraint]:
-    """Yield a part of a pattern and all parts inside it."""
+    """Yield a part of a pattern and all parts inside it, each once: `A <= B` has B in two places."""
     pending: list[Node | Constraint] = [part]
+    seen: set[int] = set()
     while pending:
         part = pending.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
         yield part
         if isinstance(part, Node):
             pending += [] if part.constraint is None else [part.constraint]

@@ -25,8 +25,9 @@ LABELS = {
     "copula": "i@/^(am|are|be|been|being|is|was|were|'m|'re|'s)$/",
 }
 
-NOUN_PHRASES = ("{noun_phrase}",)
-CLAUSES = ("{clause} !> {complete_clause}",)
+_PHRASE = "< (__ < __)"  # a node that is neither a word nor a part of speech: words are nodes, too, and can be "S"
+NOUN_PHRASES = (f"{{noun_phrase}} {_PHRASE}",)
+CLAUSES = (f"{{clause}} {_PHRASE} !> {{complete_clause}}",)
 # The lowest verb phrase of a verb and its auxiliaries, with its arguments.
 _VERB_PHRASE = "{verb_phrase} !< {verb_phrase} < {verb}"
 _OBJECT = f"{_VERB_PHRASE} !< ({{verb}} < {{copula}})"

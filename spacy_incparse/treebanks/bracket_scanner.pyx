@@ -14,7 +14,7 @@ from spacy_incparse.trees.penn_labels import is_penn_tag
 
 from spacy_incparse.trees.forest cimport Forest, Symbols, find_parents
 
-WRAPPER_LABELS = frozenset(label.encode() for label in WRAPPERS if label)
+WRAPPER_LABELS = frozenset(label.encode() for label in WRAPPERS)
 
 cdef enum:
     ATOM, BLANK, OPEN, CLOSE, END   # kinds of characters

@@ -61,7 +61,7 @@ def trees_of_file(
 def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: bool) -> Iterator[tuple[Tree, Place]]:
     """Yield the trees in a bracketed text, each with its place."""
     refuse_other_formats(text, path)
-    places, position, is_first = Places(text), skip_blank(text, 0), True
+    places, position, is_checked = Places(text), skip_blank(text, 0), False
     parser = TreeParser(text, tags=tags)
     # A tree that begins before this place must end before the next line that begins with '('. A malformed tree was
     # already read up to here; without this limit, each of many unclosed trees would be read to the same place.
@@ -81,9 +81,9 @@ def _placed_trees(text: str, path: Path | str, skip_bad: SkipLog | None, tags: b
             skip_bad.add(error, is_tree=text[position] == "(")
             position = next_line_start(text, bad.position)
             continue
-        if is_first:
+        if not is_checked:
             refuse_discontinuous(arrays.words, text[after:].partition("\n")[0], path)
-            is_first = False
+            is_checked = len(arrays.words) > 1
         has_flat_lines = has_flat_lines or text.find("\n(", position, after) >= 0
         yield Tree(arrays), Place(path, places, position)
         position = skip_blank(text, after)

@@ -27,9 +27,10 @@ def refuse_other_formats(text: str, path: Path | str) -> None:
 
 
 def refuse_discontinuous(words: Sequence[str], rest_of_line: str, path: Path | str) -> None:
-    """Raise TreebankError if the words of a file's first tree are indices, as in discontinuous brackets.
+    """Raise TreebankError if the words of a tree are indices, as in discontinuous brackets.
 
-    Two spellings exist: words like `0=Rain`, and bare indices with the sentence after the tree, on the same line.
+    Two spellings exist: words like `0=Rain`, and bare indices with the sentence after the tree, on the same line. A
+    single word like `0=Rain` proves nothing: the tree to check is the first one with two.
     """
     matches = [_INDEXED_WORD.fullmatch(word) for word in words]
     if len(matches) > 1 and all(matches):

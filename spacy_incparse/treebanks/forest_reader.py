@@ -48,6 +48,8 @@ def scanned(text: str, path: Path, symbols: Symbols, reader: BracketReader | Non
     if first_end < 0:
         return None
     refuse_discontinuous(forest.tree(0).words, data[first_end:].partition(b"\n")[0].decode(), path)
+    words = (forest.tree(number).words for number in range(len(forest)))
+    refuse_discontinuous(next((found for found in words if len(found) > 1), ()), "", path)
     return forest
 
 

@@ -152,7 +152,7 @@ def test_gold_with_traces_and_functions_against_a_tree_without():
     assert score_trees([gold], [parsed], as_evalb=True).all.brackets == (4, 5, 4)
 
 
-@pytest.mark.parametrize("root", ["", "ROOT", "VROOT"])
+@pytest.mark.parametrize("root", ["", "ROOT", "VROOT", "S1"])
 def test_wrappers_count_as_top_but_not_for_the_program(root):
     gold, parsed = tree_of(f"({root} (NP (NN a)))"), tree_of("(TOP (NP (NN a)))")
     assert score_trees([gold], [parsed]).all.brackets == (1, 1, 1)

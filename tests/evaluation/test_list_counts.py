@@ -42,7 +42,7 @@ def test_same_counts_with_words_tagged_as_traces(pair):
 
 def test_the_root_of_other_treebanks_is_no_bracket():
     gold = Tree.from_string("(TOP (S (NP (DT The) (NN rain)) (VP (VBD stopped)) (. .)))")
-    for root in ("", "ROOT", "VROOT", "TOP"):
+    for root in ("", "ROOT", "VROOT", "S1", "TOP"):
         assert list_counts(gold, [make_tree(root, list(gold))]) == [(3, 3, 3)]
 
 

@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 
+from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import PatternError, compile
 from spacy_incparse.patterns.pattern_parser import parse_pattern
@@ -20,6 +21,7 @@ from spacy_incparse.patterns.syntax import And, Not, Or, Relation, Step
         ("S < NP | < VP < PP", "S [< NP | [< VP & < PP]]"),
         ("NP !!< NN", "NP !!!!< NN"),
         ("NP $. VP", "NP $+ VP"),
+        ("PRP$ == NN", '"PRP$" == NN'),
         ("NP $, VP", "NP %- VP"),
         ("NP $.. VP", "NP %++ VP"),
         ("NP $,, VP", "NP $-- VP"),
@@ -75,6 +77,7 @@ def test_alternatives_of_whole_patterns():
         ("NP < /a", 6, "the regular expression that begins here has no end"),
         ('NP < "a', 6, "the quoted label that begins here has no end"),
         ("NP < /a(b/", 8, "invalid regular expression: missing )"),
+        ("NP < /a{99999999999999}/", 7, "invalid regular expression: the repetition number is too large"),
         ("NP < i@/x[/", 10, "invalid regular expression: unterminated character set"),
         ("NP < ^ NN", 8, "expected a relation"),
         ("NP < %", 6, "expected a node"),
@@ -119,6 +122,11 @@ def test_the_caret_stands_right_below_wide_characters_and_in_long_patterns():
     _, shown, caret = str(caught.value).split("\n")
     assert len(shown) < 140
     assert shown[caret.index("^")] == ")"
+
+
+def test_a_relation_that_stands_for_two_does_not_double_the_work():
+    pattern = compile("NP <= (" * 40 + "NN" + ")" * 40)
+    assert list(pattern.search(Tree.from_string("(S (NP (NN rain)))"))) != []
 
 
 def test_the_same_name_in_alternatives():

@@ -44,6 +44,13 @@ def test_clauses():
     assert phrases(ANN, clauses="innermost")["clauses"] == ["if he is good"]
 
 
+def test_words_are_no_phrases():
+    text = "(TOP (S (NP (DT the) (NN NP)) (VP (VBZ is) (NP (NNP S))) (. .)))"
+    assert groups(text)["clauses"] == [("S", "the NP is S.", "1")]
+    for kind in ("all", "innermost"):
+        assert phrases(text, noun_phrases=kind)["noun_phrases"] == ["the NP", "S"]
+
+
 def test_verb_phrases_with_arguments():
     give = "give him a book on owls in May if he is good"
     assert groups(ANN, BOTH)["verb_phrases"] == [

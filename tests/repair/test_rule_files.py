@@ -71,6 +71,29 @@ def test_all_files_of_the_package_are_tested():
     assert {path.stem for path in FOLDER.glob("*.json")} == {"english", "craft"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(TOP (S (NP (NN CIT)) (VP (VBZ binds) (NP (NN NML)))))",
+        "(TOP (S (NP (NN TITLE)) (VP (VBZ binds) (NP (NN HEADING) (CC and) (NN CAPTION)))))",
+        "(TITLE (S (VP (VB sleep))))",
+        "(NML (NN rain))",
+    ],
+)
+def test_words_and_roots_are_left_alone(text):
+    """Words are nodes in patterns, and may be called like a phrase; what is around all others cannot be taken away."""
+    tree = Tree.from_string(text)
+    assert repair_tree(tree, find_rules("craft")) == (tree, [])
+
+
+@pytest.mark.parametrize("word", ["Paris", "Washington", "IN"])
+def test_words_are_no_tags(word):
+    repaired, _ = repair_tree(
+        Tree.from_string(f"(TOP (S (WHNP (NNP {word})) (VP (VBD slept))))"), find_rules("english")
+    )
+    assert str(repaired[0][0]) == f"(NP (NNP {word}))"
+
+
 def test_that_is_left_alone():
     tree = Tree.from_string("(TOP (SBAR (WDT that) (S (NP (NN rain)) (VP (VBD fell)))))")
     assert repair_tree(tree, find_rules("english")) == (tree, [])

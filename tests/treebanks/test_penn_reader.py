@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.treebanks.forest_reader import read_forests
 from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_treebank, read_trees
 
 RAIN = "(S (NP (NN Rain)) (VP (VBZ falls)))"
@@ -117,6 +118,15 @@ def test_an_unclosed_tree_is_named_where_it_begins_whatever_comes_behind_it():
     assert skipped.n_trees == 3  # a bracket too many is no tree
 
 
+def test_an_unclosed_tree_with_an_unlabelled_wrapper_does_not_swallow_the_next(tmp_path):
+    """Neither in the reader with messages nor in the fast one."""
+    text = f"( {RAIN}\n( {RAIN} )\n( {RAIN} ))\n"
+    assert "1 closing bracket is missing in the tree that begins here" in message(text)
+    (tmp_path / "a.mrg").write_text(text, encoding="utf8")
+    with pytest.raises(TreebankError, match="1 closing bracket is missing"):
+        list(read_forests([tmp_path / "a.mrg"]))
+
+
 def test_lines_inside_of_trees_may_begin_with_a_bracket():
     flat, bad = RAIN.replace(" (", "\n("), "(S\n(NP (NN Rain))\n(VP ))"
     assert brackets(f"{flat}\n{flat}") == [RAIN, RAIN]
@@ -144,6 +154,7 @@ def test_many_unclosed_trees_are_skipped_in_linear_time(end):
         ('<?xml version="1.0"?>\n<text>', "XML"),
         ("(ROOT (S (VB 1=falls) (NN 0=rain)))", "discontinuous brackets"),
         ("(ROOT (S (VB 1) (NN 0)))\train falls\n", "discontinuous brackets"),
+        ("(S (UH 0=Yes))\n(S (VP (VB 0=Go) (NP (NN 2=home))) (RB 1=now))", "discontinuous brackets"),
     ],
 )
 def test_other_formats_are_refused_by_name(text, name):
