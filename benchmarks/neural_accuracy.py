@@ -6,7 +6,7 @@ so the dev part decides nothing. With `--encoder none`, the layer of word vector
 `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
 the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
-Training time is CPU time of one thread. After an interruption, the same command goes on after the last finished pass.
+Training time is CPU time, of one thread unless `--threads` says otherwise. After an interruption, the same command goes on after the last finished pass.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ N_WATCHED = 20  # sentences of the train part that are scored after each pass
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure one treebank, one encoder and one seed."""
     arguments = _arguments(argv)
+    if arguments.threads > 1:
+        import torch
+
+        torch.set_num_threads(arguments.threads)
     trees = common.read_part(arguments, arguments.bank, "train")
     seconds = _train(arguments, trees)
     n_words = sum(len(tree.words) for tree in trees) * arguments.epochs
@@ -89,6 +93,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--name", help="the encoder's name for the row; default: that of the folder")
     parser.add_argument("--epochs", type=int, default=6, help="passes; default: 6")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="threads of the encoder; default: 1")
     parser.add_argument(
         "--on", nargs="+", default=[], metavar="BANK", help="other treebanks whose dev parts are parsed"
     )

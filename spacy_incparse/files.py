@@ -61,7 +61,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
     Raises IncparseError with the file's name if that fails.
     """
     is_special = path.exists() and not path.is_file()
-    unfinished = path if is_special else path.with_name(f"{path.name}.tmp")
+    unfinished = path if is_special else unfinished_path(path)
     with named(path):
         try:
             write(unfinished)
@@ -70,6 +70,12 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         finally:
             if not is_special:
                 unfinished.unlink(missing_ok=True)
+
+
+def unfinished_path(path: Path) -> Path:
+    """Return the hidden file that `write_file` writes first: beside the file itself, wherever a link to it is."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.tmp")
 
 
 def check_writable(path: Path) -> None:

@@ -66,7 +66,7 @@ class Annotate:
         documents = []
         for name, text in zip(names, given, strict=True):
             if isinstance(text, str):
-                documents.append(Document(name, "", text))
+                documents.append(Document(name, "", str(text)))  # an element of an array is not quite a str
             else:
                 rows.append(_failed(name, f"no text in the column {self._text!r}"))
         with annotator.zone(documents):

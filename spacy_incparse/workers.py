@@ -202,6 +202,8 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
     """
 
     def __init__(self, n_workers: int, most_deaths: int):
+        if n_workers < 1:
+            raise ValueError(f"{n_workers} workers would never do anything")
         self._n_workers, self._most_deaths = n_workers, most_deaths
         self._idle: list[Worker] = []
         self._busy: dict[Ticket, _Busy] = {}

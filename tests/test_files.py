@@ -73,6 +73,23 @@ def test_a_link_stays_one(tmp_path):
     assert (tmp_path / "model").read_bytes() == b"1"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_a_link_may_lead_anywhere(tmp_path, monkeypatch):
+    """What is unfinished stands beside the file, not beside the link: perhaps on another disk."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "model")
+    seen = []
+    write_file(tmp_path / "link", lambda path: seen.append(path) or path.write_bytes(b"1"))
+    assert [path.parent for path in seen] == [(tmp_path / "elsewhere").resolve()]
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["model"]
+
+
+def test_files_of_users_stay(tmp_path):
+    (tmp_path / "model.tmp").write_text("precious")
+    write_bytes(tmp_path / "model", b"1")
+    assert (tmp_path / "model.tmp").read_text() == "precious"
+
+
 def test_what_can_be_written_is_checked_before(tmp_path, monkeypatch):
     file = tmp_path / "file"
     for path in (file, tmp_path / "new" / "file", tmp_path, Path("new_file")):

@@ -12,7 +12,7 @@ import pytest
 
 from spacy_incparse import workers
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workers import Answers, TaskPool, WorkerDiedError, run_in_order, run_in_workers
+from spacy_incparse.workers import Answers, TaskPool, WorkerDiedError, WorkerPool, run_in_order, run_in_workers
 
 
 def prepare_double():
@@ -214,3 +214,8 @@ def test_errors_of_a_class_that_is_not_known_here_are_told(tmp_path):
     (tmp_path / "only_there.py").write_text("class CaveError(Exception):\n    pass\n")
     with pytest.raises(IncparseError, match="CaveError: no file in a cave"):
         list(run_in_workers(PrepareElsewhere(tmp_path), [1, 2], 2))
+
+
+def test_a_pool_needs_a_worker():
+    with pytest.raises(ValueError, match="0 workers would never do anything"):
+        WorkerPool(lambda: str, 0)

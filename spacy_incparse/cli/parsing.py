@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_incparse.cli.streaming import stream
-from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, parsing_names
+from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, names_from_parsers_on
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.tree_storage import AnchoredTree, anchored_trees
 from spacy_incparse.parsers.parse import Parse
@@ -75,9 +75,9 @@ def parse_texts(
             text = doc.text
             yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
         return
-    # A Doc has one tree per sentence: the other trees come from the parser itself, after the rest of the pipeline.
+    # A Doc has one tree per sentence: the other trees come from the parser itself, after the components before it.
     analyser = deciding_parser(nlp)
-    with nlp.select_pipes(disable=parsing_names(nlp)):
+    with nlp.select_pipes(disable=names_from_parsers_on(nlp)):
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
             yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in analyser.sentences_of(doc))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -141,20 +141,16 @@ def score_trees(
 ) -> Iterator[ScoredTree]:
     """Yield the scores of normalized trees, each with its sentence parsed with the same tags."""
     numbered, others = tee(trees)
-    with tree_sentences(nlp, component, (tree for _, tree in others)) as sentences:
+    with tree_sentences(nlp, component, (tree for _, tree in others), gold_tags=gold_tags) as sentences:
         for (number, tree), sentence in zip(numbered, sentences, strict=True):
             if sentence is None:
                 yield ScoredTree(number, tree, None, None)
             else:
-                yield _scored(number, tree, sentence, component, gold_tags)
+                yield _scored(number, tree, sentence, component)
 
 
-def _scored(number: int, tree: Tree, sentence: Sentence, component: TreePipe, gold_tags: bool) -> ScoredTree:
-    parser = component.decoder.parser
-    if gold_tags:  # also of parsers whose tags come with the vectors of the words
-        (tags,) = component.decoder.tags_for([replace(sentence, tags=list(tree.tags))], use_given=True)
-    else:
-        tags = component.tags_for(sentence)
+def _scored(number: int, tree: Tree, sentence: Sentence, component: TreePipe) -> ScoredTree:
+    parser, tags = component.decoder.parser, component.tags_for(sentence)
     best = parser.parse(tree.words, tags, sentence.constraints)
     return ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
 

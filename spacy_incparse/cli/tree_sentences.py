@@ -42,11 +42,11 @@ def tree_sentences(
     parses under the trees' tags as long as the context lasts. analyser: what the sentences are for; by default the
     component.
     """
-    from spacy_incparse.documents.live_parsers import parsing_names
+    from spacy_incparse.documents.live_parsers import names_from_parsers_on
     from spacy_incparse.pipeline.given_annotations import given
 
     annotations = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
-    parsing = parsing_names(nlp)  # neither their trees are needed, nor a reranker's choice
+    parsing = names_from_parsers_on(nlp)  # neither their trees are needed, nor a reranker's choice
     wanted, words = tee(trees)
     with given(nlp, annotations, "doc" if gold_tags else None), nlp.select_pipes(disable=parsing):
         docs = nlp.pipe(doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in words)

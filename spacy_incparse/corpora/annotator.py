@@ -77,7 +77,7 @@ class Annotator:
         except _NOT_OF_A_DOCUMENT:
             raise
         except BaseException as error:
-            return _reason(error)
+            return reason_of(error)
 
     def _doc(self, document: Document) -> Doc:
         if not document.words:
@@ -93,21 +93,21 @@ def import_code(path: Path) -> None:
     try:
         import_file("python_code", path)
     except (Exception, SystemExit) as error:
-        raise IncparseError(f"{path}: the code cannot be run: {_reason(error)}") from error
+        raise IncparseError(f"{path}: the code cannot be run: {reason_of(error)}") from error
 
 
 def _loaded(model: str) -> Language:
     try:
         nlp = load_for_texts(model)
     except SystemExit as error:  # from the code that makes a component
-        raise ModelError(f"the pipeline {model!r} cannot be loaded: {_reason(error)}") from error
+        raise ModelError(f"the pipeline {model!r} cannot be loaded: {reason_of(error)}") from error
     if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
         has = ", ".join(nlp.pipe_names) or "no components"
         raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
     return nlp
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return an error in a line, with its class: the text alone may say little, such as the 3 of SystemExit(3)."""
     return f"{type(error).__name__}: {error}".replace("\n", " ")
 

@@ -12,6 +12,7 @@ from typing import IO, cast
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import named_paths, whole_lines
+from spacy_incparse.treebanks.treebank_files import expanded
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
@@ -88,7 +89,7 @@ def kind_suffix(path: Path) -> str:
 
 def _expand(path: str, suffixes: Collection[str], any_suffix: bool) -> list[Path]:
     named = named_paths(path)
-    files = [file for one in named for file in (_in_folder(one, suffixes) if one.is_dir() else [one])]
+    files = expanded(named, lambda folder: _in_folder(folder, suffixes))
     if not files:
         raise IncparseError(f"{path}: no file to read; looked for {' '.join(sorted(suffixes))}, also compressed")
     for file in files:

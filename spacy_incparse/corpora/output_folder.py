@@ -113,7 +113,7 @@ class OutputFolder:
         self._write(TOTALS, json_bytes({"shards": n_shards, **{name: getattr(counts, name) for name in Counts.NAMES}}))
 
     def _remove_unfinished(self) -> None:
-        for path in self.path.rglob(f".*{_TMP}"):
+        for path in filter(_is_unfinished, self.path.rglob(f".*{_TMP}")):
             path.unlink(missing_ok=True)
 
     def _has(self, name: str, sha256: str) -> bool:
@@ -126,7 +126,7 @@ class OutputFolder:
         """Return what keeps this annotation from going on with a manifest, or "". Raises IncparseError as `begin`."""
         path = self.path / MANIFEST
         if not path.is_file():
-            if any(self.path.iterdir()):
+            if any(not _is_unfinished(path) for path in self.path.iterdir()):  # a run may be killed as it begins
                 raise self._foreign()
             return ""
         try:
@@ -167,6 +167,10 @@ class OutputFolder:
                 unfinished.replace(path)
             finally:
                 unfinished.unlink(missing_ok=True)
+
+
+def _is_unfinished(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(_TMP)
 
 
 def json_bytes(content: Mapping[str, Any]) -> bytes:

@@ -36,11 +36,28 @@ def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
     if fields.id in schema.names and fields.id not in names:
         names.append(fields.id)
     number, n_rows = 0, max(table.metadata.num_rows, 1)
-    for batch in table.iter_batches(batch_size=_ROWS, columns=names):
+    for batch in _batches(table, names):
+        if isinstance(batch, str):
+            yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {batch}")
+            return
         for row in _rows(batch):
             number += 1
             file.position = file.size * number // n_rows
             yield _document(row, f"{file.name}:{number}", file.name, fields)
+
+
+def _batches(table: Any, names: list[str]) -> Iterator[Any]:
+    """Yield the batches of a table, or, last, why one cannot be read."""
+    batches = table.iter_batches(batch_size=_ROWS, columns=names)
+    while True:
+        try:
+            batch = next(batches, None)
+        except ValueError as error:  # pyarrow's own are ValueErrors
+            yield f"{error}"
+            return
+        if batch is None:
+            return
+        yield batch
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json  # srsly's cannot write infinity, nor replace it
+import json  # srsly's rounds numbers, and cannot read large ones
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +23,25 @@ class Fields:
 def meta_json(fields: Mapping[str, Any]) -> str:
     """Return the other fields of a document as JSON, which has no infinite numbers: they become null."""
     try:
-        return str(srsly.json_dumps(fields))
-    except OverflowError:
-        return str(srsly.json_dumps(json.loads(json.dumps(fields), parse_constant=lambda _: None)))
+        return exact_json(fields)
+    except ValueError:
+        return exact_json(loaded_json(json.dumps(fields)))
+
+
+def exact_json(content: Any) -> str:
+    """Return content as JSON with all its digits. Raises ValueError for infinite numbers."""
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError:  # srsly's is not limited so
+        return str(srsly.json_dumps(content))
+
+
+def loaded_json(text: str) -> Any:
+    """Return the content of JSON; Infinity and NaN, which other programs write, are null. Raises ValueError."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:
+        return srsly.json_loads(text)
 
 
 def decoded(data: bytes, name: str, file: str) -> str | Unreadable:

@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import srsly
-
 from spacy_incparse.corpora.conllu_reader import read_conllu
 from spacy_incparse.corpora.input_files import InputFile, kind_suffix
 from spacy_incparse.corpora.parquet_reader import read_parquet
-from spacy_incparse.corpora.reader_settings import Fields, decoded, meta_json
+from spacy_incparse.corpora.reader_settings import Fields, decoded, exact_json, loaded_json, meta_json
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import parquet_module
@@ -69,7 +67,7 @@ def _lines(file: InputFile) -> Iterator[tuple[int, str | Unreadable]]:
 def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     name = f"{file}:{number}"
     try:
-        content = srsly.json_loads(line)
+        content = loaded_json(line)
     except ValueError as error:
         return Unreadable(name, file, f"the line is not JSON: {error}")
     if _SURROGATE.search(line) and not all(map(_is_encodable, _strings(content))):
@@ -79,9 +77,9 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     is_null = content.get(fields.text, "") is None
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
     if own_id is not None:
-        name = own_id if isinstance(own_id, str) else srsly.json_dumps(own_id)
+        name = own_id if isinstance(own_id, str) else exact_json(own_id)
     if text is not None and not isinstance(text, str):
-        return Unreadable(name, file, f"{fields.text!r} is not a text: {srsly.json_dumps(text):.60}")
+        return Unreadable(name, file, f"{fields.text!r} is not a text: {exact_json(text):.60}")
     if is_null:
         return Unreadable(name, file, f"{fields.text!r} is null")
     if text is None:

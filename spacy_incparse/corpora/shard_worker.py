@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import srsly
+from spacy.tokens import Doc
 
-from spacy_incparse.corpora.annotator import Annotator
+from spacy_incparse.corpora.annotator import Annotator, reason_of
 from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output_folder import FAILED, OutputFolder
 from spacy_incparse.corpora.records import Counts, Document, Item, Shard, ShardRecord, Unreadable
@@ -57,12 +58,21 @@ class ShardWorker:
                 continue
             document, outcome = next(outcomes)
             assert document is item
-            if isinstance(outcome, str):
-                failed.append(_failure(number, item, outcome))
+            reason = outcome if isinstance(outcome, str) else self._obstacle(outcome)
+            if reason:
+                failed.append(_failure(number, item, reason))
             else:
                 _count(outcome, counts)
-                yield Parsed(number, item, outcome)
+                yield Parsed(number, item, cast("Doc", outcome))
         counts.failed = len(failed)
+
+    def _obstacle(self, doc: Doc) -> str:
+        """Return why a Doc cannot be written, or ""."""
+        try:
+            self._writer.check_doc(doc)
+        except Exception as error:  # what components put on Docs may raise anything
+            return reason_of(error)
+        return ""
 
 
 def _documents(shard: Shard) -> Iterator[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -54,7 +55,14 @@ class Rule:
 
 
 def search_files(rules: Sequence[Rule], paths: Iterable[str | Path], n_process: int) -> Iterator[FileMatch]:
-    """Return the matches in files, folders and globs, in the order of the files, sentences, and rules."""
+    """Return the matches in files, folders and globs, in the order of the files, sentences, and rules.
+
+    n_process: -1, as for `nlp.pipe`, stands for all processors. Raises IncparseError for other values below 1.
+    """
+    if n_process < 1:
+        if n_process != -1:
+            raise IncparseError(f"n_process is {n_process}: it must be 1 or more, or -1 for all processors")
+        n_process = os.cpu_count() or 1
     files: list[Path] = []
     for path in paths:
         found = sentence_files(path)

@@ -77,6 +77,13 @@ def parsing_names(nlp: Language) -> list[str]:
     return [name for name, pipe in nlp.pipeline if any(pipe is one for one in _components)]
 
 
+def names_from_parsers_on(nlp: Language) -> list[str]:
+    """Return the names of parser components, and of all components behind the last one, which work with its trees."""
+    parsing = parsing_names(nlp)
+    behind = nlp.pipe_names.index(parsing[-1]) + 1 if parsing else len(nlp.pipe_names)
+    return [*parsing, *nlp.pipe_names[behind:]]
+
+
 def deciding_parser(nlp: Language) -> LiveParser:
     """Return the component whose trees stay on a Doc: the last one. Raises IncparseError if there is none."""
     components = components_of(nlp)

@@ -72,6 +72,13 @@ class MirrorGroup(SpanGroup):
         return super()
 
 
+def span_places(group: SpanGroup) -> Iterator[tuple[str, int, int]]:
+    """Yield label, first character and character after the last of each span, whatever has become of its tokens."""
+    for packed in srsly.msgpack_loads(group.to_bytes())["spans"]:
+        _, _, label, _, _, start_char, end_char = _SPAN.unpack(packed)
+        yield group.doc.vocab.strings[label], start_char, end_char
+
+
 def _moved(doc: Doc, spans: list[bytes]) -> Iterator[bytes]:
     for packed in spans:
         *ids, _, _, start_char, end_char = _SPAN.unpack(packed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,6 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
-import srsly
 from thinc.api import Model, Optimizer, get_current_ops, to_numpy
 
 from spacy_incparse.errors import IncparseError, ModelError
@@ -64,7 +64,7 @@ class NeuralState:
         if path is None:
             raise IncparseError(f"there is no training to resume in {self._all}: start without --resume")
         with _damage(path):
-            head = srsly.read_json(path / _HEAD)
+            head = _head(path)
             checksum, finished = head["checksum"], Finished(**head["finished"])
         if checksum != self._checksum:
             raise IncparseError(
@@ -78,7 +78,7 @@ class NeuralState:
         if finished.n_passes:
             path = self._folder / f"{PREFIX}{finished.n_passes}"
             with _damage(path):
-                _read(path, passes, srsly.read_json(path / _HEAD)["updates"])
+                _read(path, passes, _head(path)["updates"])
             passes.skip(finished.n_updates)
 
     def _write(self, finished: Finished, passes: NeuralPasses | None) -> None:
@@ -92,7 +92,7 @@ class NeuralState:
                 for name, component in passes.components():
                     (unfinished / f"{name}.bin").write_bytes(component.to_bytes(exclude=["vocab"]))
                 head["updates"] = _write_optimizer(unfinished / _OPTIMIZER, passes)
-            srsly.write_json(unfinished / _HEAD, head)
+            (unfinished / _HEAD).write_text(json.dumps(head, indent=2), encoding="utf8")  # srsly would round scores
             shutil.rmtree(path, ignore_errors=True)
             unfinished.replace(path)
 
@@ -103,6 +103,10 @@ def _damage(path: Path) -> Iterator[None]:
         yield
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, ModelError) as error:
         raise ModelError(f"{path} is damaged ({error}): start a new training") from error
+
+
+def _head(path: Path) -> dict[str, Any]:
+    return dict(json.loads((path / _HEAD).read_text(encoding="utf8")))
 
 
 def _last(folder: Path) -> Path | None:

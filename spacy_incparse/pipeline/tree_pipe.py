@@ -260,10 +260,8 @@ class TreePipe(TrainedPipe):
             return sentences
         sentences, outside = constrained(doc, sentences, self.required_key, self.forbidden_key)
         if outside:
-            text = outside[0].text
-            self._warn_once(
-                "outside", f"spans that cross sentence boundaries are ignored as constraints, such as {text!r}"
-            )
+            what = "spans that cross sentence boundaries, or begin or end inside a token, are ignored as constraints"
+            self._warn_once("outside", f"{what}, such as {outside[0]!r}")
         return sentences
 
     def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:

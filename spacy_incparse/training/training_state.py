@@ -14,7 +14,7 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.files import write_bytes, write_file
+from spacy_incparse.files import unfinished_path, write_bytes, write_file
 from spacy_incparse.parsers.protocol import Learner
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.preparation import Preparation, TrainingTask
@@ -30,7 +30,7 @@ PARTS = "parts"  # a folder that the workers of a run exchange weights in
 def forget(folder: Path) -> None:
     """Remove the state of a run, and its folder if that is empty."""
     for name in (LEARNER, PREPARATION, BEGUN):
-        for path in (folder / name, _unfinished(folder / name)):
+        for path in (folder / name, unfinished_path(folder / name)):
             path.unlink(missing_ok=True)
     for name in (PARTS, NEURAL):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -104,7 +104,8 @@ class TrainingState:
         """Save the learner after a pass; an interrupted write leaves the state of the previous pass."""
         head = {"checksum": self.checksum, "n_passes": n_passes, "best": best}
         # A line with the other values precedes the learner: a message that contains it would be one more copy.
-        pieces = [f"{srsly.json_dumps(head)}\n".encode(), learner.state_to_bytes()]
+        # F has all its digits, which srsly's JSON would round: another pass with the same F must not be the best one.
+        pieces = [f"{json.dumps(head)}\n".encode(), learner.state_to_bytes()]
         write_file(self.folder / LEARNER, lambda path: _write_pieces(path, pieces))
 
     def load_learner(self, learner: Learner) -> tuple[int, float]:
@@ -146,8 +147,4 @@ def _read_content(path: Path) -> dict[str, Any]:
     if path.name != LEARNER:
         return srsly.msgpack_loads(data)
     line, _, rest = data.partition(b"\n")
-    return srsly.json_loads(line) | {"rest": rest}
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f"{path.name}.tmp")
+    return json.loads(line) | {"rest": rest}

@@ -81,11 +81,11 @@ def test_json_lines(read):
 
 
 def test_infinite_numbers_of_other_fields_become_null(read):
-    found, bad = read(
+    found, other = read(
         "a.jsonl", '{"text": "One.", "a": 1e400, "b": [{"c": -1e400}, 0.5]}\n{"text": "Two.", "n": NaN}\n'
     )
     assert found == Document("a.jsonl:1", "a.jsonl", "One.", meta='{"a":null,"b":[{"c":null},0.5]}')
-    assert bad.reason.startswith("the line is not JSON: ")
+    assert other == Document("a.jsonl:2", "a.jsonl", "Two.", meta='{"n":null}')
 
 
 @pytest.mark.parametrize("number", ["3-1", "2-4", "-3", "3-", "1-2-3"])
@@ -191,3 +191,23 @@ def test_ids_that_are_not_texts_are_json(read):
 def test_conllu_whose_lines_end_with_cr_alone(read):
     lines = CONLLU.replace("\n", "\r")
     assert [item.id for item in read("a.conllu", lines)] == [item.id for item in read("a.conllu", CONLLU)]
+
+
+def test_other_fields_keep_all_their_digits(read):
+    """Also numbers that are larger or smaller than other readers of JSON can hold."""
+    line = '{"text":"Rain.","id":1e-12,"p":1e-12,"pi":3.141592653589793,"hash":123456789012345678901234567890}'
+    (found,) = read("a.jsonl", line + "\n")
+    assert found.id == "1e-12"
+    assert found.meta == '{"p":1e-12,"pi":3.141592653589793,"hash":123456789012345678901234567890}'
+    (found,) = read("b.jsonl", '{"text":"Rain.","a":NaN,"b":[-Infinity,"é"]}\n')
+    assert found.meta == '{"a":null,"b":[null,"é"]}'
+
+
+def test_a_glob_that_finds_a_folder_and_the_files_in_it(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name in ("a/x.txt", "a/b/y.txt"):
+        (tmp_path / name).touch()
+    found = input_files([f"{tmp_path}/a/**"], SUFFIXES)
+    assert sorted(path.name for path in found) == ["x.txt", "y.txt"]
+    with pytest.raises(IncparseError, match=r"y.txt is given twice"):
+        input_files([f"{tmp_path}/a/**", f"{tmp_path}/a/b"], SUFFIXES)

@@ -3,6 +3,7 @@
 import json
 from datetime import date
 
+import numpy as np
 import pytest
 import spacy
 from typer.testing import CliRunner
@@ -13,6 +14,7 @@ from spacy_incparse.corpora.readers import read_files
 from spacy_incparse.corpora.records import Unreadable
 from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
 from spacy_incparse.errors import IncparseError
+from tests.corpora.conftest import CODE
 
 pytestmark = pytest.mark.extras
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -181,3 +183,41 @@ def test_a_batch_of_arrow_or_pandas(parsed):
     assert frame["brackets"].tolist()[1:] == [row["brackets"] for row in rows[1:]]
     with pytest.raises(IncparseError, match=r"the batch has no column 'body' \(it has id, text\)"):
         Annotate("en", text="body")(table)
+
+
+def test_the_rest_of_a_damaged_file_is_put_aside(tmp_path, monkeypatch):
+    """Some damage is only found in the middle."""
+    parquet.write_table(pyarrow.table({"text": ["One.", "Two."]}), tmp_path / "a.parquet")
+
+    def iter_batches(self, **settings):
+        yield from self.read(columns=settings["columns"]).slice(0, 1).to_batches()
+        raise pyarrow.lib.ArrowInvalid("Index not in dictionary bounds")
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", iter_batches)
+    one, rest = (item for item, _ in read_files([tmp_path / "a.parquet"], None, Fields()))
+    assert one.text == "One."
+    assert rest.reason == "the rest of the file cannot be read, it is damaged: Index not in dictionary bounds"
+
+
+def test_an_array_of_numpy(stub):
+    from spacy_incparse.ray import Annotate
+
+    found = Annotate(str(stub), code=str(CODE))({"text": np.array(["The owl slept."]), "id": np.array(["a"])})
+    assert found.column("error").to_pylist() == [None]
+    assert found.column("text").to_pylist() == ["The owl slept."]
+
+
+@pytest.mark.parametrize("n_process", [0, -2])
+def test_a_wrong_number_of_processes(parsed, n_process):
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("NP", "NP")
+    with pytest.raises(IncparseError, match=f"n_process is {n_process}: it must be 1 or more, or -1"):
+        list(matcher.search_files(parsed / "parquet", n_process=n_process))
+
+
+def test_all_processors(parsed):
+    matcher = ConstituentMatcher(spacy.blank("en").vocab)
+    matcher.add("X", "__")
+    assert list(matcher.search_files(parsed / "parquet", n_process=-1)) == list(
+        matcher.search_files(parsed / "parquet")
+    )

@@ -8,6 +8,8 @@ import spacy
 from spacy.tokens import Doc, Span
 
 import spacy_incparse
+from spacy_incparse.documents.sentences import split_sentences
+from spacy_incparse.documents.span_constraints import constrained
 from spacy_incparse.errors import ConfigError
 
 TEXT = "They watched the ship with binoculars. It rained."
@@ -86,7 +88,7 @@ def test_spans_across_sentences_are_warned_of_once(nlp):
     component._warned.clear()
     docs = [doc_with(nlp, must=[(5, 8, "NP")]) for _ in range(2)]
     with pytest.warns(
-        UserWarning, match="cross sentence boundaries are ignored as constraints, such as 'binoculars. It'"
+        UserWarning, match="cross sentence boundaries, .* are ignored as constraints, such as 'binoculars. It'"
     ):
         nlp(docs[0])
     with warnings.catch_warnings():
@@ -110,3 +112,15 @@ def test_groups_must_differ(nlp):
 def test_a_group_that_is_not_there_constrains_nothing(nlp):
     doc = Doc(nlp.vocab, words=["It", "rained", "."])
     assert str(nlp(doc)._.trees[0]) == "(TOP (S (NP (PRP It)) (VP (VBD rained)) (. .)))"
+
+
+def test_tokens_that_were_merged_in_the_meantime(nlp):
+    """spaCy's groups keep the indices of the tokens before: the spans are found by their characters."""
+    doc = nlp.make_doc("The big old owl saw a small brown mouse in the dark forest.")
+    doc.spans["req"] = [Span(doc, 5, 9, label="NP"), Span(doc, 12, 13, label="NP"), Span(doc, 0, 3, label="NP")]
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:4])
+        retokenizer.merge(doc[9:13])
+    sentences, outside = constrained(doc, split_sentences(doc), "req", None)
+    assert [tuple(one) for one in sentences[0].constraints] == [(2, 6, "NP", True)]
+    assert outside == ["forest", "The big old"]  # inside of a token, or ends there

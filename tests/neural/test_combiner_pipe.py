@@ -7,8 +7,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from spacy_incparse import Parser
+from spacy_incparse import Parser, Tree
 from spacy_incparse.cli.parsing import parse_texts
+from spacy_incparse.cli.score_trees import score_trees as score_given_trees
 from spacy_incparse.documents.tree_storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
@@ -209,3 +210,22 @@ def test_a_copy_has_the_temperature(combined):
     combined.get_pipe("incparse_combiner").cfg["temperature"] = 0.7
     copy = pickle.loads(pickle.dumps(combined.get_pipe("incparse_combiner")))
     assert copy.cfg["temperature"] == copy.decoder.temperature == 0.7
+
+
+def test_given_trees_are_scored_under_their_own_tags(combined):
+    """`score-trees --tags gold`: the trees are scored, and the best ones found, under the trees' own tags."""
+    text = "(TOP (S (NP (DT The) (NN letters)) (VP (VBD slept) (NP (NNS cats))) (. .)))"
+    tree = Tree.from_string(text)
+    component = combined.get_pipe("incparse_combiner")
+    for gold_tags in (False, True):
+        (found,) = score_given_trees(combined, component, [(1, tree)], gold_tags=gold_tags)
+        assert (found.best.tree.tags == tree.tags) == gold_tags
+
+
+def test_other_analyses_without_what_comes_behind_the_parser(combined):
+    """Components that work with trees have none when only the analyses are wanted, and must not warn of that."""
+    combined.add_pipe("incparse_phrases")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = list(parse_texts(combined, [TEXT], nbest=2))
+    assert [len(sentence.parses) for sentence in found] == [2, 2]

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +12,7 @@ from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.training.passes import uses_gold_tags
 from spacy_incparse.training.training_loop import train_parser
+from spacy_incparse.training.training_state import TrainingState
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
@@ -27,6 +29,7 @@ SETTINGS = {
 PROGRAM = f"""
 import sys, time
 from pathlib import Path
+from unittest.mock import Mock
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import test_training_loop
 def wait(what, done, total):
@@ -139,3 +142,13 @@ def test_each_sentence_has_its_gold_tags_every_so_many_passes():
     assert [uses_gold_tags(4, number, 2) for number in range(1, 5)] == [False, True, False, True]
     assert [uses_gold_tags(5, number, 2) for number in range(1, 5)] == [True, False, True, False]
     assert not any(uses_gold_tags(index, number, 0) for index in range(3) for number in range(3))
+
+
+def test_the_best_f_keeps_all_its_digits(tmp_path):
+    """A later pass with the same F is not better, also after the run is resumed."""
+    learner = Mock(state_to_bytes=lambda: b"state")
+    state, best = TrainingState(tmp_path, "checksum"), 14 / 15
+    state.begin()
+    state.save_learner(learner, 3, best)
+    assert state.load_learner(learner) == (3, best)
+    learner.state_from_bytes.assert_called_once_with(b"state")
