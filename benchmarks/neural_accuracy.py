@@ -6,7 +6,8 @@ so the dev part decides nothing. With `--encoder none`, the layer of word vector
 `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
 the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
-Training time is CPU time, of one thread unless `--threads` says otherwise. After an interruption, the same command goes on after the last finished pass.
+Training time is CPU time, of one thread unless `--threads` says otherwise. After an interruption, the same command goes
+on after the last finished pass.
 """
 
 from __future__ import annotations
