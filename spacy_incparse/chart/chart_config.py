@@ -19,6 +19,7 @@ DECODINGS = ("expected_f", "viterbi", "max_rule")
 PRUNERS = ("spans", "pcfg", "boolean")
 PRUNING = ("normal", "loose", "off")
 PRUNING_THRESHOLDS = (1.2e-5, 1.2e-6)
+DEFAULT_FEATURES = "span"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,7 @@ class ChartConfig(Settings):
         ("choose_from", "choose_trees"), "a chart parser knows the probabilities of all trees of a sentence"
     )
 
-    features: str | dict[str, Sequence[str]] = "span"
+    features: str | dict[str, Sequence[str]] = DEFAULT_FEATURES
     learner: str = "crf"
     loss: str = "phrases"
     margin_step: float = 0.01
@@ -142,6 +143,8 @@ class ChartConfig(Settings):
         for name, bounds in _RANGES.items():
             check_range(name, getattr(self, name), *bounds)
         _check_features(self.features)
+        if self.learner == "pcfg" and self.features != DEFAULT_FEATURES:
+            raise ConfigError(f"features is {self.features!r}, but learner = 'pcfg' counts rules and has no features")
         _check_dual(self)
         if not (self.clusters is None or isinstance(self.clusters, str)):
             raise ConfigError(f"clusters is {self.clusters!r}: it must be a language's code or the path of a file")

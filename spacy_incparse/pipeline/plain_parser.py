@@ -65,10 +65,11 @@ class Parser:
         """Return a Doc with one sentence."""
         if tags is not None and (isinstance(sentence, str) or len(tags) != len(sentence)):
             raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
+        _check_strings("tag", tags or ())
         if isinstance(sentence, str):
             doc = self.nlp.make_doc(sentence)
         else:
-            _check_words(sentence)
+            _check_strings("word", sentence)
             doc = Doc(self.nlp.vocab, words=list(sentence), tags=None if tags is None else list(tags))
         if all(token.is_space for token in doc):
             raise IncparseError(f"cannot parse a sentence without words: {sentence!r}")
@@ -84,11 +85,11 @@ class Parser:
             return list(self.nlp.pipe(docs))
 
 
-def _check_words(words: Iterable[object]) -> None:
-    """Raise IncparseError unless all words are non-empty strings."""
-    for word in words:
-        if not isinstance(word, str) or not word.strip():
-            raise IncparseError(f"a word has to be a non-empty string, not {word!r}")
+def _check_strings(what: str, values: Iterable[object]) -> None:
+    """Raise IncparseError unless all words, or tags, are non-empty strings."""
+    for value in values:
+        if not isinstance(value, str) or not value.strip():
+            raise IncparseError(f"a {what} has to be a non-empty string, not {value!r}")
 
 
 def _plain(tree: Tree) -> Tree:

@@ -84,6 +84,7 @@ def test_derivations_have_rules(run, chart_model, trees):
     ("settings", "message"),
     [
         ({"learner": "svm"}, "learner is 'svm': choose one of crf, margin, dual, pcfg"),
+        ({"learner": "pcfg", "features": "finkel"}, "features is 'finkel', but learner = 'pcfg' counts rules"),
         ({"features": "spam"}, "unknown feature set 'spam'"),
         ({"features": "rich"}, "unknown feature set 'rich': choose one of span"),
         ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),

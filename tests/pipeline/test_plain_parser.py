@@ -58,6 +58,12 @@ def test_nothing_to_parse(parser, sentence):
         parser.parse(sentence)
 
 
+@pytest.mark.parametrize("tag", ["", 3, None])
+def test_what_is_no_tag(parser, tag):
+    with pytest.raises(IncparseError, match="a tag has to be a non-empty string"):
+        parser.parse(["It", "rained"], tags=["PRP", tag])
+
+
 @pytest.mark.parametrize("word", ["", " ", 3, None])
 def test_what_is_no_word(parser, word):
     with pytest.raises(IncparseError, match="a word has to be a non-empty string"):
