@@ -161,6 +161,13 @@ def test_other_formats_are_refused_by_name(text, name):
     assert re.fullmatch(rf"x.mrg:1:1: this file .*{name}.* not supported yet; convert .*", message(text))
 
 
+def test_json_is_refused_with_advice():
+    assert message('{"document": 0, "text": "Rain."}\n') == (
+        "x.mrg:1:1: this file is JSON, and trees in brackets are expected; "
+        "`search` reads JSON lines from files whose names end in .jsonl or .json"
+    )
+
+
 def test_numbers_as_words_are_no_discontinuous_brackets():
     assert brackets("(NP (CD 0) (CD 1))\n(NP (CD 2))") == ["(NP (CD 0) (CD 1))", "(NP (CD 2))"]
 
