@@ -81,7 +81,8 @@ class ChartConfig(Settings):
     threshold: for "expected_f", the probability from which on a phrase is worth having; lower values give more phrases.
     choose_temperature: divides the scores for "expected_f" and "max_rule"; higher values make trees more equally
         probable.
-    pruning: "normal" uses all thresholds; "loose" begins with the second one; "off" does not prune, which is slow.
+    pruning: "normal" uses all thresholds; "loose" begins with the second one, if there are several; "off" does not
+        prune, which is slow.
     """
 
     SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")

@@ -213,7 +213,9 @@ class ChartParser(BaseParser):
         masks: Sequence[Any] = ()
         if n_skipped is not None:
             masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)
-            masks = masks[n_skipped:] if n_skipped else masks  # a slice would compute them all
+            masks = (
+                masks[max(0, min(n_skipped, len(masks) - 1)) :] if n_skipped else masks
+            )  # a slice would compute them all
         chart = self._builder.build(sentence.tags, constraints, masks)
         if not chart.forest:
             return None

@@ -144,15 +144,10 @@ class GenerativeModel:
         check_ids({tag for tags in vocabulary.tags for tag in tags}, 0, len(grammar.tags))
         if len(vocabulary.tags) != vocabulary.n_events + 1:
             raise ModelError("the model is damaged: its words and their tags do not match")
-        return cls(
-            grammar,
-            HeadRules.from_dict(data["heads"]),
-            vocabulary,
-            nodes,
-            np.array(data["node_weights"]),
-            words,
-            np.array(data["word_weights"]),
-        )
+        weights = np.array(data["node_weights"], float), np.array(data["word_weights"], float)
+        if not all(((one >= 0) & (one <= 1)).all() for one in weights):
+            raise ModelError("the model is damaged: its weights are no probabilities")
+        return cls(grammar, HeadRules.from_dict(data["heads"]), vocabulary, nodes, weights[0], words, weights[1])
 
 
 def event_log(grammar: Grammar, heads: HeadRules, config: GenerativeConfig) -> EventLog:

@@ -251,11 +251,13 @@ class GenerativeParser(TreebankParser):
             _, n_closings, leaves = analysis
             key = tuple(n_closings), tuple([self._chain_numbers[leaf] for leaf in leaves])
             groups.setdefault(key, []).append(analysis)
-        top = results[0][0] if results else 0.0
-        summed = [
-            (top + log(sum(exp(score - top) for score, _, _ in group)), *group[0][1:]) for group in groups.values()
-        ]
+        summed = [(_log_sum([score for score, _, _ in group]), *group[0][1:]) for group in groups.values()]
         return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties keep the beam's order
+
+
+def _log_sum(scores: Sequence[float]) -> float:
+    """Return the logarithm of the sum of probabilities, given their logarithms, the highest first."""
+    return scores[0] + log(sum(exp(score - scores[0]) for score in scores))
 
 
 def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:

@@ -53,8 +53,8 @@ class Folds:
     grammar: Grammar
 
     def others(self, fold: int) -> list[Tree]:
-        """Return the trees of all other stretches."""
-        return [tree for tree in self.trees if self.numbers[tree.words] != fold]
+        """Return the trees of all other stretches; all trees if there is no other, because all sentences are equal."""
+        return [tree for tree in self.trees if self.numbers[tree.words] != fold] or list(self.trees)
 
     def model(self, fold: int) -> GenerativeModel:
         """Return a model that has not seen a stretch."""

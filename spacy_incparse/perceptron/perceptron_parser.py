@@ -315,11 +315,11 @@ class PerceptronParser(TreebankParser):
             temperature = content.get("temperature")  # models of the first versions have none
             if temperature is not None and not temperature > 0:
                 raise ValueError(f"a temperature of {temperature}")
+            return cls(model, weights, config, temperature=temperature)
         except ModelError:
             raise
         except Exception as error:
             raise ModelError(f"these bytes are not a parser model: {error}") from error
-        return cls(model, weights, config, temperature=temperature)
 
 
 def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:

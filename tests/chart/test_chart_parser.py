@@ -276,3 +276,23 @@ def test_damaged_models_are_told(parser, path, value):
 def test_other_bytes_are_told():
     with pytest.raises(ModelError, match="not a chart parser"):
         ChartParser.from_bytes(b"abc")
+
+
+def test_an_unknown_tag_is_the_commonest_one(parser):
+    """Then, too, the scores of trees are the logarithms of their probabilities."""
+    words, tags = ("rain", "fell", "on", "grass"), ["FOO", "VBD", "IN", "NN"]
+    parses, known = parser.nbest(words, tags, 1000), parser.nbest(words, ["NN", "VBD", "IN", "NN"], 1000)
+    assert parses[0].source == "chart"
+    assert [parse.score for parse in parses] == [parse.score for parse in known]
+    assert fsum(exp(parse.score) for parse in parses) == pytest.approx(1)
+    assert all(parse.tree.tags == tuple(tags) for parse in parses)
+
+
+def test_a_word_without_tags_in_a_list(parser):
+    assert parser.parse(("owl", "saw"), [[], "VBD"]).tree.words == ("owl", "saw")
+
+
+def test_loose_pruning_with_one_threshold_still_prunes(trees):
+    """There is no second one to begin with."""
+    parsers = [parser_of(trees, pruning_thresholds=[0.9], pruning=pruning) for pruning in ("normal", "loose")]
+    assert parsers[0].nbest(WORDS, TAGS, 50) == parsers[1].nbest(WORDS, TAGS, 50)

@@ -1,7 +1,7 @@
 """The compiled generative model and its search against the slow twin, and sums over all that may come."""
 
 import itertools
-from math import exp, log
+from math import exp, isfinite, log, nan
 
 import pytest
 import srsly
@@ -268,3 +268,20 @@ def test_words_that_nothing_fits_are_parsed_relaxed():
     assert parse.source == "relaxed"
     assert parse.tree.words == ("dog", "dog")
     assert parse.score > log(1e-12)
+
+
+def test_analyses_that_are_as_good_as_impossible():
+    """Their probabilities, as parts of the best one's, are too small for a floating-point number."""
+    text = f"(TOP (S {' '.join(['(X a)'] * 450)}))\n(TOP (A (X a) (X a)))\n"
+    parser = GenerativeParser.train(list(parse_bracketed(3 * text)), GenerativeConfig(), HeadRules.from_name("any"))
+    found = parser.with_search(gamma=None).nbest(["a"] * 600, None, 5)
+    assert all(isfinite(parse.score) for parse in found)
+
+
+@pytest.mark.parametrize("weight", [-1.0, 3.0, nan])
+def test_weights_that_are_no_probabilities(weight):
+    parser = GenerativeParser.train(list(parse_bracketed("(TOP (S (X a) (X b)))")), GenerativeConfig(), HEADS)
+    content = srsly.msgpack_loads(parser.to_bytes())
+    content["model"]["node_weights"][0] = weight
+    with pytest.raises(ModelError, match="its weights are no probabilities"):
+        GenerativeParser.from_bytes(srsly.msgpack_dumps(content))

@@ -176,3 +176,12 @@ def test_it_learns_by_every_rule_and_from_cached_candidates(trees, rule):
     assert wrong[-1] < wrong[0]
     parser = learner.parser()
     assert sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees) > len(trees) / 2
+
+
+def test_equal_sentences_only():
+    """All belong to one fold, and there are no others to learn from: the model of the fold learns from these."""
+    trees = list(parse_bracketed(12 * "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ runs))))\n"))
+    config = GenerativeConfig()
+    heads = HeadRules.from_name("en")
+    folds = Jackknife.train(trees, 3, config, heads, Grammar.from_trees(trees))
+    assert len(folds.models) == 3

@@ -1,6 +1,7 @@
 """Sentences word by word with features that look ahead: late answers, and none from words that are not there."""
 
 import re
+from math import inf, nan
 
 import pytest
 
@@ -138,13 +139,17 @@ def test_what_a_session_cannot_do_is_told(request):
             session.push(word, "DT")
     with pytest.raises(IncparseError, match=r"has to be a string, not 3: .*token\.text"):
         session.push(3, "DT")
-    for wrong in (5, b"NN", ("NN", "VB"), ["NN"], [], [("NN", "x")]):
+    for wrong in (5, b"NN", ("NN", "VB"), ["NN"], [], [("NN", "x")], [("NN", nan)], [("NN", 0), ("VB", inf)]):
         with pytest.raises(
             IncparseError, match=re.escape(f"{wrong!r} is not a tag (for 'The'): pass a string, or a list")
         ):
             session.push("The", wrong)
     with pytest.raises(IncparseError, match=r"not know the tag 'dt' \(for 'The'\): choose one of .*DT"):
         session.push("The", "dt")
+    with pytest.raises(
+        IncparseError, match=r"the number of analyses has to be at most 2,147,483,647, not 1000000000000"
+    ):
+        session.push("The", "DT").nbest(10**12)
     with pytest.raises(IncparseError, match="no words yet"):
         session.best()
     assert session.push("the\u00a0old", "DT").words == ("the\u00a0old",)

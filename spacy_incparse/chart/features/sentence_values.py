@@ -44,7 +44,7 @@ class SentenceValues:
         grammar = self.grammar
         found = np.zeros((len(sentence.words), len(grammar.lexical)), np.uint32)
         for row, tags in zip(found, sentence.tags, strict=True):
-            if tags is not None and not isinstance(tags, str):
+            if tags and not isinstance(tags, str):
                 for name, rank in _ranked(tags):
                     for rule in grammar.rules_of_tag.get(name, ()):
                         row[rule - grammar.first_lexical] = rank

@@ -133,10 +133,13 @@ class Grammar:
         return {tag: tuple(numbers) for tag, numbers in rules.items()}
 
     def lexical_rules(self, tag: Tag) -> Sequence[int]:
-        """Return the lexical rules of a word with a tag or several, ascending; see `ChartBuilder.build`."""
+        """Return the lexical rules of a word with a tag or several, ascending; see `ChartBuilder.build`.
+
+        A tag that the grammar does not know counts as the commonest one; a word without a tag has the rules of all.
+        """
         every = range(self.first_lexical, self.first_root)
-        if isinstance(tag, str):
-            return self.rules_of_tag.get(tag, every)
+        if isinstance(tag, str) and tag:
+            return self.rules_of_tag.get(tag) or self.rules_of_tag[self.commonest_tag]
         return sorted({rule for name, _ in tag or () for rule in self.rules_of_tag.get(name, ())}) or every
 
     @cached_property
