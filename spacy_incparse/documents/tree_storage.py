@@ -17,7 +17,7 @@ from spacy_incparse.documents.span_mirror import remove_mirrors, restore_lost
 from spacy_incparse.documents.stored_heads import stored_head_words
 from spacy_incparse.documents.user_data import ATTRIBUTE, Key, key_of, keys, user_data, write_tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.codec import decode
+from spacy_incparse.trees.codec import StoredTree, decode
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.trees.walks import lowest_common
 
@@ -139,10 +139,24 @@ def _decode(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | Non
     if text is None:
         return None
     stored = decode(value)
+    if _is_of_another_text(doc, start_char, text, stored):
+        return None
     return AnchoredTree(
         stored.tree(text), text, start_char, end_char, stored.char_starts, stored.char_ends, stored.score,
         stored.source, doc.lang_, stored.more,
     )  # fmt: skip
+
+
+def _is_of_another_text(doc: Doc, origin: int, text: str, stored: StoredTree) -> bool:
+    """Return whether some word begins or ends with white space, where no token does.
+
+    `Doc.from_docs` moves the trees of sentences outside a span, which `Span.as_doc` has kept, over other text.
+    """
+    return any(
+        (text[start : start + 1].isspace() or text[end - 1 : end].isspace())
+        and doc.char_span(origin + start, origin + end) is None
+        for start, end in zip(stored.char_starts, stored.char_ends, strict=True)
+    )
 
 
 class _WholeText:

@@ -63,7 +63,10 @@ class Parser:
 
     def _doc(self, sentence: Words, tags: Sequence[str] | None) -> Doc:
         """Return a Doc with one sentence."""
-        if tags is not None and (isinstance(sentence, str) or len(tags) != len(sentence)):
+        if not isinstance(sentence, Iterable):
+            raise IncparseError(f"a sentence has to be a text, or a list of words, not {sentence!r}")
+        sentence = sentence if isinstance(sentence, str) else list(sentence)
+        if tags is not None and (isinstance(sentence, str) or isinstance(tags, str) or len(tags) != len(sentence)):
             raise IncparseError(f"pass one tag for each of the words {sentence!r}, not {tags!r}")
         _check_strings("tag", tags or ())
         if isinstance(sentence, str):

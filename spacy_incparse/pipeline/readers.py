@@ -127,7 +127,9 @@ def read_docbin(path: Path, vocab: Vocab) -> Iterator[Doc]:
     """Yield the Docs of a `.spacy` file. Raises IncparseError if a Doc has no trees or the file is damaged."""
     try:
         docs = DocBin().from_disk(path)
-    except (ValueError, KeyError, zlib.error) as error:
+    except FileNotFoundError:
+        raise IncparseError(f"{path}: there is no such file") from None
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise IncparseError(f"{path}: the file is not a DocBin, or is damaged: {error}") from None
     for doc in docs.get_docs(vocab):
         if any(not token.is_space for token in doc) and not anchored_trees(doc):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -20,14 +21,15 @@ from spacy_incparse.documents.live_parsers import register
 from spacy_incparse.documents.reranked_parser import RerankedParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
-from spacy_incparse.documents.user_data import key_of, user_data, write_tree
+from spacy_incparse.documents.user_data import Key, key_of, keys, user_data, write_tree
+from spacy_incparse.documents.word_measures import clear_measures
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
-from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_SCORE_WEIGHTS, TreePipe
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_SCORE_WEIGHTS, TreePipe, checked_examples
 from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS, check_reranking
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ class IncParserReranker(TrainedPipe):
         self.training = RERANK_DEFAULTS | (training or {})
         self._nlp = None if nlp is None else weakref.ref(nlp)
         self._parser: TreePipe | None = None  # the last one found: a copy in another process has no pipeline
+        self._was_alone = False  # of a copy: whether the parser of the pipeline was disabled
         self._warned: set[str] = set()
         register(self)
 
@@ -183,10 +186,12 @@ class IncParserReranker(TrainedPipe):
         decoder, parser, docs = self.decoder, self.parser, list(docs)
         by_doc = parser.sentences_by_doc(docs)
         tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
-        return [
-            [item for sentence in sentences for item in self._annotated(doc, sentence, next(tags), decoder)]
-            for doc, sentences in zip(docs, by_doc, strict=True)
-        ]
+        found = []
+        for doc, sentences in zip(docs, by_doc, strict=True):
+            is_parsed = not self._is_alone and set(keys(doc)) <= set(map(_key, sentences))
+            annotated = (self._annotated(doc, one, next(tags), decoder, is_parsed=is_parsed) for one in sentences)
+            found.append([item for items in annotated for item in items])
+        return found
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[ParsedSentence]]) -> None:
         """Store the trees that `predict` returned on the Docs, in place of the parser's."""
@@ -195,6 +200,7 @@ class IncParserReranker(TrainedPipe):
             if not chosen:
                 continue
             remove_mirrors(doc)
+            self._remove_others(doc, chosen)
             for item in chosen:
                 write_tree(doc, item.sentence.start_char, item.sentence.end_char, item.stored)
             if parser.set_tags:
@@ -234,16 +240,17 @@ class IncParserReranker(TrainedPipe):
         """Fit the temperature, which turns scores into probabilities, on examples not used in training.
 
         Return the temperature, which is saved with the weights; or None, without changing anything, if no example has a
-        gold tree.
+        gold tree, with a warning. Raises IncparseError for anything but Examples.
         """
         from spacy_incparse.training.temperature import MAX_SENTENCES, best_temperature
 
         scores, is_right = [], []
-        for tree, sentence in islice(self.parser.gold_sentences(examples), MAX_SENTENCES):
+        for tree, sentence in islice(self.parser.gold_sentences(checked_examples(examples)), MAX_SENTENCES):
             parses = self.nbest_parses(sentence, self._reranker().config.n)
             scores.append([parse.score for parse in parses])
             is_right.append(parses[0].tree.spans() == tree.spans())
         if not scores:
+            warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
             return None
         temperature = best_temperature(scores, is_right)
         self.model.temperature = temperature
@@ -253,8 +260,23 @@ class IncParserReranker(TrainedPipe):
 
     def __reduce__(self):
         # A pipeline cannot be pickled by reference: the copy goes on with the parser component found here.
-        left_behind = {"_nlp": None, "_decoder": None, "_parser": self.find_parser()}
+        left_behind = {"_nlp": None, "_decoder": None, "_parser": self.find_parser(), "_was_alone": self._is_alone}
         return unpickled, (type(self), self.vocab, self.model, self.name, self.scorer, self.__dict__ | left_behind)
+
+    def _remove_others(self, doc: Doc, chosen: Sequence[ParsedSentence]) -> None:
+        """Remove the trees of sentences that the Doc no longer has, which the parser would have removed."""
+        others = set(keys(doc)).difference(_key(item.sentence) for item in chosen)
+        others = others.difference(map(_key, self.parser.sentences_of(doc))) if others else others
+        for key in others:
+            del user_data(doc)[key]
+        if others:
+            clear_measures(doc)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the parser is disabled, so that the trees on a Doc are not those of its present sentences."""
+        nlp = None if self._nlp is None else self._nlp()
+        return self._was_alone if nlp is None else all(pipe is not self.find_parser() for _, pipe in nlp.pipeline)
 
     def _reranker(self) -> Reranker:
         reranker = self.model.reranker
@@ -265,12 +287,17 @@ class IncParserReranker(TrainedPipe):
             )
         return reranker
 
-    def _annotated(self, doc: Doc, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> Iterator[ParsedSentence]:
-        """Yield a sentence with its chosen tree; if there is no choice, with the parser's, unless the Doc has it."""
+    def _annotated(
+        self, doc: Doc, sentence: Sentence, tags: Tags, decoder: RerankedParser, *, is_parsed: bool
+    ) -> Iterator[ParsedSentence]:
+        """Yield a sentence with its chosen tree; if there is no choice, with the parser's, unless the Doc has it.
+
+        is_parsed: whether the trees on the Doc are the parser's, and not those of an earlier run.
+        """
         chosen = self._reranked(sentence, tags, decoder)
         if chosen is not None:
             yield chosen
-        elif key_of(sentence.start_char, sentence.end_char) not in user_data(doc):  # the parser is disabled
+        elif not is_parsed or _key(sentence) not in user_data(doc):
             yield from self.parser.annotated([sentence], self.parser.decoder)
 
     def _reranked(self, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> ParsedSentence | None:
@@ -288,7 +315,11 @@ class IncParserReranker(TrainedPipe):
         return None
 
 
+def _key(sentence: Sentence) -> Key:
+    return key_of(sentence.start_char, sentence.end_char)
+
+
 def _stored(doc: Doc, sentences: Iterable[Sentence]) -> list[tuple[Sentence, str]]:
     """Return the sentences that have a tree, with the strings that store them."""
-    found = ((one, user_data(doc).get(key_of(one.start_char, one.end_char))) for one in sentences)
+    found = ((one, user_data(doc).get(_key(one))) for one in sentences)
     return [(sentence, value) for sentence, value in found if value is not None]

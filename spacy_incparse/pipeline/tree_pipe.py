@@ -224,7 +224,7 @@ class TreePipe(TrainedPipe):
         """
         from spacy_incparse.training.temperature import MAX_SENTENCES
 
-        gold = list(islice(self.gold_sentences(_checked_examples(examples)), self.max_calibrated or MAX_SENTENCES))
+        gold = list(islice(self.gold_sentences(checked_examples(examples)), self.max_calibrated or MAX_SENTENCES))
         if not gold:
             warnings.warn(f"{self.name}: no example has a gold tree, so the temperature stays as it is", stacklevel=2)
         temperature = self._fitted_temperature(gold) if gold else None
@@ -278,7 +278,7 @@ class TreePipe(TrainedPipe):
         warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
 
 
-def _checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
+def checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
     """Yield Examples. Raises IncparseError for anything else."""
     for one in examples if isinstance(examples, Iterable) else [examples]:
         if not isinstance(one, Example):

@@ -31,8 +31,17 @@ class TrainingLists:
 
 
 def training_lists(lists: Any) -> Iterable[CandidateList]:
-    """Return lists to learn from: those at a path, or the given CandidateLists, which are not checked."""
-    return TrainingLists(lists) if isinstance(lists, str | Path) else lists
+    """Return lists to learn from: those at a path, or the given CandidateLists, whose parser is not checked.
+
+    Raises IncparseError for anything else.
+    """
+    if isinstance(lists, str | Path):
+        return TrainingLists(lists)
+    found = list(lists) if isinstance(lists, Iterable) else [lists]  # an iterator could only be read once
+    for one in found:
+        if not isinstance(one, CandidateList):
+            raise IncparseError(f"{one!r:.60} is no CandidateList: pass these, or the path of files with lists")
+    return found
 
 
 def list_files(path: Path) -> list[Path]:

@@ -10,6 +10,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 
+import spacy_incparse
 from tests.fakes import fake_model
 
 TEXT = "The owl slept. Old mice ran! Who called?"
@@ -174,3 +175,13 @@ def test_docs_stay_small(nlp):
     bare = doc.copy()
     bare.user_data = {}
     assert len(doc.to_bytes()) < 1.35 * len(bare.to_bytes())
+
+
+def test_trees_of_sentences_outside_a_span_never_reach_other_docs():
+    """`Span.as_doc` keeps them all, and `Doc.from_docs` moves them over the text of its neighbours."""
+    nlp = spacy_incparse.load("en")
+    doc, other = nlp("They watched the ship with binoculars. It was late."), nlp("The weather is nice and sunny today.")
+    first, second = (sentence.as_doc(copy_user_data=True) for sentence in doc.sents)
+    whole = [str(tree) for tree in (*doc._.trees, *other._.trees)]
+    assert [str(tree) for tree in Doc.from_docs([other, second])._.trees] == [whole[2], whole[1]]
+    assert [str(tree) for tree in Doc.from_docs([first, other])._.trees] == [whole[0], whole[2]]

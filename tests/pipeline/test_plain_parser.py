@@ -91,3 +91,18 @@ def test_there_may_not_be_more_tags_than_sentences(parser):
     found = parser.parse_sents([["Stop"]], [["VB"], ["NN"]])
     assert next(found).tags == ("VB",)  # what is right is not lost
     assert len(list(parser.parse_sents([["Stop"]], repeat(["VB"])))) == 1
+
+
+def test_a_sentence_may_be_any_iterable_of_words(parser):
+    assert parser.parse(word for word in ["It", "rained"]).words == ("It", "rained")
+
+
+@pytest.mark.parametrize("sentence", [None, 3])
+def test_what_is_no_sentence(parser, sentence):
+    with pytest.raises(IncparseError, match="a sentence has to be a text, or a list of words, not "):
+        parser.parse(sentence)
+
+
+def test_a_text_is_no_list_of_tags(parser):
+    with pytest.raises(IncparseError, match="pass one tag for each of the words"):
+        parser.parse(["a", "b"], tags="DT")

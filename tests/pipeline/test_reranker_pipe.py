@@ -320,7 +320,8 @@ def test_calibrate_changes_only_probabilities(copy):
     assert copy(TEXT)._.parses(2)[0][0].probability < 0.2
     assert component.calibrate(examples) == component.model.temperature < 1e5
     assert trees(copy) == before
-    assert component.calibrate([]) is None
+    with pytest.warns(UserWarning, match="no example has a gold tree"):
+        assert component.calibrate([]) is None
 
 
 def test_plain_parsers_and_given_tags(nlp, tmp_path):
@@ -404,7 +405,8 @@ def test_sentences_without_a_choice_have_trees_also_without_the_parser(copy):
 def test_the_temperature_is_fitted_on_what_the_parser_sees(copy, monkeypatch):
     parser, asked = parser_of(copy), []
     monkeypatch.setattr(type(parser), "gold_sentences", lambda self, examples: asked.append(self) or iter([]))
-    assert reranker_of(copy).calibrate([]) is None
+    with pytest.warns(UserWarning, match="no example has a gold tree"):
+        assert reranker_of(copy).calibrate([]) is None
     assert asked == [parser]
 
 
@@ -427,3 +429,29 @@ def test_lists_of_the_command_have_the_constraints_of_the_parser_that_is_reranke
     assert "NP" in {node.label for node in tree.phrases() if (node.start, node.end) == (1, 4)}
     (sentence,) = parse_texts(nlp, [text], nbest=2)
     assert str(sentence.parses[0].tree) == str(tree)
+
+
+def test_parsed_again_with_other_sentences_and_without_the_parser(copy):
+    """Trees of sentences that are no longer there must go, whoever puts the trees on the Doc."""
+    found = []
+    for disabled in ([], ["incparse"]):
+        with copy.select_pipes(disable=disabled):
+            doc = copy("The rain stopped before noon. The old cat slept.")
+            doc[3].is_sent_start = True
+            found.append([(str(tree), span.text) for tree, span in zip(copy(doc)._.trees, doc.sents, strict=True)])
+    assert len(found[0]) == 3
+    assert found[0] == found[1]
+
+
+def test_calibration_with_something_else(copy):
+    reranker = copy.get_pipe("incparse_reranker")
+    with pytest.raises(IncparseError, match="is no Example"):
+        reranker.calibrate([copy("It rained.")])
+    with pytest.warns(UserWarning, match="no example has a gold tree"):
+        assert reranker.calibrate([]) is None
+
+
+@pytest.mark.parametrize("lists", [3, ["fold-001.jsonl.gz"]])
+def test_something_else_than_lists(copy, lists):
+    with pytest.raises(IncparseError, match="is no CandidateList"):
+        copy.get_pipe("incparse_reranker").initialize(list, lists=lists)

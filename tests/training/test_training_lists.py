@@ -29,7 +29,7 @@ def test_lists_of_a_parser_that_has_not_seen_the_trees(path):
     lists = TrainingLists(path)
     assert list(lists) == list(lists) == LISTS
     assert list(training_lists(path.parent)) == LISTS
-    assert training_lists(LISTS) is LISTS
+    assert training_lists(LISTS) == training_lists(iter(LISTS)) == LISTS
 
 
 def test_lists_of_a_parser_that_has_seen_them_are_refused(path):
