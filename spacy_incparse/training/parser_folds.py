@@ -27,6 +27,7 @@ from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.processes import run_tasks
 from spacy_incparse.training.second_score_training import train_second_score
 from spacy_incparse.training.temperature import best_temperature
+from spacy_incparse.training.training_lists import PATTERNS
 from spacy_incparse.training.training_state import fingerprint
 from spacy_incparse.trees.tree import Tree
 
@@ -82,6 +83,7 @@ def make_lists(
     tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores, with_better))
     folder.mkdir(parents=True, exist_ok=True)
     finished = [task for task in tasks if is_finished(task)]
+    _check_folder(folder, tasks)
     yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
     missing = [task for task in tasks if task not in finished]
     for _, report in run_tasks(parse_fold, missing, min(n_process, max(1, len(missing)))):
@@ -108,6 +110,15 @@ def fold_tasks(
         others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
         path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
         yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum, scores, with_better)
+
+
+def _check_folder(folder: Path, tasks: Iterable[FoldTask]) -> None:
+    """Raise IncparseError if a folder has lists that the tasks do not make: whoever reads it would learn from them."""
+    foreign = {path for pattern in PATTERNS for path in folder.glob(pattern)}.difference(task.path for task in tasks)
+    if foreign:
+        raise IncparseError(
+            f"{min(foreign)} has lists of another run: move it, or keep the lists of this run in another folder"
+        )
 
 
 def list_settings(n: int, with_better: bool) -> dict[str, int]:

@@ -104,6 +104,13 @@ def test_lists_of_another_run_are_refused(folder, change):
         make(folder, **change)
 
 
+def test_lists_of_another_run_beside_those_of_this_one(folder, tmp_path):
+    """A reranker would learn from them, too."""
+    shutil.copy(folder / "fold-002.jsonl.gz", tmp_path / "fold-005.jsonl.gz")
+    with pytest.raises(IncparseError, match=r"fold-005.jsonl.gz has lists of another run: move it"):
+        make(tmp_path)
+
+
 def test_folds_are_contiguous_but_equal_sentences_stay_together():
     trees = [Tree.from_string(f"(TOP (NP (NN {word})))") for word in "a b c a d e".split()]
     assert fold_numbers(trees, 3) == [0, 0, 1, 0, 2, 2]
