@@ -29,6 +29,8 @@ def pictures_of(
 
     Raises ConfigError for unknown options, and IncparseError for objects that cannot be drawn.
     """
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"options is {options!r:.60}: it must be a dict of options")
     is_one = isinstance(given, (Doc, Span, Tree, Mapping)) or not isinstance(given, Iterable)
     several: list[Any] = [given] if is_one else list(given)
     gold = _gold_trees(options.get("gold"))

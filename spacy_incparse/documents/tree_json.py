@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees
+from spacy_incparse.errors import IncparseError
 
 
 def trees_to_json(doc: Doc) -> list[dict[str, Any]]:
@@ -15,8 +16,10 @@ def trees_to_json(doc: Doc) -> list[dict[str, Any]]:
 
     A sentence has "text", "start", "end", "score", "source" and "tree". A node has "label", "start", "end" and
     "children"; a word has no children, and additionally "text". All `start` and `end` are character offsets in the
-    Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged.
+    Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged, and for anything but a Doc.
     """
+    if not isinstance(doc, Doc):
+        raise IncparseError(f"{doc!r:.60} is no Doc: pass one, such as span.as_doc(copy_user_data=True)")
     return [_sentence(tree) for tree in doc_trees(doc)]
 
 

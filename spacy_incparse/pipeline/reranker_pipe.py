@@ -23,7 +23,7 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.span_mirror import mirror_trees, remove_mirrors
 from spacy_incparse.documents.user_data import Key, key_of, keys, user_data, write_tree
 from spacy_incparse.documents.word_measures import clear_measures
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsers.parse import Parse, Tags
 from spacy_incparse.pipeline.annotate import ParsedSentence, encode_parse
 from spacy_incparse.pipeline.component_model import RerankerModel, check_source, is_being_loaded
@@ -115,6 +115,8 @@ class IncParserReranker(TrainedPipe):
 
     @search.setter
     def search(self, search: Mapping[str, Any]) -> None:
+        if not isinstance(search, Mapping) or None in search.values():
+            raise ConfigError(f"{self.name}: search is {search!r:.60}: it must be a dict of settings and their values")
         check_reranking({}, search)
         self._search: dict[str, Any] = dict(search)
         self._decoder: RerankedParser | None = None

@@ -116,6 +116,8 @@ class TreePipe(TrainedPipe):
 
     @search.setter
     def search(self, search: Mapping[str, Any]) -> None:
+        if not isinstance(search, Mapping):
+            raise ConfigError(f"{self.name}: search is {search!r:.60}: it must be a dict of settings")
         self.check_search(dict(search))  # reports errors here and not at the first text
         self._search, self._decoder = dict(search), None
 

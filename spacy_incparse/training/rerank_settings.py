@@ -78,7 +78,7 @@ def _check_losses(loss: Any) -> None:
 
 
 def _check_scores(names: Any, loss: str) -> None:
-    if isinstance(names, str) or len(set(names)) < len(names):
+    if not isinstance(names, (list, tuple)) or len(set(map(str, names))) < len(names):
         raise ConfigError(f"scores is {names!r}: it must be a list of different names of {', '.join(SCORES)}")
     for name in names:
         _check_name("scores", name, SCORES)

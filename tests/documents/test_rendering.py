@@ -205,6 +205,11 @@ def test_options_that_cannot_be(doc, options, message):
         spacy_incparse.render(doc, options=options)
 
 
+def test_options_are_a_dict(doc):
+    with pytest.raises(ConfigError, match="options is 'collapse': it must be a dict"):
+        spacy_incparse.render(doc, options="collapse")
+
+
 def test_options_may_be_missing(doc):
     assert spacy_incparse.render(doc, options=None) == spacy_incparse.render(doc, options={"collapse": None})
 

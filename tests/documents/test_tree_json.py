@@ -7,6 +7,8 @@ import spacy
 
 import spacy_incparse
 from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.tree_json import trees_to_json
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 
 BRACKETS = ("(TOP (S (NP (DT The) (NN owl)) (VP (VBD slept)) (. .)))", "(TOP (S (VP (VB Run)) (. !)))")
@@ -57,3 +59,9 @@ def test_it_is_plain_json():
     assert [sentence["score"] for sentence in found] == [tree.score for tree in doc._.trees]
     assert found[0]["source"] == "beam"
     assert spacy_incparse.trees_to_json(spacy.blank("en")("No trees.")) == []
+
+
+@pytest.mark.parametrize("given", ["It rained.", None])
+def test_of_anything_but_a_doc(given):
+    with pytest.raises(IncparseError, match="is no Doc: pass one"):
+        trees_to_json(given)

@@ -16,6 +16,7 @@ from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.nbest import NBestSearch, probabilities
 from spacy_incparse.pipeline.model_file import pack, unpack
 from spacy_incparse.pipeline.readers import TreebankReader
+from spacy_incparse.training.rerank_settings import check_reranking
 from tests.small_pipeline import ASSETS, train, untrained
 from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
 
@@ -455,3 +456,17 @@ def test_calibration_with_something_else(copy):
 def test_something_else_than_lists(copy, lists):
     with pytest.raises(IncparseError, match="is no CandidateList"):
         copy.get_pipe("incparse_reranker").initialize(list, lists=lists)
+
+
+@pytest.mark.parametrize("search", [{"choose": None}, {"n": None}, None, "abc"])
+def test_searches_that_cannot_be(copy, search):
+    with pytest.raises(ConfigError, match="it must be a dict of settings and their values"):
+        copy.get_pipe("incparse_reranker").search = search
+    with pytest.raises(ConfigError, match="it must be a dict of settings"):
+        copy.get_pipe("incparse").search = "abc"
+
+
+@pytest.mark.parametrize("scores", [3, "generative", ["generative", "generative"]])
+def test_scores_that_cannot_be(scores):
+    with pytest.raises(ConfigError, match="it must be a list of different names"):
+        check_reranking({"scores": scores})
