@@ -290,7 +290,7 @@ def test_a_generative_pipeline_takes_the_place_of_an_older_training(tmp_path):
     refused = run("train", trees, trees, out, "-c", "generative")
     assert "--resume" not in refused.stderr
     assert (out / "state" / "learner.bin").exists()
-    (out / "state" / "learner.bin.tmp").write_bytes(b"")
+    (out / "state" / ".learner.bin.tmp").write_bytes(b"")
     assert run("train", trees, trees, out, "-c", "generative", "--force").exit_code == 0
     assert [path.name for path in out.iterdir()] == ["model-best"]
     result = run("train", trees, trees, out, "-c", "paper", "--resume")
