@@ -81,13 +81,18 @@ def _trees_of(given: Doc | Span) -> Sequence[Tree]:
     else:
         node = span_tree(given)
         trees = [node] if node else [tree for tree in doc_trees(given.doc) if _overlap(tree, given)]
-    if not trees and given.text.strip():
+    if not trees:
+        _warn_unparsed(given)
+    return trees
+
+
+def _warn_unparsed(given: Doc | Span) -> None:
+    if given.text.strip():
         warnings.warn(
             f"{given.text[:40]!r} has no tree: parse it first, with a pipeline that sets sentence boundaries and has "
             "the component 'incparse'",
-            stacklevel=6,
+            stacklevel=7,
         )
-    return trees
 
 
 def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
@@ -102,6 +107,8 @@ def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
         shares = ["" if one.probability is None else f" · {one.probability:.0%}" for one in parses]
         captions = [f"{k} · score {one.score:.6g}{shares[k - 1]}" for k, one in enumerate(parses, start=1)]
         rows.append(side_by_side([one.tree for one in parses], captions))
+    if not rows:
+        _warn_unparsed(given)
     return rows
 
 

@@ -287,6 +287,14 @@ def test_a_place_that_cannot_be_served(doc, port, host, message):
         spacy_incparse.serve(doc, port=port, host=host, auto_select_port=True)
 
 
+@pytest.mark.parametrize("options", [{}, {"nbest": 2}])
+def test_a_doc_that_is_not_parsed_is_warned_of_where_it_is_drawn(options):
+    nlp = spacy_incparse.load("en")
+    with pytest.warns(UserWarning, match="'hi you' has no tree: parse it first") as caught:
+        spacy_incparse.render(nlp.make_doc("hi you"), options=options)
+    assert caught[0].filename == __file__
+
+
 def test_a_doc_without_words_is_nothing_to_warn_of(doc, recwarn):
     assert "<svg" in spacy_incparse.render(Doc(doc.vocab))
     assert not recwarn
