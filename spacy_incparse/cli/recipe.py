@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import srsly
+import typer
 
 from spacy_incparse.cli.train_options import config_names
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -40,6 +41,7 @@ MAX_EPOCHS = 10
 _OUTER = ("lang", "max_epochs")  # in a .json file they are next to the settings of the parser
 # The component's settings that a trained pipeline takes over, and those that training sets itself.
 _OPTIONS = ("set_tags", "spans_key", "required_key", "forbidden_key", "nbest", "measures", "noun_chunks")
+_FINE_TUNED = ("sentencizer", "incparse_tagger", "incparse")  # the components of a pipeline that is fine-tuned
 _OWN = ("factory", "model", "tags", "scorer", "training", "search")
 
 
@@ -173,6 +175,9 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
         )
     parser = component.decoder.model_parser
     find_kind(parser.kind).fine_tuner(parser)  # raises its error before trees are read
+    others = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory not in _FINE_TUNED]
+    if others:
+        typer.echo(f"The new pipeline will not have the components {', '.join(others)} of {base}", err=True)
     return Recipe(
         lang=nlp.lang or "xx",
         max_epochs=max_epochs,

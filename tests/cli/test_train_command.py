@@ -343,6 +343,19 @@ def test_fine_tuning_goes_on_from_a_pipeline(run, model, write, tmp_path):
     assert _bytes(tmp_path / "out") == before
 
 
+def test_components_that_fine_tuning_leaves_out_are_named(run, model, dev_file, tmp_path):
+    nlp = spacy.load(model)
+    nlp.add_pipe("incparse_phrases")
+    nlp.to_disk(tmp_path / "more")
+    result = run("train", dev_file, dev_file, tmp_path / "out", "--from", tmp_path / "more", "--max-epochs", 1)
+    assert result.exit_code == 0
+    assert f"will not have the components incparse_phrases of {tmp_path / 'more'}" in result.stderr
+    assert (
+        "will not have"
+        not in run("train", dev_file, dev_file, tmp_path / "out", "--from", model, "--max-epochs", 1, "--force").stderr
+    )
+
+
 @pytest.mark.parametrize("name", ["en_accurate", "en_generative"])
 def test_kinds_that_cannot_be_fine_tuned_are_refused_with_advice(run, train_file, dev_file, tmp_path, name):
     result = run("train", train_file, dev_file, tmp_path, "--from", name)
