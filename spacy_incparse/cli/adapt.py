@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
@@ -165,6 +166,7 @@ def _text_sentences(documents: Iterator[Document], lang: str) -> Iterator[list[s
 
     nlp = blank_pipeline(lang)
     nlp.add_pipe("sentencizer")
+    nlp.max_length = sys.maxsize  # spaCy's limit is for parsers and entity recognizers
     for document in documents:
         if document.words:
             starts = [i for i, is_start in enumerate(document.sent_starts) if is_start or i == 0]

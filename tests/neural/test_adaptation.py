@@ -8,7 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.cli.adapt import _text_sentences
 from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.corpora.records import Document
 from spacy_incparse.pipeline.encoder_folder import encoder_sizes, read_safetensors
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from tests.neural.tiny_encoder import CONFIG, N_LAYERS, needs_transformers, pieces, random_weights, write_safetensors
@@ -169,6 +171,14 @@ def test_texts_without_trees(encoder, tmp_path):
     assert f"{len(read_treebank(TRAIN)) + 4:,} sentences of" in result.stdout
     assert "left out:" in result.stderr
     assert "b.lines:2" in result.stderr
+
+
+def test_a_text_of_any_length():
+    """Of more than the million characters, too, that spaCy's own components take by default."""
+    text = "It rained. " * 100_000
+    sentences = list(_text_sentences(iter([Document("a", "a", text)]), "en"))
+    assert len(sentences) == 100_000
+    assert sentences[-1] == ["It", "rained", "."]
 
 
 def test_mistakes(encoder, tmp_path):
