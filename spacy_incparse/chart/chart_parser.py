@@ -213,9 +213,8 @@ class ChartParser(BaseParser):
         masks: Sequence[Any] = ()
         if n_skipped is not None:
             masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)
-            masks = (
-                masks[max(0, min(n_skipped, len(masks) - 1)) :] if n_skipped else masks
-            )  # a slice would compute them all
+            if n_skipped and len(masks) > n_skipped:  # a single one prunes all the same
+                masks = masks[n_skipped:]  # computes all that are left
         chart = self._builder.build(sentence.tags, constraints, masks)
         if not chart.forest:
             return None

@@ -188,9 +188,9 @@ class IncParserReranker(TrainedPipe):
         decoder, parser, docs = self.decoder, self.parser, list(docs)
         by_doc = parser.sentences_by_doc(docs)
         tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
-        found = []
+        found, is_alone = [], self._is_alone
         for doc, sentences in zip(docs, by_doc, strict=True):
-            is_parsed = not self._is_alone and set(keys(doc)) <= set(map(_key, sentences))
+            is_parsed = not is_alone and set(keys(doc)) <= set(map(_key, sentences))
             annotated = (self._annotated(doc, one, next(tags), decoder, is_parsed=is_parsed) for one in sentences)
             found.append([item for items in annotated for item in items])
         return found
@@ -277,8 +277,8 @@ class IncParserReranker(TrainedPipe):
     @property
     def _is_alone(self) -> bool:
         """Whether the parser is disabled, so that the trees on a Doc are not those of its present sentences."""
-        nlp = None if self._nlp is None else self._nlp()
-        return self._was_alone if nlp is None else all(pipe is not self.find_parser() for _, pipe in nlp.pipeline)
+        nlp, parser = None if self._nlp is None else self._nlp(), self.find_parser()
+        return self._was_alone if nlp is None else all(pipe is not parser for _, pipe in nlp.pipeline)
 
     def _reranker(self) -> Reranker:
         reranker = self.model.reranker
