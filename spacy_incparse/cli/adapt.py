@@ -37,7 +37,7 @@ def adapt_command(
     extra_layers: Annotated[
         int, typer.Option("--extra-layers", min=0, metavar="N", help="Layers to add above the encoder's own.")
     ] = 0,
-    learn_rate: Annotated[float, typer.Option("--learn-rate", help="The highest learning rate.")] = 0.0002,
+    learn_rate: Annotated[float, typer.Option("--learn-rate", help="The highest learning rate.")] = 0.0005,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of what is random.")] = 0,
     input_format: Annotated[
         str,

@@ -45,9 +45,9 @@ class AdaptationSettings:
 
     passes: int = 4
     extra_layers: int = 0
-    learn_rate: float = 0.0002
+    learn_rate: float = 0.0005
     share: float = 0.2
-    batch_pieces: int = 6000
+    batch_pieces: int = 1500
     seed: int = 0
 
     def __post_init__(self) -> None:
