@@ -6,6 +6,7 @@ from enum import IntEnum
 
 NO_SET = -1
 MAX_TESTS = 64  # bits of a mask
+MAX_INSTRUCTIONS = 20_000  # of a search: each `<=` around named nodes, which has them in two places, doubles it
 
 
 class SetOp(IntEnum):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from spacy_incparse.patterns.instructions import NO_SET, Instruction, Op, padded
+from spacy_incparse.patterns.instructions import MAX_INSTRUCTIONS, NO_SET, Instruction, Op, padded
 from spacy_incparse.patterns.set_compiler import SetCompiler
 from spacy_incparse.patterns.syntax import (
     And,
@@ -121,6 +121,8 @@ class SearchCompiler:
         self.instructions[position] = padded(operation, len(self.instructions), *rest)
 
     def _emit(self, *instruction: int) -> None:
+        if len(self.instructions) >= MAX_INSTRUCTIONS:
+            raise ValueError("too many alternatives with named nodes inside one another, as in A <= (B=b <= (C=c ...))")
         self.instructions.append(padded(*instruction))
 
     @staticmethod

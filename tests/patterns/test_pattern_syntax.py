@@ -141,6 +141,9 @@ def test_too_deep_and_too_many():
     compile("NP " + "< A " * 5_000 + "!" * 5_001 + "< B")
     with pytest.raises(PatternError, match="more than 64 different labels"):
         compile("NP " + " ".join(f"< A{i}" for i in range(65)))
+    assert compile("NP <= (" * 10 + "NN=x" + ")" * 10).names == ("x",)
+    with pytest.raises(PatternError, match="too many alternatives with named nodes inside one another"):
+        compile("NP <= (" * 50 + "NN=x" + ")" * 50)
 
 
 def test_patterns_can_be_pickled():
