@@ -116,7 +116,7 @@ def _adapt(
     if not pieces:
         raise IncparseError("there are no sentences to read")
     adaptation = EncoderAdaptation(encoder, pieces, settings)
-    state = AdaptationState(out, checksum(pieces, settings))
+    state = AdaptationState(out, checksum(adaptation, pieces))
     n_finished = state.restore(adaptation) if resume else 0
     n_pieces = sum(len(sentence.pieces) for sentence in pieces)
     typer.echo(f"{len(pieces):,} sentences of {n_pieces:,} pieces, {adaptation.n_layers} layers\n{HEADER}")

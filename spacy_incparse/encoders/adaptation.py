@@ -88,7 +88,8 @@ class EncoderAdaptation:
         from curated_transformers.models.bert import BertConfig, BertEncoder
         from curated_transformers.models.curated_transformer import CuratedTransformer
 
-        self._source, self._settings, self._sentences = encoder_folder(folder), settings, sentences
+        self.settings = settings
+        self._source, self._sentences = encoder_folder(folder), sentences
         torch.manual_seed(settings.seed)
         sizes = encoder_sizes(folder)
         self.n_layers = sizes["num_hidden_layers"] + settings.extra_layers
@@ -112,13 +113,13 @@ class EncoderAdaptation:
         """
         import torch
 
-        torch.manual_seed(self._settings.seed + number)
+        torch.manual_seed(self.settings.seed + number)
         rng = self._random(number)
         found = self._batches(rng)
         self.transformer.train()
         losses = []
         for done, batch in enumerate(found):
-            self._set_rate((number - 1 + done / len(found)) / self._settings.passes)
+            self._set_rate((number - 1 + done / len(found)) / self.settings.passes)
             losses.append(self._update([self._sentences[i] for i in batch], rng))
             on_batch()
         return float(np.mean([loss for loss in losses if loss is not None] or [0.0]))
@@ -128,17 +129,17 @@ class EncoderAdaptation:
         return len(self._batches(self._random(number)))
 
     def _random(self, number: int) -> np.random.Generator:
-        return np.random.default_rng([self._settings.seed, number])
+        return np.random.default_rng([self.settings.seed, number])
 
     def _batches(self, rng: np.random.Generator) -> list[list[int]]:
         lengths = [len(sentence.pieces) for sentence in self._sentences]
-        return batches(lengths, self._settings.batch_pieces, rng)
+        return batches(lengths, self.settings.batch_pieces, rng)
 
     def _set_rate(self, done: float) -> None:
         """Set the learning rate; done: the part of all passes that is behind."""
         factor = min(1.0, done / WARM_UP) * (1 - done)
         for group in self.optimizer.param_groups:
-            group["lr"] = self._settings.learn_rate * factor
+            group["lr"] = self.settings.learn_rate * factor
 
     def _update(self, sentences: Sequence[PieceSentence], rng: np.random.Generator) -> float | None:
         import torch

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spacy_incparse.encoders.adaptation import AdaptationSettings, EncoderAdaptation
+from spacy_incparse.encoders.adaptation import EncoderAdaptation
 from spacy_incparse.encoders.masked_words import PieceSentence
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import write_file
@@ -16,9 +16,14 @@ from spacy_incparse.files import write_file
 STATE = "unfinished.pt"  # in the folder of the new encoder
 
 
-def checksum(sentences: Sequence[PieceSentence], settings: AdaptationSettings) -> str:
-    """Return a checksum of sentences and settings: only with the same ones, an adaptation goes on."""
-    digest = hashlib.sha256(repr(sorted(asdict(settings).items())).encode())
+def checksum(adaptation: EncoderAdaptation, sentences: Sequence[PieceSentence]) -> str:
+    """Return a checksum of encoder, settings and sentences: only with the same ones, an adaptation goes on.
+
+    It must not have learned anything yet.
+    """
+    digest = hashlib.sha256(repr(sorted(asdict(adaptation.settings).items())).encode())
+    for name, weights in sorted(adaptation.transformer.state_dict().items()):
+        digest.update(name.encode() + weights.numpy().tobytes())
     for sentence in sentences:
         digest.update(sentence.pieces.astype("<i8").tobytes() + b"|" + sentence.words.astype("<i8").tobytes())
     return digest.hexdigest()
@@ -41,15 +46,15 @@ class AdaptationState:
     def restore(self, adaptation: EncoderAdaptation) -> int:
         """Set the adaptation to the last finished pass, and return its number.
 
-        Raises IncparseError if there is none or it has other sentences or settings, and ModelError if it is damaged.
+        Raises IncparseError if there is none or it is of another encoder, sentences or settings, and ModelError if it is damaged.
         """
         if not self.path.exists():
             raise IncparseError(f"there is no adaptation to resume in {self.path.parent}: start without --resume")
         content = self._read()
         if content["checksum"] != self._expected:
             raise IncparseError(
-                f"{self.path} belongs to an adaptation with other texts or settings: resume with the same ones, or "
-                f"start anew with --force"
+                f"{self.path} belongs to an adaptation of another encoder, or with other texts or settings: resume "
+                f"with the same ones, or start anew with --force"
             )
         adaptation.restore(content["state"])
         return int(content["passes"])

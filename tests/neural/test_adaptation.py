@@ -153,7 +153,12 @@ def test_resumed_after_an_interruption(encoder, tmp_path, monkeypatch):
     result = run(*arguments[:2], out, *arguments[2:])
     assert "continue with --resume, or replace it with --force" in result.stderr
     result = run(*arguments[:2], out, "--passes", 4, "--resume")
-    assert "belongs to an adaptation with other texts or settings" in result.stderr
+    assert "belongs to an adaptation of another encoder, or with other texts or settings" in result.stderr
+    other = tmp_path / "other encoder"
+    shutil.copytree(encoder, other)
+    write_safetensors(other / "model.safetensors", random_weights(len(pieces()) + 1, seed=1))
+    result = run(other, TRAIN, out, *arguments[2:], "--resume")
+    assert "belongs to an adaptation of another encoder, or with other texts or settings" in result.stderr
     assert losses(run(*arguments[:2], out, *arguments[2:], "--resume").stdout) != []
     for name in ("config.json", "model.safetensors"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

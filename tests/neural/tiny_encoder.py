@@ -48,9 +48,9 @@ def write_safetensors(path, arrays):
     path.write_bytes(len(data).to_bytes(8, "little") + data + b"".join(array.tobytes() for array in arrays.values()))
 
 
-def random_weights(n_pieces):
+def random_weights(n_pieces, seed=0):
     """The arrays of a small BERT, by the names under which such models are published."""
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(seed)
 
     def linear(name, n_out, n_in):
         yield f"{name}.weight", (n_out, n_in)
