@@ -77,6 +77,9 @@ def make_incparse(
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):
         check_training(training)
+    for kind in kinds().values():
+        if kind.part_name in parts:
+            kind.check_search(search)
     if measures and parts and not any(kind.has_measures and kind.part_name in parts for kind in kinds().values()):
         raise ConfigError(
             f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
@@ -142,6 +145,18 @@ class IncParser(TreePipe):
         if known is None or known.model_parser is not parser or known.tagger is not self.model.tagger:
             known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest)
         return known
+
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a setting is unknown, has a wrong value, or belongs to parsers of another kind."""
+        super().check_search(search)
+        if self.model.source is None and self.model.parser is not None:  # otherwise its weights are not loaded yet
+            self.model.parser.with_search(**search)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
+        """Load the component from a folder. Raises ModelError, or ConfigError if `search` does not fit its parser."""
+        super().from_disk(path, exclude=exclude)
+        self.check_search(self._search)
+        return self
 
     def start(self) -> Session:
         """Return a session to parse a sentence word by word: `session = session.push(word)`, then `session.best()`.

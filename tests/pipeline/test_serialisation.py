@@ -9,7 +9,7 @@ import pytest
 import spacy
 
 import spacy_incparse
-from spacy_incparse.errors import ModelError
+from spacy_incparse.errors import ConfigError, ModelError
 from tests.small_pipeline import untrained
 
 TEXTS = ["The rain stopped before noon. Who left the gate open?", "", "  ", "She grows beans (and peas)."] * 3
@@ -70,6 +70,19 @@ def test_a_saved_pipeline_needs_no_other(trained, tmp_path):
     nlp.to_disk(tmp_path / "second")  # before the weights were ever used
     (tmp_path / "first").rename(tmp_path / "gone")
     assert parses(spacy.load(tmp_path / "second")) == parses(trained)
+
+
+def test_search_settings_of_another_kind_of_parser(trained, tmp_path):
+    trained.to_disk(tmp_path)
+    wrong, message = {"list_size": 20}, "'list_size'"
+    with pytest.raises(ConfigError, match=message):
+        spacy.load(tmp_path, config={"components": {"incparse": {"search": wrong}}})
+    with pytest.raises(ConfigError, match=message):
+        spacy.blank("en").add_pipe("incparse", config={"model": str(tmp_path), "search": wrong})
+    component = spacy.load(tmp_path).get_pipe("incparse")
+    with pytest.raises(ConfigError, match=message):
+        component.search = wrong
+    assert "list_size" not in component.search
 
 
 def test_a_component_can_be_sourced(trained):
