@@ -1,8 +1,9 @@
 """Measure the accuracy of a neural parser: train on a treebank's train part, and score dev parts.
 
 The parser is trained as by `spacy-incparse train --config neural --encoder FOLDER`, but the number of passes is fixed
-in advance and the parser of the last pass is scored, with the threshold of the config and without a fitted temperature,
-so the dev part decides nothing. With `--encoder none`, the layer of word vectors is spaCy's convolutional one, and
+in advance and the parser of the last pass is scored, with the threshold of the config, so the dev part decides nothing.
+`train` fits the temperature on its dev file, which makes the parser more accurate; here it stays 1 unless `--held-out N`
+leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`, the layer of word vectors is spaCy's convolutional one, and
 `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
 the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
@@ -25,6 +26,7 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs
 from spacy_incparse.cli.neural_train import neural_config, train_neural
 from spacy_incparse.cli.training_folder import BEST, STATE
 from spacy_incparse.pipeline.neural_state import is_begun
+from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
     "Accuracy of neural parsers",
@@ -33,7 +35,7 @@ TABLE = Table(
         "parsing words/s", "peak MB",
     ),
 )  # fmt: skip
-N_WATCHED = 20  # sentences of the train part that are scored after each pass
+N_WATCHED = 20  # sentences of the train part that are scored after each pass if none are held out
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -44,8 +46,9 @@ def main(argv: Sequence[str] | None = None) -> None:
 
         torch.set_num_threads(arguments.threads)
     trees = common.read_part(arguments, arguments.bank, "train")
-    seconds = _train(arguments, trees)
-    n_words = sum(len(tree.words) for tree in trees) * arguments.epochs
+    learned, watched = _divided(trees, arguments.held_out)
+    seconds = _train(arguments, learned, watched)
+    n_words = sum(len(tree.words) for tree in learned) * arguments.epochs
     nlp = open_pipeline(str(arguments.output / BEST))
     rows = {}
     for bank in dict.fromkeys([arguments.bank, *arguments.on]):
@@ -63,7 +66,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     publish(TABLE, rows, common.results_file(arguments), seed=str(arguments.seed), argv=argv)
 
 
-def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
+def _divided(trees: Sequence[Tree], every: int) -> tuple[Sequence[Tree], Sequence[Tree]]:
+    """Return the trees to learn from, and those that are scored after each pass: every so manieth one is left out."""
+    if not every:
+        return trees, trees[:N_WATCHED]
+    return [tree for i, tree in enumerate(trees) if i % every], trees[::every]
+
+
+def _train(arguments: argparse.Namespace, trees: Sequence[Tree], watched: Sequence[Tree]) -> float:
     """Train and save the pipeline; return the CPU seconds."""
     config = neural_config(
         encoder=arguments.encoder,
@@ -71,9 +81,10 @@ def _train(arguments: argparse.Namespace, trees: Sequence) -> float:
         seed=arguments.seed,
         init_tok2vec=arguments.init_tok2vec,
     )
-    config["training"]["before_to_disk"] = None
+    if not arguments.held_out:
+        config["training"]["before_to_disk"] = None  # it would fit the temperature on trees that were learned from
     done = train_neural(
-        trees, trees[:N_WATCHED], arguments.output, config,
+        trees, watched, arguments.output, config,
         description=arguments.bank, keep_last=True, resume=is_begun(arguments.output / STATE),
     )  # fmt: skip
     return done.seconds
@@ -94,6 +105,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--name", help="the encoder's name for the row; default: that of the folder")
     parser.add_argument("--epochs", type=int, default=6, help="passes; default: 6")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--held-out", type=int, default=0, metavar="N", help="fit the temperature on every Nth sentence; default: none"
+    )
     parser.add_argument("--threads", type=int, default=1, help="threads of the encoder; default: 1")
     parser.add_argument(
         "--on", nargs="+", default=[], metavar="BANK", help="other treebanks whose dev parts are parsed"

@@ -17,6 +17,8 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
+import spacy_incparse
+
 from spacy_incparse.chart.learning.crf_learner import CrfSettings
 from spacy_incparse.chart.pruning.boolean_pruner import count_tags
 from spacy_incparse.cli import app
@@ -186,6 +188,14 @@ print(json.dumps({"import": 1.0, "load": 2.0, "seconds": 1.0 + single, "peak": 9
 
 
 @pytest.mark.slow
+def test_neural_accuracy_with_a_fitted_temperature(run, tmp_path):
+    options = ["--epochs", 2, "--limit", 40, "--held-out", 4, "--output", tmp_path / "out", "--name", "cnn"]
+    row = run("neural_accuracy", "sample", *options)["neural-sample-cnn"]
+    assert 0 <= float(row["F"]) <= 100
+    component = spacy_incparse.load(tmp_path / "out" / "model-best").get_pipe("incparse_chart")
+    assert component.cfg["temperature"] > 0
+
+
 def test_neural_accuracy(run, model, tmp_path):
     rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
     row = rows["neural-sample-cnn"]
