@@ -2,13 +2,13 @@
 
 The parser is trained as by `spacy-incparse train --config neural --encoder FOLDER`, but the number of passes is fixed
 in advance and the parser of the last pass is scored, with the threshold of the config, so the dev part decides nothing.
-`train` fits the temperature on its dev file, which makes the parser more accurate; here it stays 1 unless `--held-out N`
-leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`, the layer of word vectors is spaCy's convolutional one, and
-`--init-tok2vec FILE` starts it with weights of `pretraining.py` (or `spacy pretrain`). The words of the dev parts of
-the treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
-EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.
-Training time is CPU time, of one thread unless `--threads` says otherwise. After an interruption, the same command goes
-on after the last finished pass.
+`train` fits the temperature on its dev file, which makes the parser more accurate; here it stays 1 unless `--held-out
+N` leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`, the layer of
+word vectors is spaCy's convolutional one, and `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or
+`spacy pretrain`). The words of the dev parts of the treebank and of those that `--on` names go through the pipeline
+with gold tokens and sentence boundaries. Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put
+into the finished trees so that every sentence counts. Training time is CPU time, of one thread unless `--threads` says
+otherwise. After an interruption, the same command goes on after the last finished pass.
 """
 
 from __future__ import annotations

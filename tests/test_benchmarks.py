@@ -18,7 +18,6 @@ import spacy
 from typer.testing import CliRunner
 
 import spacy_incparse
-
 from spacy_incparse.chart.learning.crf_learner import CrfSettings
 from spacy_incparse.chart.pruning.boolean_pruner import count_tags
 from spacy_incparse.cli import app

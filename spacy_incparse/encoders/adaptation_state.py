@@ -46,7 +46,8 @@ class AdaptationState:
     def restore(self, adaptation: EncoderAdaptation) -> int:
         """Set the adaptation to the last finished pass, and return its number.
 
-        Raises IncparseError if there is none or it is of another encoder, sentences or settings, and ModelError if it is damaged.
+        Raises IncparseError if there is none or it is of another encoder, sentences or settings, and ModelError if it
+        is damaged.
         """
         if not self.path.exists():
             raise IncparseError(f"there is no adaptation to resume in {self.path.parent}: start without --resume")

@@ -40,7 +40,7 @@ class Program:
 
 
 def compile_program(alternatives: tuple[Node, ...]) -> Program:
-    """Return the program of a pattern's alternatives. Raises ValueError if it has too many descriptions or is too long."""
+    """Return the program of a pattern's alternatives. Raises ValueError if it is too long."""
     sets = SetCompiler()
     result = sets.union([sets.node(node, True) for node in alternatives])
     required = (1 << MAX_TESTS) - 1
