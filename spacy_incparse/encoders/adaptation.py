@@ -17,6 +17,7 @@ import numpy as np
 from spacy_incparse.encoders.encoder_weights import deeper, published_weights, write_encoder
 from spacy_incparse.encoders.masked_words import KEPT, MARKER, Masking, PieceSentence, batches
 from spacy_incparse.errors import ModelError
+from spacy_incparse.memory import RELEASED_EVERY, release_memory
 from spacy_incparse.pipeline.encoder_folder import (
     create_wordpiece_loader,
     encoder_folder,
@@ -121,6 +122,8 @@ class EncoderAdaptation:
         for done, batch in enumerate(found):
             self._set_rate((number - 1 + done / len(found)) / self.settings.passes)
             losses.append(self._update([self._sentences[i] for i in batch], rng))
+            if done % RELEASED_EVERY == 0:
+                release_memory()
             on_batch()
         return float(np.mean([loss for loss in losses if loss is not None] or [0.0]))
 

@@ -10,10 +10,8 @@ from spacy.language import Language
 from spacy.util import resolve_dot_names
 
 from spacy_incparse.documents.live_parsers import components_of, parsing_names
-from spacy_incparse.memory import release_memory
+from spacy_incparse.memory import RELEASED_EVERY, release_memory
 from spacy_incparse.training.temperature import MAX_SENTENCES
-
-FREED_EVERY = 50  # updates: what comes back is what they needed most, and it takes some hundredths of a second
 
 
 def create_free_memory() -> Callable[[Language, Mapping[str, Any]], None]:
@@ -27,7 +25,7 @@ def free_memory(nlp: Language, update: Mapping[str, Any]) -> None:
     PyTorch on the CPU asks for blocks of ever-changing sizes, so that a long training would need several times its
     memory.
     """
-    if update["step"] % FREED_EVERY == 0:
+    if update["step"] % RELEASED_EVERY == 0:
         release_memory()
 
 
