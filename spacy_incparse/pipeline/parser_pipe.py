@@ -77,13 +77,7 @@ def make_incparse(
     parts = check_source(nlp, name, model, ParserModel)
     if not is_being_loaded(nlp, name):
         check_training(training)
-    for kind in kinds().values():
-        if kind.part_name in parts:
-            kind.check_search(search)
-    if measures and parts and not any(kind.has_measures and kind.part_name in parts for kind in kinds().values()):
-        raise ConfigError(
-            f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
-        )
+    _check_settings(name, parts, search, measures, model)
     return IncParser(
         nlp.vocab,
         ParserModel(model),
@@ -100,6 +94,19 @@ def make_incparse(
         training=training,
         scorer=scorer,
     )
+
+
+def _check_settings(
+    name: str, parts: set[str], search: dict[str, Any], measures: bool, model: str | Path | None
+) -> None:
+    """Raise ConfigError if the kind of parser that these parts of a model belong to has no such settings."""
+    found = [kind for kind in kinds().values() if kind.part_name in parts]
+    for kind in found:
+        kind.check_search(search)
+    if measures and parts and not any(kind.has_measures for kind in found):
+        raise ConfigError(
+            f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
+        )
 
 
 class IncParser(TreePipe):
