@@ -2,13 +2,13 @@
 
 The parser is trained as by `spacy-incparse train --config neural --encoder FOLDER`, but the number of passes is fixed
 in advance and the parser of the last pass is scored, with the threshold of the config, so the dev part decides nothing.
-`train` fits the temperature on its dev file, which makes the parser more accurate; here it stays 1 unless `--held-out
-N` leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`, the layer of
-word vectors is spaCy's convolutional one, and `--init-tok2vec FILE` starts it with weights of `pretraining.py` (or
-`spacy pretrain`). The words of the dev parts of the treebank and of those that `--on` names go through the pipeline
-with gold tokens and sentence boundaries. Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put
-into the finished trees so that every sentence counts. Training time is CPU time, of one thread unless `--threads` says
-otherwise. After an interruption, the same command goes on after the last finished pass.
+`train` fits the temperature on its dev file, which changes what has the best expected F; here it stays 1 unless
+`--held-out N` leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`,
+the layer of word vectors is spaCy's convolutional one, and `--init-tok2vec FILE` starts it with weights of
+`pretraining.py` (or `spacy pretrain`). The words of the dev parts of the treebank and of those that `--on` names go
+through the pipeline with gold tokens and sentence boundaries. Scores are EVALB's with COLLINS.prm on all sentences; the
+gold tags are put into the finished trees so that every sentence counts. Training time is CPU time, of one thread unless
+`--threads` says otherwise. After an interruption, the same command goes on after the last finished pass.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _divided(trees: Sequence[Tree], every: int) -> tuple[Sequence[Tree], Sequence[Tree]]:
-    """Return the trees to learn from, and those that are scored after each pass: every so manieth one is left out."""
+    """Return the trees to learn from, and those that are scored after each pass; 0: none are left out."""
     if not every:
         return trees, trees[:N_WATCHED]
     return [tree for i, tree in enumerate(trees) if i % every], trees[::every]

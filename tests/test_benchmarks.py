@@ -195,6 +195,7 @@ def test_neural_accuracy_with_a_fitted_temperature(run, tmp_path):
     assert component.cfg["temperature"] > 0
 
 
+@pytest.mark.slow
 def test_neural_accuracy(run, model, tmp_path):
     rows = run("neural_accuracy", "sample", "--epochs", 2, "--limit", 40, "--output", tmp_path / "out", "--name", "cnn")
     row = rows["neural-sample-cnn"]
