@@ -26,6 +26,8 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs
 from spacy_incparse.cli.neural_train import neural_config, train_neural
 from spacy_incparse.cli.training_folder import BEST, STATE
 from spacy_incparse.pipeline.neural_state import is_begun
+from spacy_incparse.training.extra_trees import ExtraTrees
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(
@@ -47,8 +49,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         torch.set_num_threads(arguments.threads)
     trees = common.read_part(arguments, arguments.bank, "train")
     learned, watched = _divided(trees, arguments.held_out)
-    seconds = _train(arguments, learned, watched)
-    n_words = sum(len(tree.words) for tree in learned) * arguments.epochs
+    extra = ExtraTrees(read_treebank(arguments.extra) if arguments.extra else (), arguments.extra_weight)
+    seconds = _train(arguments, learned, watched, extra)
+    n_words = (_n_words(learned) + round(extra.weight * _n_words(extra.trees))) * arguments.epochs
     nlp = open_pipeline(str(arguments.output / BEST))
     rows = {}
     for bank in dict.fromkeys([arguments.bank, *arguments.on]):
@@ -73,21 +76,28 @@ def _divided(trees: Sequence[Tree], every: int) -> tuple[Sequence[Tree], Sequenc
     return [tree for i, tree in enumerate(trees) if i % every], trees[::every]
 
 
-def _train(arguments: argparse.Namespace, trees: Sequence[Tree], watched: Sequence[Tree]) -> float:
+def _train(arguments: argparse.Namespace, trees: Sequence[Tree], watched: Sequence[Tree], extra: ExtraTrees) -> float:
     """Train and save the pipeline; return the CPU seconds."""
     config = neural_config(
         encoder=arguments.encoder,
         max_epochs=arguments.epochs,
         seed=arguments.seed,
         init_tok2vec=arguments.init_tok2vec,
+        base=arguments.base,
     )
+    if arguments.rate is not None:
+        config["training"]["optimizer"]["learn_rate"]["initial_rate"] = arguments.rate
     if not arguments.held_out:
         config["training"]["before_to_disk"] = None  # it would fit the temperature on trees that were learned from
     done = train_neural(
-        trees, watched, arguments.output, config,
+        trees, watched, arguments.output, config, base=arguments.base, extra=extra,
         description=arguments.bank, keep_last=True, resume=is_begun(arguments.output / STATE),
     )  # fmt: skip
     return done.seconds
+
+
+def _n_words(trees: Sequence[Tree]) -> int:
+    return sum(len(tree.words) for tree in trees)
 
 
 def _row_name(arguments: argparse.Namespace, bank: str) -> str:
@@ -108,6 +118,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--held-out", type=int, default=0, metavar="N", help="fit the temperature on every Nth sentence; default: none"
     )
+    parser.add_argument("--from", dest="base", metavar="FOLDER", help="a neural pipeline to fine-tune")
+    parser.add_argument("--extra", nargs="+", default=[], metavar="FILE", help="more trees to learn from, or folders")
+    parser.add_argument("--extra-weight", type=float, default=1.0, help="the part of them that a pass sees; default: 1")
+    parser.add_argument("--rate", type=float, help="the highest learning rate; default: that of the config")
     parser.add_argument("--threads", type=int, default=1, help="threads of the encoder; default: 1")
     parser.add_argument(
         "--on", nargs="+", default=[], metavar="BANK", help="other treebanks whose dev parts are parsed"

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from spacy_incparse.cli.neural_fine_tuning import base_pipeline, has_transformer
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -43,17 +45,36 @@ class TrainingFiles:
         train = open_treebank(self.train, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
         return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
 
+    def read_extra(self, path: str | None, weight: float, *, for_grammar: bool = False) -> ExtraTrees:
+        """Return more trees to learn from, if a path is given."""
+        if path is None:
+            return NO_EXTRA
+        trees = open_treebank(path, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
+        return ExtraTrees(trees, weight)
 
-def train_from_files(files: TrainingFiles, out_dir: Path, start: Start, *, gpu: int, **settings: Any) -> None:
-    """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
+
+def train_from_files(
+    files: TrainingFiles,
+    out_dir: Path,
+    start: Start,
+    *,
+    gpu: int,
+    base: str | None = None,
+    extra: ExtraTrees = NO_EXTRA,
+    **settings: Any,
+) -> None:
+    """Train on bracket files and extra trees, and say where the pipeline is; `settings` as in `neural_config`.
 
     Raises IncparseError if there is a pipeline already, unless `start` wants that, or if there is nothing to resume.
     """
     from spacy_incparse.pipeline.neural_state import is_begun
 
     resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
-    config, description = neural_config(**settings), f"trained on {Path(files.train).name}"
-    train_neural(*files.read(), out_dir, config, gpu=gpu, description=description, resume=resume)
+    config, description = neural_config(base=base, **settings), f"trained on {Path(files.train).name}"
+    if base is not None:
+        description += f", after {Path(base).name}"
+    run: dict[str, Any] = {"base": base, "extra": extra, "gpu": gpu, "resume": resume}
+    train_neural(*files.read(), out_dir, config, description=description, **run)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
@@ -63,6 +84,8 @@ def train_neural(
     out_dir: Path,
     config: Config,
     *,
+    base: str | None = None,
+    extra: ExtraTrees = NO_EXTRA,
     gpu: int = -1,
     description: str = "",
     keep_last: bool = False,
@@ -70,25 +93,33 @@ def train_neural(
 ) -> Finished:
     """Train on normalized trees; print a line for each pass, keep the best in `out_dir`, and return what was done.
 
-    gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the best.
-    resume: go on after the last finished pass of the same training.
+    base: a neural pipeline to fine-tune; None: a new one, by the config. extra: more trees, of which each pass sees a
+    part. gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the
+    best. resume: go on after the last finished pass of the same training.
     """
     from spacy.training.initialize import init_nlp
 
+    from spacy_incparse.corpora.fingerprints import folder_hash
+    from spacy_incparse.data import find_pipeline
     from spacy_incparse.pipeline.neural_passes import NeuralPasses
     from spacy_incparse.pipeline.neural_state import Finished, NeuralState
     from spacy_incparse.training.training_state import fingerprint, forget
 
     _use_gpu(gpu, config)
-    _set_steps(config, sum(len(tree.words) for tree in trees))
-    state = NeuralState(out_dir / STATE, fingerprint([*trees, *dev], {"config": config.to_str(), "last": keep_last}))
+    _set_steps(config, _n_words(trees) + round(extra.weight * _n_words(extra.trees)))
+    selection = PassSelection(len(trees), len(extra.trees), extra.weight, config["system"]["seed"])
+    settings = {"config": config.to_str(), "last": keep_last, "n_own": len(trees), "extra_weight": extra.weight}
+    if base is not None:
+        settings["base"] = folder_hash(find_pipeline(base))
+    all_trees = [*trees, *extra.trees]
+    state = NeuralState(out_dir / STATE, fingerprint([*all_trees, *dev], settings))
     finished = state.finished() if resume else Finished()
-    table = PassTable(f"{len(trees):,} sentences to train on, {len(dev):,} to choose the best pass")
-    with _corpora(out_dir, {"train": trees, "dev": dev}) as paths, table.interruptible(resume=resume) as on_kept:
+    table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
+    with _corpora(out_dir, {"train": all_trees, "dev": dev}) as paths, table.interruptible(resume=resume) as on_kept:
         config["paths"].update(paths)
-        nlp = init_nlp(config, use_gpu=gpu)
+        nlp = init_nlp(config, use_gpu=gpu) if base is None else base_pipeline(base, config, all_trees)
         nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
-        passes = NeuralPasses(nlp)
+        passes = NeuralPasses(nlp, selection)
         if resume:
             state.restore(passes, finished)
         else:
@@ -155,18 +186,21 @@ def neural_config(
     max_epochs: int | None = None,
     seed: int | None = None,
     init_tok2vec: Path | None = None,
+    base: str | None = None,
 ) -> Config:
     """Return the config of a training run, without the paths of trees.
 
     encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
-    of that layer, from `spacy pretrain`. Raises ConfigError or ModelError for wrong settings.
+    of that layer, from `spacy pretrain`. base: a neural pipeline to fine-tune. Raises ConfigError or ModelError
+    for wrong settings.
     """
     from spacy.util import load_config
 
     from spacy_incparse.cli.recipe import blank_pipeline
 
     is_pretrained = encoder not in (None, NO_ENCODER)
-    config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_pretrained else "neural.cfg"))
+    is_transformer = is_pretrained if base is None else has_transformer(base)
+    config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_transformer else "neural.cfg"))
     if is_pretrained:
         check_transformers()
         _set_encoder(config, str(encoder))
@@ -210,6 +244,10 @@ def _check_weights(config: Config, path: Path) -> None:
         raise ModelError(
             f"{path}: these are no weights of the parser's layer: make them with `spacy pretrain` from its config"
         ) from error
+
+
+def _n_words(trees: Sequence[Tree]) -> int:
+    return sum(len(tree.words) for tree in trees)
 
 
 def _set_steps(config: Config, n_words: int) -> None:

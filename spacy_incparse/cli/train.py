@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
+from spacy_incparse.cli.neural_fine_tuning import is_neural_pipeline
 from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
-from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters, open_treebank
+from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.train_options import (
     DEFAULT_CONFIG,
@@ -26,16 +27,17 @@ from spacy_incparse.cli.train_options import (
     Lang,
     Processes,
     ResumeOrStart,
+    check_extra_weight,
     check_options,
 )
 from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
     from spacy_incparse.parsers.protocol import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
-    from spacy_incparse.training.extra_trees import ExtraTrees
     from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
     from spacy_incparse.workers import Workers
@@ -85,39 +87,31 @@ def train_command(
 
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
     neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
-    others = {"clusters": clusters, "n_process": n_process, "ray": ray, "extra": extra, "extra_weight": extra_weight}
+    others = {"clusters": clusters, "n_process": n_process, "ray": ray}
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
-    check_options(neural | others | settings | {"config": config, "from": from_model})
+    is_neural = config == NEURAL if from_model is None else is_neural_pipeline(from_model)
+    check_options(neural | others | settings | {"config": config, "from": from_model}, is_neural=is_neural)
     files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
-    if config == NEURAL:
-        return train_from_files(files, out_dir, start, **neural, **settings)
-    source = f"trained on {Path(train).name}"
-    recipe = read_recipe(config or DEFAULT_CONFIG, clusters=clusters, description=source, base=from_model, **settings)
+    check_extra_weight(extra, extra_weight)
+    if is_neural:
+        more = files.read_extra(extra, extra_weight)
+        return train_from_files(files, out_dir, start, base=from_model, extra=more, **neural, **settings)
+    settings |= {"clusters": clusters, "description": f"trained on {Path(train).name}"}
+    recipe = read_recipe(config or DEFAULT_CONFIG, base=from_model, **settings)
     resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))
     workers = _workers(recipe, n_process, ray)
-    more = _extra_trees(extra, extra_weight, recipe, skip_bad=skip_bad, no_tags=no_tags)
+    _check_passes(recipe, extra_weight)
+    more = files.read_extra(extra, extra_weight, for_grammar=True)
     train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resumes, workers=workers, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
-def _extra_trees(
-    path: str | None, weight: float, recipe: Recipe, *, skip_bad: bool, no_tags: bool
-) -> ExtraTrees | None:
-    """Read more trees, if a path is given. Raises IncparseError if the parser cannot learn from a part of them."""
-    from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
-
-    if path is None:
-        if weight != 1:
-            raise IncparseError(
-                f"--extra-weight {weight:g}: there are no extra trees: name a file of them with --extra"
-            )
-        return None
-    check_weight(weight)
-    if weight != 1 and recipe.kind.trains_in_one_pass:
+def _check_passes(recipe: Recipe, extra_weight: float) -> None:
+    """Raise IncparseError if a parser would learn from a part of the extra trees, but is trained in one pass."""
+    if extra_weight != 1 and recipe.kind.trains_in_one_pass:
         raise IncparseError(
-            f"--extra-weight {weight:g}: a {recipe.kind.name} parser is trained in one pass, on all trees"
+            f"--extra-weight {extra_weight:g}: a {recipe.kind.name} parser is trained in one pass, on all trees"
         )
-    return ExtraTrees(open_treebank(path, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags), weight)
 
 
 def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
@@ -134,7 +128,7 @@ def train_pipeline(
     *,
     resume: bool = False,
     workers: Workers | None = None,
-    extra: ExtraTrees | None = None,
+    extra: ExtraTrees = NO_EXTRA,
 ) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
 
@@ -153,8 +147,7 @@ def train_pipeline(
         _check_language(best, recipe.lang)
     if not resume:
         state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
-    more = f" and {len(extra.trees):,} extra ones" if extra else ""
-    table = PassTable(f"{len(trees):,} sentences{more} to train on, {len(dev):,} to choose the best pass")
+    table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
     with table.interruptible(resume=resume) as on_kept:
         recipe.train(
             trees,

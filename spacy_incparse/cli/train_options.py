@@ -10,6 +10,7 @@ import typer
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsers.catalogue import recipes
+from spacy_incparse.training.extra_trees import check_weight
 
 NEURAL = "neural"  # for --config; the others are recipes
 DEFAULT_CONFIG = "rich"
@@ -78,9 +79,6 @@ _NOT_NEURAL = {
     "clusters": (None, "a neural parser does not read word clusters"),
     "n_process": (1, "a neural parser is trained in one process"),
     "ray": (None, "a neural parser is trained in one process"),
-    "extra": (None, "a neural parser learns from TRAIN alone, which may be a folder or a glob of several files"),
-    "extra_weight": (1.0, "a neural parser has no extra trees"),
-    "from": (None, "a neural parser is trained from the beginning"),
 }
 _ONLY_NEURAL = {
     "encoder": (None, "it is for --config neural"),
@@ -92,18 +90,28 @@ _NOT_FINE_TUNED = {
     "lang": (None, "a pipeline that is fine-tuned keeps its language"),
     "heads": (None, "a pipeline that is fine-tuned keeps its head rules"),
     "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
+    "encoder": (None, "a pipeline that is fine-tuned keeps its encoder"),
+    "init_tok2vec": (None, "a pipeline that is fine-tuned has weights"),
 }
 
 
-def check_options(given: Mapping[str, Any]) -> None:
+def check_options(given: Mapping[str, Any], *, is_neural: bool) -> None:
     """Raise IncparseError for an option that the parser of a config, or a trained one, does not have.
 
-    given: the values of options.
+    given: the values of options. is_neural: the parser is a neural one.
     """
-    config = given["config"] or DEFAULT_CONFIG
-    _refuse(given, _NOT_NEURAL if config == NEURAL else _ONLY_NEURAL, f"--config {config}")
+    beside = f"--config {given['config'] or DEFAULT_CONFIG}"
     if given["from"] is not None:
-        _refuse(given, _NOT_FINE_TUNED, f"--from {given['from']}")
+        beside = f"--from {given['from']}"
+        _refuse(given, _NOT_FINE_TUNED, beside)
+    _refuse(given, _NOT_NEURAL if is_neural else _ONLY_NEURAL, beside)
+
+
+def check_extra_weight(extra: str | None, weight: float) -> None:
+    """Raise ConfigError or IncparseError for a weight that is out of range, or without extra trees."""
+    if extra is None and weight != 1:
+        raise IncparseError(f"--extra-weight {weight:g}: there are no extra trees: name a file of them with --extra")
+    check_weight(weight)
 
 
 def _refuse(given: Mapping[str, Any], options: Mapping[str, tuple[Any, str]], beside: str) -> None:

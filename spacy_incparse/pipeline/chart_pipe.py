@@ -242,16 +242,28 @@ class IncParserChart(TreePipe):
         return self.decoder.parser.start()
 
     def add_label(self, label: str) -> int:
-        """Add a phrase label before training; return 1, or 0 if it is known.
-
-        Raises IncparseError if the model is trained: it has an output for each label.
-        """
+        """Add a phrase label; return 1, or 0 if it is known. A trained model can learn it from more trees."""
         if label in self.labels:
             return 0
-        if self._is_initialized:
-            raise IncparseError(f"the label {label!r} cannot be added to the trained component {self.name!r}")
-        self.cfg["chains"].append([label])
+        self._add_outputs([(label,)], [])
         return 1
+
+    def add_labels_of(self, trees: Iterable[Tree]) -> None:
+        """Add the labels and tags of gold trees that a trained model does not know yet, to learn them."""
+        from spacy_incparse.chart.spans.chain_labels import chains_of
+
+        trees = list(trees)
+        self._add_outputs(chains_of(trees), sorted({tag for tree in trees for tag in tree.tags}))
+
+    def _add_outputs(self, chains: Iterable[Chain], tags: Iterable[str]) -> None:
+        from spacy_incparse.pipeline.span_head import grow_outputs
+
+        known_chains, known_tags = self.cfg["chains"], self.cfg["tags"]
+        known_chains += [list(chain) for chain in chains if list(chain) not in known_chains]
+        known_tags += [tag for tag in tags if tag not in known_tags]
+        if self._is_initialized:
+            grow_outputs(self.model.get_ref("head"), len(known_chains), len(known_tags))
+        self._forget()
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with their trees, without modifying the Docs."""

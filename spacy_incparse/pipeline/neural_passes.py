@@ -19,6 +19,8 @@ from spacy.training.loop import create_evaluation_callback, train_while_improvin
 from spacy.util import registry, resolve_dot_names
 from thinc.api import Model, fix_random_seed
 
+from spacy_incparse.training.extra_trees import PassSelection
+
 OnStep = Callable[[int, int], object]
 """Takes the numbers of sentences that a pass has learned from, and of all."""
 
@@ -26,15 +28,19 @@ _NEVER = sys.maxsize
 
 
 class NeuralPasses:
-    """The passes of one training run, by the section [training] of the pipeline's config."""
+    """The passes of one training run, by the section [training] of the pipeline's config.
 
-    def __init__(self, nlp: Language):
+    selection: which examples of the training corpus are in a pass; None: all of them.
+    """
+
+    def __init__(self, nlp: Language, selection: PassSelection | None = None):
         config = nlp.config.interpolate()
         self._settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
         names = [self._settings["train_corpus"], self._settings["dev_corpus"]]
         train_corpus, dev_corpus = resolve_dot_names(config, names)
         self.nlp, self.optimizer = nlp, self._settings["optimizer"]
         self._examples: list[Example] = list(train_corpus(nlp))
+        self._selection = selection or PassSelection(len(self._examples))
         self._evaluate = create_evaluation_callback(nlp, dev_corpus, self._settings["score_weights"])
 
     @property
@@ -46,7 +52,8 @@ class NeuralPasses:
         """Make a pass; return how many updates it had."""
         settings = self._settings
         fix_random_seed((settings["seed"] or 0) * self.number + number)
-        examples = random.sample(self._examples, len(self._examples))
+        chosen = [self._examples[place] for place in self._selection.of_pass(number)]
+        examples = random.sample(chosen, len(chosen))
         updates = train_while_improving(
             self.nlp,
             self.optimizer,

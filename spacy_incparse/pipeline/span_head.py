@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from thinc.api import Dropout, Linear, Model, Ops, chain
+from thinc.layers.resizable import resize_linear_weighted
 
 from spacy_incparse.chart.forests.span_numbers import span_bounds
 
@@ -71,6 +72,18 @@ def set_outputs(head: Model, n_labels: int, n_tags: int) -> None:
     """Set the numbers of labels and tags, before the layer is initialized."""
     head.get_ref("labels").set_dim("nO", n_labels)
     head.get_ref("tags").set_dim("nO", n_tags)
+
+
+def grow_outputs(head: Model, n_labels: int, n_tags: int) -> None:
+    """Add outputs for labels and tags to an initialized layer, after those it has.
+
+    A new output does not depend on the word vectors yet, and its score is that of an output that is rarely the best.
+    """
+    for name, number in (("labels", n_labels), ("tags", n_tags)):
+        layer = head.get_ref(name)
+        lowest = min([0.0, *head.ops.to_numpy(layer.get_param("b")).tolist()])
+        larger = resize_linear_weighted(layer, number, fill_defaults={"W": 0.0, "b": lowest})
+        head.replace_node(layer, larger)
 
 
 def fenceposts(head: Model, given: WordVectors) -> Rows:

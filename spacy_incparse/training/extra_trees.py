@@ -24,6 +24,10 @@ class ExtraTrees(NamedTuple):
     trees: Sequence[Tree] = ()
     weight: float = 1.0
 
+    def __str__(self) -> str:
+        """Return how many there are, as the end of a number of sentences."""
+        return f" and {len(self.trees):,} extra ones" if self.trees else ""
+
 
 NO_EXTRA = ExtraTrees()
 

@@ -462,9 +462,6 @@ def test_errors_of_extra_trees(run, train_file, dev_file, tmp_path, options, mes
         ("--clusters", "en", "a neural parser does not read word clusters"),
         ("--n-process", "2", "a neural parser is trained in one process"),
         ("--ray", "local", "a neural parser is trained in one process"),
-        ("--extra", "more.mrg", "a neural parser learns from TRAIN alone, which may be a folder or a glob"),
-        ("--extra-weight", "0.5", "a neural parser has no extra trees"),
-        ("--from", "en", "a neural parser is trained from the beginning"),
     ],
 )
 def test_a_neural_parser_lacks_options(run, train_file, dev_file, tmp_path, option, value, reason):

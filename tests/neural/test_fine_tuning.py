@@ -1,0 +1,165 @@
+"""Neural parsers that go on learning: new labels in a trained model, `train --from`, and extra trees."""
+
+import numpy as np
+import pytest
+import spacy
+from thinc.api import Adam
+from typer.testing import CliRunner
+
+from spacy_incparse import example
+from spacy_incparse.cli import app
+from spacy_incparse.pipeline.span_head import WordVectors, grow_outputs, set_outputs, span_head
+from spacy_incparse.trees.tree import Tree
+from tests.neural.conftest import examples, untrained
+from tests.neural.test_resumed_training import contents, interrupt
+from tests.neural.tiny_encoder import needs_transformers, write_encoder
+from tests.small_pipeline import ASSETS
+
+TRAIN, DEV = ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg"
+NEW = "(TOP (HEADING (NP (FOO Gnus) (BAR everywhere))))\n"
+
+
+def train(*arguments):
+    return CliRunner().invoke(app, ["train", *map(str, arguments)])
+
+
+def dev_f(nlp):
+    return nlp.evaluate(examples(nlp, DEV.name))["const_f"]
+
+
+@pytest.fixture
+def new(tmp_path):
+    path = tmp_path / "new.mrg"
+    path.write_text(NEW * 8, encoding="utf8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(losses_and_pipeline, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("base") / "base"
+    losses_and_pipeline[1].to_disk(folder)
+    return folder
+
+
+def test_new_outputs_leave_the_others_alone():
+    head = span_head(6)
+    set_outputs(head, 3, 2)
+    head.initialize(X=WordVectors(np.zeros((1, 5), "float32"), [1]))
+    head.get_ref("labels").set_param("b", np.array([0.5, -2, 1], "float32"))
+    words = WordVectors(np.random.default_rng(0).normal(size=(7, 5)).astype("float32"), [3, 4])
+    before = head.predict(words)
+    grow_outputs(head, 5, 2)
+    after = head.predict(words)
+    assert (after.labels[:, :3] == before.labels).all()
+    assert (after.labels[:, 3:] == -2).all()
+    assert (after.tags == before.tags).all()
+    _, backprop = head.begin_update(words)
+    backprop(after)
+    head.finish_update(Adam(0.01))  # the optimizer takes the new shapes
+    assert head.predict(words).labels.shape[1] == 5
+
+
+def test_a_trained_model_learns_a_label_that_is_added(nlp, component):
+    doc = nlp("The cat slept on the sofa.")
+    old = str(doc._.trees[0])
+    assert (component.add_label("HEADING"), component.add_label("HEADING")) == (1, 0)
+    assert str(nlp("The cat slept on the sofa.")._.trees[0]) == old
+    gold = nlp("Gnus everywhere")
+    tree = "(TOP (HEADING (NP (NNS Gnus) (RB everywhere))))"
+    component.add_labels_of([Tree.from_string(tree)])
+    found = [example(nlp, tree)]
+    optimizer = nlp.resume_training()
+    for _ in range(40):
+        nlp.update(found, sgd=optimizer)
+    assert "HEADING" in str(nlp("Gnus everywhere")._.trees[0])
+    assert "HEADING" not in str(gold._.trees[0])
+    again = untrained().from_bytes(nlp.to_bytes())
+    assert str(again("Gnus everywhere")._.trees[0]) == str(nlp("Gnus everywhere")._.trees[0])
+
+
+@pytest.mark.slow
+def test_train_from_a_neural_pipeline(model, losses_and_pipeline, new, tmp_path):
+    old = losses_and_pipeline[1]
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", model, "--max-epochs", 2, "--extra", new)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("234 sentences and 8 extra ones to train on")
+    tuned = spacy.load(tmp_path / "out" / "model-best")
+    labels = tuned.get_pipe("incparse_chart").label_data
+    known = old.get_pipe("incparse_chart").label_data
+    assert labels["labels"] == [*known["labels"], ["HEADING", "NP"]]
+    assert labels["tags"] == [*known["tags"], "BAR", "FOO"]
+    assert tuned.meta["description"].endswith("trained on sample-train.mrg, after base")
+    assert dev_f(tuned) > dev_f(old) - 0.02
+    assert train(TRAIN, DEV, tmp_path / "new", "--config", "neural", "--max-epochs", 2).exit_code == 0
+    assert dev_f(tuned) > dev_f(spacy.load(tmp_path / "new" / "model-best")) + 0.2
+
+
+@pytest.mark.slow
+def test_a_fine_tuning_is_resumed_with_the_same_base(model, tmp_path, monkeypatch):
+    options = ["--from", model, "--max-epochs", 2]
+    assert train(TRAIN, DEV, tmp_path / "whole", *options).exit_code == 0
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        assert train(TRAIN, DEV, tmp_path / "out", *options).exit_code == 130
+    other = spacy.load(model)
+    other.get_pipe("incparse_chart").add_label("XP")
+    other.to_disk(tmp_path / "other")
+    refused = train(TRAIN, DEV, tmp_path / "out", "--from", tmp_path / "other", "--max-epochs", 2, "--resume")
+    assert (refused.exit_code, "other trees or settings" in refused.stderr) == (1, True)
+    assert train(TRAIN, DEV, tmp_path / "out", *options, "--resume").exit_code == 0
+    assert contents(tmp_path / "out" / "model-best") == contents(tmp_path / "whole" / "model-best")
+
+
+@pytest.mark.slow
+def test_components_that_the_parser_does_not_need_are_left_out(model, new, tmp_path):
+    nlp = spacy.load(model)
+    nlp.add_pipe("entity_ruler", first=True)
+    nlp.remove_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "base")
+    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
+    assert result.exit_code == 0, result.output
+    assert f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}\n" in result.stderr
+    assert spacy.load(tmp_path / "out" / "model-best").pipe_names == ["sentencizer", "incparse_chart"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--config", "neural", "a pipeline that is fine-tuned keeps its settings"),
+        ("--encoder", "folder", "a pipeline that is fine-tuned keeps its encoder"),
+        ("--init-tok2vec", DEV, "a pipeline that is fine-tuned has weights"),
+        ("--n-process", 2, "a neural parser is trained in one process"),
+    ],
+)
+def test_options_that_a_neural_pipeline_does_not_take(model, tmp_path, option, value, reason):
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", model, option, value)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --from {model}: {reason}")
+
+
+@pytest.mark.slow
+def test_extra_trees_of_a_neural_parser(new, tmp_path):
+    options = ["--config", "neural", "--max-epochs", 1, "--extra", new, "--extra-weight", 0.5]
+    result = train(TRAIN, DEV, tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("234 sentences and 8 extra ones to train on, 50 to choose the best pass\n")
+    assert "HEADING" in spacy.load(tmp_path / "out" / "model-best").get_pipe("incparse_chart").labels
+
+
+@needs_transformers
+@pytest.mark.slow
+def test_a_pipeline_on_an_encoder_is_fine_tuned_without_the_encoders_folder(new, tmp_path):
+    (tmp_path / "encoder").mkdir()
+    encoder = write_encoder(tmp_path / "encoder")
+    assert (
+        train(TRAIN, DEV, tmp_path / "base", "--config", "neural", "--encoder", encoder, "--max-epochs", 1).exit_code
+        == 0
+    )
+    encoder.rename(tmp_path / "moved")
+    result = train(
+        TRAIN, DEV, tmp_path / "out", "--from", tmp_path / "base" / "model-best", "--max-epochs", 1, "--extra", new
+    )
+    assert result.exit_code == 0, result.output
+    tuned = spacy.load(tmp_path / "out" / "model-best")
+    assert tuned.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
+    assert "HEADING" in tuned.get_pipe("incparse_chart").labels
