@@ -165,6 +165,12 @@ class IncParser(TreePipe):
         self.check_search(self._search)
         return self
 
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParser:
+        """Load the component from bytes. Raises ModelError, or ConfigError if `search` does not fit its parser."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self.check_search(self._search)
+        return self
+
     def start(self) -> Session:
         """Return a session to parse a sentence word by word: `session = session.push(word)`, then `session.best()`.
 

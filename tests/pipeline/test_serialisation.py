@@ -81,6 +81,8 @@ def test_search_settings_of_another_kind_of_parser(trained, tmp_path):
         spacy.blank("en").add_pipe("incparse", config={"model": str(tmp_path), "search": wrong})
     component = spacy.load(tmp_path).get_pipe("incparse")
     with pytest.raises(ConfigError, match=message):
+        spacy.blank("en").add_pipe("incparse", config={"search": wrong}).from_bytes(component.to_bytes())
+    with pytest.raises(ConfigError, match=message):
         component.search = wrong
     assert "list_size" not in component.search
 
