@@ -42,6 +42,7 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     """
     nlp, found = open_pipeline(base)
     parser: Any = found
+    parser.decoder  # noqa: B018  # raises its error if there are no weights
     left_out = [name for name in nlp.pipe_names if name not in _needed(nlp, parser)]
     if left_out:
         typer.echo(f"The new pipeline will not have the components {', '.join(left_out)} of {base}", err=True)
@@ -56,11 +57,9 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
 
 
 def _factories(base: str) -> list[str]:
-    """Return the factories of the components of a pipeline, in their order, without loading it."""
-    from spacy.util import load_config
+    from spacy_incparse.pipeline.model_file import read_factories
 
-    config = load_config(find_pipeline(base) / "config.cfg")
-    return [config["components"][name].get("factory", "") for name in config["nlp"]["pipeline"]]
+    return read_factories(find_pipeline(base))
 
 
 def _needed(nlp: Language, parser: IncParserChart) -> list[str]:

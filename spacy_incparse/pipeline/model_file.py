@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import compress, crc32
 
 import srsly
@@ -17,6 +18,9 @@ import srsly
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip
+
+if TYPE_CHECKING:
+    from confection import Config
 
 FORMAT = b"spacy-incparse model 2"
 _OLD_FORMAT = b"spacy-incparse model 1"  # not compressed
@@ -87,19 +91,29 @@ def named_errors(folder: str | Path) -> Iterator[None]:
         raise ModelError(f"{folder}: the component cannot be read: {error}") from None
 
 
-def _files(folder: Path, *factories: str) -> list[tuple[str, Path]]:
-    """Return (factory, file) of the components with these factories, in the order of the config."""
+def read_factories(folder: Path) -> list[str]:
+    """Return the factories of a saved pipeline's components, in their order. Raises ModelError for a damaged config."""
+    config = _read_config(folder)
+    components = config.get("components", {})
+    return [components.get(name, {}).get("factory", "") for name in config.get("nlp", {}).get("pipeline", [])]
+
+
+def _read_config(folder: Path) -> Config:
     from spacy.util import load_config
 
     try:
-        components = load_config(folder / "config.cfg").get("components", {})
+        return load_config(folder / "config.cfg")
     except (ValueError, OSError, ConfigParserError) as error:
         raise ModelError(
             f"{folder / 'config.cfg'}: the config cannot be read: {' '.join(str(error).split())}"
         ) from None
+
+
+def _files(folder: Path, *factories: str) -> list[tuple[str, Path]]:
+    """Return (factory, file) of the components with these factories, in the order of the config."""
     return [
         (settings["factory"], folder / name / "model")
-        for name, settings in components.items()
+        for name, settings in _read_config(folder).get("components", {}).items()
         if settings.get("factory") in factories
     ]
 

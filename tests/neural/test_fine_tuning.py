@@ -137,6 +137,24 @@ def test_options_that_a_neural_pipeline_does_not_take(model, tmp_path, option, v
     assert result.stderr.startswith(f"Error: {option} {value} cannot be used with --from {model}: {reason}")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("[nlp\n", "config.cfg: the config cannot be read"), ("", "Could not read meta.json")],
+)
+def test_a_pipeline_that_cannot_be_fine_tuned(tmp_path, content, message):
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "config.cfg").write_text(content, encoding="utf8")
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", tmp_path / "base")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+
+
+def test_a_pipeline_without_weights_cannot_be_fine_tuned(tmp_path):
+    untrained().to_disk(tmp_path / "base")
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", tmp_path / "base")
+    assert (result.exit_code, "has no weights yet" in result.stderr) == (1, True)
+
+
 @pytest.mark.slow
 def test_extra_trees_of_a_neural_parser(new, tmp_path):
     options = ["--config", "neural", "--max-epochs", 1, "--extra", new, "--extra-weight", 0.5]
