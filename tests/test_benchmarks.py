@@ -1,5 +1,6 @@
 """The benchmarks run, on the sample treebank and with small settings, and their rows land where they belong."""
 
+import gzip
 import importlib
 import json
 import os
@@ -24,6 +25,7 @@ from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.training.training_settings import parser_config
+from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -220,6 +222,35 @@ def test_neural_accuracy(run, model, tmp_path):
     assert (memory["words"], memory["sentences"]) == (row["words"], "30")
     assert 50 < float(memory["peak MB"]) < 1000
     assert float(memory["load s"]) > 0 < float(memory["parsing words/s"])
+
+
+ARTICLE = """<PubmedArticle><Language>{lang}</Language><Abstract><AbstractText Label="X">{text}</AbstractText>
+</Abstract></PubmedArticle>"""
+
+
+def test_biomedical_text(load, model, tmp_path):
+    script = load("biomedical_text")
+    likely = (
+        "The gardener &amp; her <i>old</i> dog sleep in the garden. " * 8 + "A pre-war IL-6 dog slept well. So few. "
+    )
+    texts = [
+        ("eng", "The assay of the enzyme was run twice. " * 12),
+        ("eng", likely),
+        ("ger", "Der Hund schlief. " * 30),
+    ]
+    path = tmp_path / "abstracts.xml.gz"
+    with gzip.open(path, "wt", encoding="utf8") as file:
+        file.write("".join(ARTICLE.format(lang=lang, text=text) for lang, text in texts))
+    sentences = tmp_path / "sentences.txt"
+    script.main(["select", "sample", str(path), "--n-sents", "2", "--output", str(sentences)])
+    expected = {"The gardener & her old dog sleep in the garden .", "A pre-war IL - 6 dog slept well ."}
+    assert set(sentences.read_text(encoding="utf8").splitlines()) == expected
+    options = ["--models", str(model), str(model), "--output", str(tmp_path / "trees")]
+    script.main(["parse", str(sentences), "--share", "1/2", *options])
+    assert not list((tmp_path / "trees").iterdir())
+    script.main(["parse", str(sentences), *options])
+    (trees,) = (tmp_path / "trees").iterdir()
+    assert {" ".join(tree.words) for tree in read_treebank(trees)} == expected
 
 
 def test_footprint_of_a_neural_parser_in_single_precision(run, load, monkeypatch, tmp_path):
