@@ -19,6 +19,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import common
 from process_memory import peak_bytes
@@ -28,7 +29,7 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs
 from spacy_incparse.cli.neural_train import neural_config, train_neural
 from spacy_incparse.cli.training_folder import BEST, STATE
 from spacy_incparse.pipeline.neural_state import is_begun
-from spacy_incparse.training.extra_trees import ExtraTrees
+from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
 from spacy_incparse.treebanks.penn_reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
@@ -88,7 +89,7 @@ def _train(arguments: argparse.Namespace, trees: Sequence[Tree], watched: Sequen
         base=arguments.base,
     )
     if arguments.rate is not None:
-        config["training"]["optimizer"]["learn_rate"]["initial_rate"] = arguments.rate
+        _set_rate(config["training"]["optimizer"], arguments.rate)
     if not arguments.held_out:
         config["training"]["before_to_disk"] = None  # it would fit the temperature on trees that were learned from
     done = train_neural(
@@ -96,6 +97,13 @@ def _train(arguments: argparse.Namespace, trees: Sequence[Tree], watched: Sequen
         description=arguments.bank, keep_last=True, resume=is_begun(arguments.output / STATE),
     )  # fmt: skip
     return done.seconds
+
+
+def _set_rate(optimizer: dict[str, Any], rate: float) -> None:
+    if isinstance(optimizer["learn_rate"], dict):
+        optimizer["learn_rate"]["initial_rate"] = rate
+    else:
+        optimizer["learn_rate"] = rate
 
 
 def _n_words(trees: Sequence[Tree]) -> int:
@@ -129,7 +137,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--on", nargs="+", default=[], metavar="BANK", help="other treebanks whose dev parts are parsed"
     )
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="where to save the pipeline")
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if arguments.base and (arguments.encoder != "none" or arguments.init_tok2vec or not arguments.name):
+        parser.error("--from needs --name for its row, and has an encoder")
+    check_weight(arguments.extra_weight)
+    return arguments
 
 
 if __name__ == "__main__":

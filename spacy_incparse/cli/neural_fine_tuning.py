@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from spacy_incparse.pipeline.chart_pipe import IncParserChart
 
-_PARSERS = {"incparse": False, "incparse_combiner": False, "incparse_chart": True}  # whether they are neural
-_TRANSFORMERS = ("curated_transformer", "transformer")
+_NEURAL = "incparse_chart"
+_PARSERS = ("incparse", "incparse_combiner", _NEURAL)
 _SENTENCES = "sentencizer"
 _OF_TRAINING = ("training", "corpora")  # sections of a config
 _CORPORA = ("train", "dev")  # their paths
@@ -26,12 +26,12 @@ _CORPORA = ("train", "dev")  # their paths
 
 def is_neural_pipeline(base: str) -> bool:
     """Return whether the last parser of a pipeline is a neural one. Raises ModelError if there is no such pipeline."""
-    return [_PARSERS[name] for name in _factories(base) if name in _PARSERS][-1:] == [True]
+    return _last_parser(base).get("factory") == _NEURAL
 
 
 def has_transformer(base: str) -> bool:
-    """Return whether a pipeline has a transformer, whose training needs other settings."""
-    return any(name in _TRANSFORMERS for name in _factories(base))
+    """Return whether the last parser of a pipeline reads a transformer, whose training needs other settings."""
+    return "transformer" in str(_last_parser(base).get("model")).lower()  # in the names of layers or their package
 
 
 def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
@@ -43,23 +43,46 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     nlp, found = open_pipeline(base)
     parser: Any = found
     parser.decoder  # noqa: B018  # raises its error if there are no weights
-    left_out = [name for name in nlp.pipe_names if name not in _needed(nlp, parser)]
-    if left_out:
-        typer.echo(f"The new pipeline will not have the components {', '.join(left_out)} of {base}", err=True)
-    for name in left_out:
-        nlp.remove_pipe(name)
+    _leave_out_others(nlp, parser, base)
     bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == _SENTENCES]
     if not bounds:
+        typer.echo("A sentencizer sets the sentence boundaries in the new pipeline", err=True)
         nlp.add_pipe(_SENTENCES, first=True)
     parser.add_labels_of(trees)
     nlp.config = _merged(nlp.config, config, bounds or [_SENTENCES])
     return nlp
 
 
-def _factories(base: str) -> list[str]:
-    from spacy_incparse.pipeline.model_file import read_factories
+def pipeline_name(base: str) -> str:
+    """Return a name for a pipeline: that of its folder, or of the folder of its training."""
+    folder = find_pipeline(base).resolve()
+    return folder.parent.name if folder.name == "model-best" else folder.name
 
-    return read_factories(find_pipeline(base))
+
+def _last_parser(base: str) -> dict[str, Any]:
+    """Return the settings of the last parser of a pipeline, without loading it; {}: it has none."""
+    from spacy_incparse.pipeline.model_file import read_components
+
+    parsers = [settings for settings in read_components(find_pipeline(base)) if settings.get("factory") in _PARSERS]
+    return parsers[-1] if parsers else {}
+
+
+def _leave_out_others(nlp: Language, parser: IncParserChart, base: str) -> None:
+    """Remove the components that the parser does not need, and say so."""
+    needed = _needed(nlp, parser)
+    left_out = [name for name in nlp.component_names if name not in needed]
+    if not left_out:
+        return
+    typer.echo(f"The new pipeline will not have the components {', '.join(left_out)} of {base}", err=True)
+    settings = nlp.config.interpolate()["components"]  # they may refer to those of components that are left out
+    has_tags = any("token.tag" in nlp.get_pipe_meta(name).assigns for name in left_out)
+    for name in left_out:
+        nlp.remove_pipe(name)
+    for name in needed:
+        nlp.get_pipe_config(name).update({key: value for key, value in settings[name].items() if key != "factory"})
+    if has_tags and parser.tags == "doc":
+        parser.tags, parser.set_tags = "own", True
+        nlp.get_pipe_config(parser.name).update(tags="own", set_tags=True)
 
 
 def _needed(nlp: Language, parser: IncParserChart) -> list[str]:

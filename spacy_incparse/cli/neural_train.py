@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from spacy_incparse.cli.neural_fine_tuning import base_pipeline, has_transformer
+from spacy_incparse.cli.neural_fine_tuning import base_pipeline, has_transformer, pipeline_name
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.training_folder import BEST, STATE, Start
@@ -33,10 +33,12 @@ WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning
 
 @dataclass(frozen=True)
 class TrainingFiles:
-    """Bracket files to learn from and to choose the best pass, and how to read them."""
+    """Bracket files to learn from and to choose the best pass, extra ones, and how to read them."""
 
     train: str
     dev: str
+    extra: str | None = None
+    extra_weight: float = 1.0
     skip_bad: bool = False
     no_tags: bool = False
 
@@ -45,25 +47,18 @@ class TrainingFiles:
         train = open_treebank(self.train, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
         return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
 
-    def read_extra(self, path: str | None, weight: float, *, for_grammar: bool = False) -> ExtraTrees:
-        """Return more trees to learn from, if a path is given."""
-        if path is None:
+    def read_extra(self, *, for_grammar: bool = False) -> ExtraTrees:
+        """Return the extra trees to learn from, if there are any."""
+        if self.extra is None:
             return NO_EXTRA
-        trees = open_treebank(path, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
-        return ExtraTrees(trees, weight)
+        trees = open_treebank(self.extra, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
+        return ExtraTrees(trees, self.extra_weight)
 
 
 def train_from_files(
-    files: TrainingFiles,
-    out_dir: Path,
-    start: Start,
-    *,
-    gpu: int,
-    base: str | None = None,
-    extra: ExtraTrees = NO_EXTRA,
-    **settings: Any,
+    files: TrainingFiles, out_dir: Path, start: Start, *, gpu: int, base: str | None = None, **settings: Any
 ) -> None:
-    """Train on bracket files and extra trees, and say where the pipeline is; `settings` as in `neural_config`.
+    """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
 
     Raises IncparseError if there is a pipeline already, unless `start` wants that, or if there is nothing to resume.
     """
@@ -72,8 +67,8 @@ def train_from_files(
     resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
     config, description = neural_config(base=base, **settings), f"trained on {Path(files.train).name}"
     if base is not None:
-        description += f", after {Path(base).name}"
-    run: dict[str, Any] = {"base": base, "extra": extra, "gpu": gpu, "resume": resume}
+        description += f", after {pipeline_name(base)}"
+    run: dict[str, Any] = {"base": base, "extra": files.read_extra(), "gpu": gpu, "resume": resume}
     train_neural(*files.read(), out_dir, config, description=description, **run)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
@@ -169,13 +164,15 @@ def _corpora(out_dir: Path, parts: Mapping[str, Sequence[Tree]]) -> Iterator[dic
 def _use_gpu(gpu: int, config: Config) -> None:
     """Choose the processor or a GPU. Raises IncparseError if there is no such GPU, or no CuPy."""
     from spacy.cli._util import setup_gpu
+    from thinc.api import set_gpu_allocator
 
-    if gpu >= 0 and "transformer" in config["components"]:
-        config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
     try:
         setup_gpu(gpu, silent=True)
     except ValueError as error:
         raise IncparseError(f'--gpu {gpu}: {error}. A GPU needs CUDA and CuPy: pip install "spacy[cuda12x]"') from None
+    if gpu >= 0 and "transformer" in config["components"]:
+        config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
+        set_gpu_allocator("pytorch")
 
 
 def neural_config(

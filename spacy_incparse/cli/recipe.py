@@ -171,7 +171,7 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
     if not isinstance(component, IncParser):
         raise IncparseError(
             f"the trees of the pipeline {base!r} come from the component {component.name!r}, but only an 'incparse' "
-            f"can be fine-tuned: name a pipeline whose last parser is one, such as 'en'"
+            f"or 'incparse_chart' can be fine-tuned: name a pipeline whose last parser is one, such as 'en'"
         )
     parser = component.decoder.model_parser
     find_kind(parser.kind).fine_tuner(parser)  # raises its error before trees are read

@@ -30,7 +30,8 @@ from spacy_incparse.cli.train_options import (
     check_extra_weight,
     check_options,
 )
-from spacy_incparse.cli.training_folder import BEST, STATE, Start
+from spacy_incparse.cli.training_folder import BEST, STATE, Start, check_base
+from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
 
@@ -91,17 +92,18 @@ def train_command(
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     is_neural = config == NEURAL if from_model is None else is_neural_pipeline(from_model)
     check_options(neural | others | settings | {"config": config, "from": from_model}, is_neural=is_neural)
-    files = TrainingFiles(train, dev, skip_bad=skip_bad, no_tags=no_tags)
     check_extra_weight(extra, extra_weight)
+    files = TrainingFiles(train, dev, extra, extra_weight, skip_bad=skip_bad, no_tags=no_tags)
+    if from_model is not None:
+        check_base(find_pipeline(from_model), out_dir)
     if is_neural:
-        more = files.read_extra(extra, extra_weight)
-        return train_from_files(files, out_dir, start, base=from_model, extra=more, **neural, **settings)
+        return train_from_files(files, out_dir, start, base=from_model, **neural, **settings)
     settings |= {"clusters": clusters, "description": f"trained on {Path(train).name}"}
     recipe = read_recipe(config or DEFAULT_CONFIG, base=from_model, **settings)
     resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))
     workers = _workers(recipe, n_process, ray)
     _check_passes(recipe, extra_weight)
-    more = files.read_extra(extra, extra_weight, for_grammar=True)
+    more = files.read_extra(for_grammar=True)
     train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resumes, workers=workers, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 

@@ -50,7 +50,7 @@ InitTok2vec = Annotated[
         help="Weights of the CNN from `spacy pretrain`, for --config neural.",
     ),
 ]  # fmt: skip
-Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", min=-1, help="GPU for --config neural; -1: the CPU.")]
+Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", min=-1, help="GPU for a neural parser; -1: the CPU.")]
 FromModel = Annotated[
     str | None,
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
@@ -83,7 +83,7 @@ _NOT_NEURAL = {
 _ONLY_NEURAL = {
     "encoder": (None, "it is for --config neural"),
     "init_tok2vec": (None, "it is for --config neural"),
-    "gpu": (-1, "it is for --config neural"),
+    "gpu": (-1, "it is for neural parsers"),
 }
 _NOT_FINE_TUNED = {
     "config": (None, "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),

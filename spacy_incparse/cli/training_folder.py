@@ -52,6 +52,15 @@ class Start:
         )
 
 
+def check_base(base: Path, out_dir: Path) -> None:
+    """Raise IncparseError if a training would write into the folder of the pipeline that it starts from."""
+    base, out_dir = base.resolve(), out_dir.resolve()
+    if base == out_dir / BEST or out_dir.is_relative_to(base):
+        raise IncparseError(
+            f"the training would write into {base}, the pipeline that it starts from: name another OUT_DIR"
+        )
+
+
 def is_free(folder: Path) -> bool:
     """Return whether there is nothing at a path, or an empty folder."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

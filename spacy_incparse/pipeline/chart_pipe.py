@@ -249,11 +249,15 @@ class IncParserChart(TreePipe):
         return 1
 
     def add_labels_of(self, trees: Iterable[Tree]) -> None:
-        """Add the labels and tags of gold trees that a trained model does not know yet, to learn them."""
+        """Add the labels and tags of normalized gold trees that a trained model does not know yet, to learn them.
+
+        The temperature has to be fitted again, after training.
+        """
         from spacy_incparse.chart.spans.chain_labels import chains_of
 
         trees = list(trees)
         self._add_outputs(chains_of(trees), sorted({tag for tree in trees for tag in tree.tags}))
+        self._set_temperature(None)
 
     def _add_outputs(self, chains: Iterable[Chain], tags: Iterable[str]) -> None:
         from spacy_incparse.pipeline.span_head import grow_outputs

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import compress, crc32
 
 import srsly
@@ -91,11 +91,15 @@ def named_errors(folder: str | Path) -> Iterator[None]:
         raise ModelError(f"{folder}: the component cannot be read: {error}") from None
 
 
-def read_factories(folder: Path) -> list[str]:
-    """Return the factories of a saved pipeline's components, in their order. Raises ModelError for a damaged config."""
+def read_components(folder: Path) -> list[dict[str, Any]]:
+    """Return the settings of a saved pipeline's components that are not disabled, in their order.
+
+    Raises ModelError for a damaged config.
+    """
     config = _read_config(folder)
-    components = config.get("components", {})
-    return [components.get(name, {}).get("factory", "") for name in config.get("nlp", {}).get("pipeline", [])]
+    components, nlp = config.get("components", {}), config.get("nlp", {})
+    names = [name for name in nlp.get("pipeline", []) if name not in nlp.get("disabled", [])]
+    return [components.get(name, {}) for name in names]
 
 
 def _read_config(folder: Path) -> Config:

@@ -77,13 +77,13 @@ def set_outputs(head: Model, n_labels: int, n_tags: int) -> None:
 def grow_outputs(head: Model, n_labels: int, n_tags: int) -> None:
     """Add outputs for labels and tags to an initialized layer, after those it has.
 
-    A new output does not depend on the word vectors yet, and its score is that of an output that is rarely the best.
+    The score of a new output is the mean of those that were learned. So it is never the best one, and a label is nearly
+    always worse than no phrase, since most labels are wrong for a span.
     """
     for name, number in (("labels", n_labels), ("tags", n_tags)):
         layer = head.get_ref(name)
-        lowest = min([0.0, *head.ops.to_numpy(layer.get_param("b")).tolist()])
-        larger = resize_linear_weighted(layer, number, fill_defaults={"W": 0.0, "b": lowest})
-        head.replace_node(layer, larger)
+        learned = {param: head.ops.xp.mean(layer.get_param(param), axis=0) for param in ("W", "b")}
+        head.replace_node(layer, resize_linear_weighted(layer, number, fill_defaults=learned))
 
 
 def fenceposts(head: Model, given: WordVectors) -> Rows:

@@ -487,11 +487,18 @@ def test_a_pipeline_that_is_fine_tuned_keeps_what_it_has(run, train_file, dev_fi
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("option", "value"), [("--encoder", "none"), ("--init-tok2vec", SMALL_CONFIG), ("--gpu", "0")])
-def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file, tmp_path, option, value):
+@pytest.mark.parametrize(
+    ("option", "value", "owner"),
+    [
+        ("--encoder", "none", "--config neural"),
+        ("--init-tok2vec", SMALL_CONFIG, "--config neural"),
+        ("--gpu", "0", "neural parsers"),
+    ],
+)
+def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file, tmp_path, option, value, owner):
     result = run("train", train_file, dev_file, tmp_path / "out", "--config", SMALL_CONFIG, option, value)
     assert (result.exit_code, result.stdout) == (1, "")
-    expected = f"{option} {value} cannot be used with --config {SMALL_CONFIG}: it is for --config neural"
+    expected = f"{option} {value} cannot be used with --config {SMALL_CONFIG}: it is for {owner}"
     assert result.stderr == f"Error: {expected}\n"
 
 

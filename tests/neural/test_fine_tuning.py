@@ -10,6 +10,7 @@ from spacy_incparse import example
 from spacy_incparse.cli import app
 from spacy_incparse.pipeline.span_head import WordVectors, grow_outputs, set_outputs, span_head
 from spacy_incparse.trees.tree import Tree
+from tests import small_pipeline
 from tests.neural.conftest import examples, untrained
 from tests.neural.test_resumed_training import contents, interrupt
 from tests.neural.tiny_encoder import needs_transformers, write_encoder
@@ -45,18 +46,27 @@ def test_new_outputs_leave_the_others_alone():
     head = span_head(6)
     set_outputs(head, 3, 2)
     head.initialize(X=WordVectors(np.zeros((1, 5), "float32"), [1]))
-    head.get_ref("labels").set_param("b", np.array([0.5, -2, 1], "float32"))
+    head.get_ref("labels").set_param("b", np.array([0.5, -2, 3], "float32"))
     words = WordVectors(np.random.default_rng(0).normal(size=(7, 5)).astype("float32"), [3, 4])
     before = head.predict(words)
     grow_outputs(head, 5, 2)
     after = head.predict(words)
     assert (after.labels[:, :3] == before.labels).all()
-    assert (after.labels[:, 3:] == -2).all()
+    for new in (3, 4):
+        assert after.labels[:, new] == pytest.approx(before.labels.mean(axis=1), abs=1e-5)
     assert (after.tags == before.tags).all()
     _, backprop = head.begin_update(words)
     backprop(after)
     head.finish_update(Adam(0.01))  # the optimizer takes the new shapes
     assert head.predict(words).labels.shape[1] == 5
+
+
+@pytest.mark.parametrize("number", [1, 30])
+def test_labels_that_are_added_leave_the_trees_as_they_are(nlp, component, number):
+    before = dev_f(nlp)
+    for i in range(number):
+        component.add_label(f"X{i}")
+    assert dev_f(nlp) == pytest.approx(before, abs=0.01)
 
 
 def test_a_trained_model_learns_a_label_that_is_added(nlp, component):
@@ -69,6 +79,7 @@ def test_a_trained_model_learns_a_label_that_is_added(nlp, component):
     component.add_labels_of([Tree.from_string(tree)])
     found = [example(nlp, tree)]
     optimizer = nlp.resume_training()
+    optimizer.learn_rate = 0.005
     for _ in range(40):
         nlp.update(found, sgd=optimizer)
     assert "HEADING" in str(nlp("Gnus everywhere")._.trees[0])
@@ -89,6 +100,13 @@ def test_train_from_a_neural_pipeline(model, losses_and_pipeline, new, tmp_path)
     assert labels["labels"] == [*known["labels"], ["HEADING", "NP"]]
     assert labels["tags"] == [*known["tags"], "BAR", "FOO"]
     assert tuned.meta["description"].endswith("trained on sample-train.mrg, after base")
+    result = train(TRAIN, DEV, model / "more", "--from", model)
+    assert (result.exit_code, f"would write into {model}" in result.stderr) == (1, True)
+    tuned_folder = tmp_path / "out" / "model-best"
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", tuned_folder, "--force")
+    assert (result.exit_code, f"would write into {tuned_folder}" in result.stderr) == (1, True)
+    result = train(TRAIN, DEV, tmp_path / "out", "--from", model, "--extra", "gone.mrg", "--resume-or-start")
+    assert (result.exit_code, "The training is finished" in result.stdout) == (0, True)
     assert dev_f(tuned) > dev_f(old) - 0.02
     assert train(TRAIN, DEV, tmp_path / "new", "--config", "neural", "--max-epochs", 2).exit_code == 0
     assert dev_f(tuned) > dev_f(spacy.load(tmp_path / "new" / "model-best")) + 0.2
@@ -118,8 +136,42 @@ def test_components_that_the_parser_does_not_need_are_left_out(model, new, tmp_p
     nlp.to_disk(tmp_path / "base")
     result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
     assert result.exit_code == 0, result.output
-    assert f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}\n" in result.stderr
+    assert result.stderr.splitlines()[:2] == [
+        f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}",
+        "A sentencizer sets the sentence boundaries in the new pipeline",
+    ]
     assert spacy.load(tmp_path / "out" / "model-best").pipe_names == ["sentencizer", "incparse_chart"]
+
+
+@pytest.mark.slow
+def test_settings_may_refer_to_a_component_that_is_left_out(model, new, tmp_path):
+    nlp = spacy.load(model)
+    nlp.add_pipe("entity_ruler", first=True)
+    nlp.disable_pipe("entity_ruler")
+    nlp.to_disk(tmp_path / "base")
+    path = tmp_path / "base" / "config.cfg"
+    config = path.read_text(encoding="utf8")
+    refers = "noun_chunks = ${components.entity_ruler.overwrite_ents}"
+    path.write_text(config.replace("noun_chunks = false", refers), encoding="utf8")
+    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
+    assert result.exit_code == 0, result.output
+    assert spacy.load(tmp_path / "out" / "model-best").component_names == ["sentencizer", "incparse_chart"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neural_is_disabled", [True, False])
+def test_a_disabled_parser_does_not_count(model, new, tmp_path, neural_is_disabled):
+    nlp = spacy.load(model)
+    linear = small_pipeline.untrained()
+    small_pipeline.train(linear, 1, limit=30)
+    place = {"after": "sentencizer"} if neural_is_disabled else {"last": True}
+    nlp.add_pipe("incparse", source=linear, **place)
+    nlp.disable_pipe("incparse_chart" if neural_is_disabled else "incparse")
+    nlp.to_disk(tmp_path / "base")
+    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
+    assert result.exit_code == 0, result.output
+    last = spacy.load(tmp_path / "out" / "model-best").component_names[-1]
+    assert last == ("incparse" if neural_is_disabled else "incparse_chart")
 
 
 @pytest.mark.parametrize(
@@ -181,3 +233,21 @@ def test_a_pipeline_on_an_encoder_is_fine_tuned_without_the_encoders_folder(new,
     tuned = spacy.load(tmp_path / "out" / "model-best")
     assert tuned.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
     assert "HEADING" in tuned.get_pipe("incparse_chart").labels
+
+
+@needs_transformers
+@pytest.mark.slow
+def test_fine_tuning_on_an_encoder_in_python(tmp_path):
+    (tmp_path / "encoder").mkdir()
+    options = ["--config", "neural", "--encoder", write_encoder(tmp_path / "encoder"), "--max-epochs", 1]
+    assert train(TRAIN, DEV, tmp_path / "base", *options).exit_code == 0
+    nlp = spacy.load(tmp_path / "base" / "model-best")
+    parser = nlp.get_pipe("incparse_chart")
+    found = [example(nlp, NEW)]
+    parser.add_labels_of(tree for one in found for tree in one.reference._.trees)
+    assert parser.cfg["temperature"] is None
+    optimizer = nlp.resume_training()
+    optimizer.learn_rate = 0.001
+    for _ in range(60):
+        nlp.update(found, sgd=optimizer)
+    assert "HEADING" in str(nlp("Gnus everywhere")._.trees[0])

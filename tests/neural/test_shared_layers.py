@@ -11,7 +11,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.util import load_config
 from thinc.api import Adam
+from typer.testing import CliRunner
 
+from spacy_incparse.cli import app
 from spacy_incparse.documents.conversion import trees_to_docs
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.penn_reader import read_trees
@@ -163,6 +165,21 @@ def test_a_component_can_have_the_layer_for_itself(nlp, tmp_path):
 
 
 @pytest.mark.slow
+def test_fine_tuning_leaves_out_what_shares_the_layer(nlp, tmp_path):
+    """The trees show the tagger's tags, and the entity recognizer is disabled."""
+    nlp.disable_pipe("ner")
+    nlp.to_disk(tmp_path / "base")
+    paths = [ASSETS / "sample-train.mrg", ASSETS / "sample-dev.mrg", tmp_path / "out"]
+    options = ["--from", tmp_path / "base", "--max-epochs", 1]
+    result = CliRunner().invoke(app, ["train", *map(str, [*paths, *options])])
+    assert result.exit_code == 0, result.output
+    tuned = spacy.load(tmp_path / "out" / "model-best")
+    assert set(tuned.component_names) == {"sentencizer", "tok2vec", "incparse_chart"}
+    assert all(token.tag_ for token in tuned(TEXT))
+    before, after = (parser.get_pipe("tok2vec").model.to_bytes() for parser in (nlp, tuned))
+    assert before != after
+
+
 def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
     component = nlp.get_pipe("incparse_chart")
     before = component.model.get_ref("head").to_bytes()
