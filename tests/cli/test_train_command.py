@@ -370,7 +370,10 @@ def test_a_combination_is_not_fine_tuned(run, train_file, dev_file, tmp_path):
     nlp.to_disk(tmp_path / "both")
     result = run("train", train_file, dev_file, tmp_path / "out", "--from", tmp_path / "both")
     assert result.exit_code == 1
-    assert "come from the component 'incparse_combiner', but only an 'incparse' or 'incparse_chart' can be fine-tuned" in result.stderr
+    assert (
+        "come from the component 'incparse_combiner', but only an 'incparse' or 'incparse_chart' can be fine-tuned"
+        in result.stderr
+    )
 
 
 def test_nothing_of_the_progress_is_in_piped_output(run, train_file, dev_file, tmp_path):
