@@ -24,6 +24,13 @@ def train(*arguments):
     return CliRunner().invoke(app, ["train", *map(str, arguments)])
 
 
+def fine_tuned(folder, trees):
+    """Fine-tune the pipeline `base` of a folder on trees, in one pass; return what was printed and the new pipeline."""
+    result = train(trees, trees, folder / "out", "--from", folder / "base", "--max-epochs", 1)
+    assert result.exit_code == 0, result.output
+    return result, spacy.load(folder / "out" / "model-best")
+
+
 def dev_f(nlp):
     return nlp.evaluate(examples(nlp, DEV.name))["const_f"]
 
@@ -134,13 +141,12 @@ def test_components_that_the_parser_does_not_need_are_left_out(model, new, tmp_p
     nlp.add_pipe("entity_ruler", first=True)
     nlp.remove_pipe("sentencizer")
     nlp.to_disk(tmp_path / "base")
-    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
-    assert result.exit_code == 0, result.output
+    result, tuned = fine_tuned(tmp_path, new)
     assert result.stderr.splitlines()[:2] == [
         f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}",
         "A sentencizer sets the sentence boundaries in the new pipeline",
     ]
-    assert spacy.load(tmp_path / "out" / "model-best").pipe_names == ["sentencizer", "incparse_chart"]
+    assert tuned.pipe_names == ["sentencizer", "incparse_chart"]
 
 
 @pytest.mark.slow
@@ -153,9 +159,8 @@ def test_settings_may_refer_to_a_component_that_is_left_out(model, new, tmp_path
     config = path.read_text(encoding="utf8")
     refers = "noun_chunks = ${components.entity_ruler.overwrite_ents}"
     path.write_text(config.replace("noun_chunks = false", refers), encoding="utf8")
-    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
-    assert result.exit_code == 0, result.output
-    assert spacy.load(tmp_path / "out" / "model-best").component_names == ["sentencizer", "incparse_chart"]
+    _, tuned = fine_tuned(tmp_path, new)
+    assert tuned.component_names == ["sentencizer", "incparse_chart"]
 
 
 @pytest.mark.slow
@@ -168,9 +173,8 @@ def test_a_disabled_parser_does_not_count(model, new, tmp_path, neural_is_disabl
     nlp.add_pipe("incparse", source=linear, **place)
     nlp.disable_pipe("incparse_chart" if neural_is_disabled else "incparse")
     nlp.to_disk(tmp_path / "base")
-    result = train(new, new, tmp_path / "out", "--from", tmp_path / "base", "--max-epochs", 1)
-    assert result.exit_code == 0, result.output
-    last = spacy.load(tmp_path / "out" / "model-best").component_names[-1]
+    _, tuned = fine_tuned(tmp_path, new)
+    last = tuned.component_names[-1]
     assert last == ("incparse" if neural_is_disabled else "incparse_chart")
 
 
