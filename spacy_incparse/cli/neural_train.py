@@ -16,6 +16,7 @@ import typer
 from spacy_incparse.cli.neural_fine_tuning import base_pipeline, has_transformer, pipeline_name
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.cli.pass_table import PassTable
+from spacy_incparse.cli.train_options import NO_ENCODER, check_extra_weight
 from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.neural_passes import NeuralPasses
     from spacy_incparse.pipeline.neural_state import Finished
 
-NO_ENCODER = "none"
 WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
 
 
 @dataclass(frozen=True)
 class TrainingFiles:
-    """Bracket files to learn from and to choose the best pass, extra ones, and how to read them."""
+    """Bracket files to learn from and to choose the best pass, extra ones, and how to read them.
+
+    Raises ConfigError or IncparseError for a weight of extra files that is out of range, or without such files.
+    """
 
     train: str
     dev: str
@@ -41,6 +44,9 @@ class TrainingFiles:
     extra_weight: float = 1.0
     skip_bad: bool = False
     no_tags: bool = False
+
+    def __post_init__(self) -> None:
+        check_extra_weight(self.extra, self.extra_weight)
 
     def read(self, *, for_grammar: bool = False) -> tuple[list[Tree], list[Tree]]:
         """Return the normalized trees of both; for_grammar: those to learn from have to be good for a grammar."""
@@ -183,13 +189,15 @@ def neural_config(
     max_epochs: int | None = None,
     seed: int | None = None,
     init_tok2vec: Path | None = None,
+    mixed_precision: bool = False,
     base: str | None = None,
 ) -> Config:
     """Return the config of a training run, without the paths of trees.
 
     encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
-    of that layer, from `spacy pretrain`. base: a neural pipeline to fine-tune. Raises ConfigError or ModelError
-    for wrong settings.
+    of that layer, from `spacy pretrain`. mixed_precision: whether the transformer computes partly in half precision,
+    which it does on a GPU only. base: a neural pipeline to fine-tune. Raises ConfigError or ModelError for wrong
+    settings.
     """
     from spacy.util import load_config
 
@@ -201,6 +209,7 @@ def neural_config(
     if is_pretrained:
         check_transformers()
         _set_encoder(config, str(encoder))
+        config["components"]["transformer"]["model"]["mixed_precision"] = mixed_precision
     if lang:
         blank_pipeline(lang)
         config["nlp"]["lang"] = lang

@@ -25,13 +25,12 @@ from spacy_incparse.cli.train_options import (
     Heads,
     InitTok2vec,
     Lang,
+    MixedPrecision,
     Processes,
     ResumeOrStart,
-    check_extra_weight,
     check_options,
 )
 from spacy_incparse.cli.training_folder import BEST, STATE, Start, check_base
-from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
 
@@ -63,6 +62,7 @@ def train_command(
     encoder: Encoder = None,
     init_tok2vec: InitTok2vec = None,
     gpu: Gpu = -1,
+    mixed_precision: MixedPrecision = False,
     from_model: FromModel = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
     resume_or_start: ResumeOrStart = False,
@@ -87,15 +87,14 @@ def train_command(
     from spacy_incparse.cli.recipe import read_recipe
 
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
-    neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec, "gpu": gpu}
+    neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec}
+    neural |= {"gpu": gpu, "mixed_precision": mixed_precision}
     others = {"clusters": clusters, "n_process": n_process, "ray": ray}
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     is_neural = config == NEURAL if from_model is None else is_neural_pipeline(from_model)
     check_options(neural | others | settings | {"config": config, "from": from_model}, is_neural=is_neural)
-    check_extra_weight(extra, extra_weight)
     files = TrainingFiles(train, dev, extra, extra_weight, skip_bad=skip_bad, no_tags=no_tags)
-    if from_model is not None:
-        check_base(find_pipeline(from_model), out_dir)
+    check_base(from_model, out_dir)
     if is_neural:
         return train_from_files(files, out_dir, start, base=from_model, **neural, **settings)
     settings |= {"clusters": clusters, "description": f"trained on {Path(train).name}"}

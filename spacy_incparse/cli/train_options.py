@@ -13,6 +13,7 @@ from spacy_incparse.parsers.catalogue import recipes
 from spacy_incparse.training.extra_trees import check_weight
 
 NEURAL = "neural"  # for --config; the others are recipes
+NO_ENCODER = "none"  # for --encoder
 DEFAULT_CONFIG = "rich"
 
 
@@ -51,6 +52,9 @@ InitTok2vec = Annotated[
     ),
 ]  # fmt: skip
 Gpu = Annotated[int, typer.Option("--gpu", metavar="ID", min=-1, help="GPU for a neural parser; -1: the CPU.")]
+MixedPrecision = Annotated[
+    bool, typer.Option("--mixed-precision", help="With --encoder and --gpu: compute partly in half precision, faster.")
+]
 FromModel = Annotated[
     str | None,
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
@@ -84,6 +88,7 @@ _ONLY_NEURAL = {
     "encoder": (None, "it is for --config neural"),
     "init_tok2vec": (None, "it is for --config neural"),
     "gpu": (-1, "it is for neural parsers"),
+    "mixed_precision": (False, "it is for --config neural"),
 }
 _NOT_FINE_TUNED = {
     "config": (None, "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),
@@ -92,6 +97,7 @@ _NOT_FINE_TUNED = {
     "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
     "encoder": (None, "a pipeline that is fine-tuned keeps its encoder"),
     "init_tok2vec": (None, "a pipeline that is fine-tuned has weights"),
+    "mixed_precision": (False, "a pipeline that is fine-tuned keeps its precision"),
 }
 
 
@@ -105,6 +111,8 @@ def check_options(given: Mapping[str, Any], *, is_neural: bool) -> None:
         beside = f"--from {given['from']}"
         _refuse(given, _NOT_FINE_TUNED, beside)
     _refuse(given, _NOT_NEURAL if is_neural else _ONLY_NEURAL, beside)
+    if given["mixed_precision"] and (given["gpu"] < 0 or given["encoder"] in (None, NO_ENCODER)):
+        raise IncparseError("--mixed-precision is for a transformer on a GPU: it goes with --encoder and --gpu")
 
 
 def check_extra_weight(extra: str | None, weight: float) -> None:

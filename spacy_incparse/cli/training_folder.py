@@ -8,6 +8,7 @@ from pathlib import Path
 import srsly
 import typer
 
+from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 
@@ -52,12 +53,14 @@ class Start:
         )
 
 
-def check_base(base: Path, out_dir: Path) -> None:
-    """Raise IncparseError if a training would write into the folder of the pipeline that it starts from."""
-    base, out_dir = base.resolve(), out_dir.resolve()
-    if base == out_dir / BEST or out_dir.is_relative_to(base):
+def check_base(base: str | None, out_dir: Path) -> None:
+    """Raise IncparseError if a training would write into the folder of the pipeline that it starts from, if any."""
+    if base is None:
+        return
+    folder, out_dir = find_pipeline(base).resolve(), out_dir.resolve()
+    if folder == out_dir / BEST or out_dir.is_relative_to(folder):
         raise IncparseError(
-            f"the training would write into {base}, the pipeline that it starts from: name another OUT_DIR"
+            f"the training would write into {folder}, the pipeline that it starts from: name another OUT_DIR"
         )
 
 

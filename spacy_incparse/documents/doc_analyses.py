@@ -130,6 +130,10 @@ def _own_parses(
             yield found.tree.tags, parser.parse(sentence.words, found.tree.tags, sentence.constraints)
     except IncparseError:  # weights or word vectors missing or unreadable
         return
+    except (TypeError, ValueError):
+        if component.vocab is doc.vocab:
+            raise
+        return  # word vectors of another pipeline: they have another width, or are on another device
 
 
 def _is_same(best: Parse, found: AnchoredTree, component: LiveParser) -> bool:

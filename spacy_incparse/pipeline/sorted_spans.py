@@ -46,6 +46,8 @@ def create_sorted_spans(
     def with_spans(transformer: Model, **dimensions: Any) -> Model:
         from spacy_curated_transformers.models.with_strided_spans import with_strided_spans
 
+        if transformer.ops.xp is np:
+            _use_single_precision(transformer)
         if freeze_embeddings:
             _freeze_embeddings(transformer)
         grouped = by_length(transformer, batch_size, least_fill, bfloat16=bfloat16)
@@ -142,6 +144,13 @@ def computes_in_bfloat16() -> bool:
 
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")  # not public; older versions lack some
     return any(getattr(torch.cpu, name, bool)() for name in names)
+
+
+def _use_single_precision(transformer: Model) -> None:
+    """Ignore `mixed_precision` in the config of a pipeline that learned on a GPU: elsewhere thinc refuses to train."""
+    shims: list[Any] = transformer.shims
+    for shim in shims:
+        shim._mixed_precision = shim._grad_scaler._enabled = False
 
 
 def _freeze_embeddings(transformer: Model) -> None:

@@ -505,6 +505,16 @@ def test_other_parsers_lack_options_of_the_neural_one(run, train_file, dev_file,
     assert result.stderr == f"Error: {expected}\n"
 
 
+@pytest.mark.parametrize("options", [[], ["--gpu", 0], ["--encoder", "somewhere"], ["--gpu", 0, "--encoder", "none"]])
+def test_mixed_precision_is_for_a_transformer_on_a_gpu(run, train_file, dev_file, tmp_path, options):
+    out = tmp_path / "out"
+    result = run("train", train_file, dev_file, out, "--config", "neural", "--mixed-precision", *options)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("goes with --encoder and --gpu\n")
+    result = run("train", train_file, dev_file, out, "--config", SMALL_CONFIG, "--mixed-precision", *options)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+
+
 def test_a_negative_number_of_a_gpu(run, train_file, dev_file, tmp_path):
     result = run("train", train_file, dev_file, tmp_path / "out", "--config", "neural", "--gpu", -7)
     assert result.exit_code == 1

@@ -56,6 +56,18 @@ def test_analyses_of_a_cleaned_doc_are_refused(shared):
         shared.get_pipe("incparse_chart").score(other, other._.trees[0])
 
 
+def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
+    """Without a temperature of its own, the first pipeline's analyses are also looked for in the second."""
+    other = spacy.blank("en")
+    other.add_pipe("sentencizer")
+    other.add_pipe("tok2vec", config={"model": TOK2VEC | {"width": 32}})
+    other.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER | {"width": 32}}})
+    found = examples(other, limit=5)
+    other.initialize(lambda: found)
+    doc = shared(TEXT)
+    assert len(doc._.parses(2)[0]) == 2
+
+
 def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):
     (doc,) = DocBin(store_user_data=True, docs=[shared(TEXT)]).get_docs(shared.vocab)
     assert len(doc._.trees) == 1

@@ -90,12 +90,13 @@ def write_encoder(folder):
     return folder
 
 
-def transformer_pipeline(folder, *, limit=20, **with_spans):
+def transformer_pipeline(folder, *, limit=20, mixed_precision=False, **with_spans):
     """Initialize the pipeline of the shipped config on an encoder; with_spans: other settings of `WithSortedSpans`."""
     config = neural_config(encoder=str(folder))
     config["paths"] |= {"train": str(ASSETS / "sample-train.mrg"), "dev": str(ASSETS / "sample-dev.mrg")}
     config["corpora"]["train"]["limit"] = config["corpora"]["dev"]["limit"] = limit
     config["training"]["optimizer"]["learn_rate"] = 0.002
+    config["components"]["transformer"]["model"]["mixed_precision"] = mixed_precision
     config["components"]["transformer"]["model"]["with_spans"] |= with_spans
     return init_nlp(config)
 

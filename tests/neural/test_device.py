@@ -1,0 +1,206 @@
+"""The neural parser on another device than the processor: arrays that never mix with NumPy's."""
+
+import numpy as np
+import pytest
+import spacy
+from thinc.api import Adam, NumpyOps, fix_random_seed, set_current_ops
+from typer.testing import CliRunner
+
+from spacy_incparse.cli import app
+from tests.neural.conftest import MODEL, examples, learn, untrained
+from tests.neural.device_arrays import XP, DeviceArray, use_device, use_mixed_precision
+from tests.neural.test_resumed_training import DEV, TRAIN, contents, interrupt
+from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
+
+TOLERANCE = 1e-3  # of the scores of trees, in single precision
+
+
+@pytest.fixture(autouse=True)
+def processor_again():
+    yield
+    set_current_ops(NumpyOps())
+
+
+@pytest.fixture
+def on_device(monkeypatch):
+    """A function that moves the computations to the device."""
+    return lambda: use_device(monkeypatch)
+
+
+def parsed(nlp, limit=40):
+    return list(nlp.pipe([example.reference.text for example in examples(nlp, "sample-dev.mrg", limit)], batch_size=16))
+
+
+def analyses(nlp):
+    """The best analyses of sentences, their trees with tags and their scores."""
+    found = [parses[0] for doc in parsed(nlp) for parses in doc._.parses(1)]
+    return [str(parse.tree) for parse in found], [parse.score for parse in found]
+
+
+def assert_alike(found, expected):
+    """The same trees, with nearly the same scores."""
+    assert found[0] == expected[0]
+    assert found[1] == pytest.approx(expected[1], abs=TOLERANCE)
+
+
+def params(model):
+    return [node.get_param(name) for node in model.walk() for name in node.param_names if node.has_param(name)]
+
+
+def test_arrays_of_the_device_do_not_mix_with_others():
+    array = XP.asarray(np.arange(6.0).reshape(3, 2))
+    other = np.ones((3, 2))
+    for mixed in (
+        lambda: array + other,
+        lambda: other * array,
+        lambda: XP.concatenate([array, other]),
+        lambda: np.asarray(array),
+        lambda: array.__setitem__(0, other[0]),
+    ):
+        with pytest.raises(TypeError):
+            mixed()
+    assert isinstance(array[np.array([2, 0])], DeviceArray)
+    array[np.array([0, 0])] += array[1]
+    assert array.get().tolist() == [[2, 4], [2, 3], [4, 5]]
+
+
+@pytest.mark.parametrize("loss", ["max-margin", "crf", "local"])
+def test_training(on_device, loss):
+    found = examples(untrained(), limit=60)
+    expected = learn(untrained(loss=loss), found, 3)
+    on_device()
+    nlp = untrained(loss=loss)
+    losses = learn(nlp, found, 3)
+    assert [one["incparse_chart"] for one in losses] == pytest.approx(
+        [one["incparse_chart"] for one in expected], rel=1e-3
+    )
+    assert all(isinstance(param, DeviceArray) for param in params(nlp.get_pipe("incparse_chart").model))
+
+
+@pytest.mark.parametrize("form_width", [0, 8])
+def test_a_pipeline_gives_the_same_trees_on_both(on_device, tmp_path, form_width):
+    nlp = untrained(model=MODEL | {"form_width": form_width})
+    learn(nlp, examples(nlp, limit=200), 3)
+    nlp.to_disk(tmp_path / "from-processor")
+    expected = analyses(nlp)
+    on_device()
+    there = spacy.load(tmp_path / "from-processor")
+    assert all(isinstance(param, DeviceArray) for param in params(there.get_pipe("incparse_chart").model))
+    assert_alike(analyses(there), expected)
+    there.get_pipe("incparse_chart").nbest = 3
+    assert [len(parses) for doc in parsed(there, 10) for parses in doc._.parses(3)] == [3] * 10
+    there.to_disk(tmp_path / "from-device")
+    set_current_ops(NumpyOps())
+    models = [tmp_path / name / "incparse_chart" / "model" for name in ("from-device", "from-processor")]
+    assert models[0].read_bytes() == models[1].read_bytes()
+
+
+def test_new_labels_and_a_layer_that_components_share(on_device):
+    on_device()
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    layer = MODEL["tok2vec"]
+    nlp.add_pipe("tok2vec", config={"model": layer})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": layer["width"], "upstream": "tok2vec"}
+    nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
+    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": listener}})
+    found = examples(nlp, limit=60)
+    losses = learn(nlp, found, 3)
+    assert losses[-1]["incparse_chart"] < losses[0]["incparse_chart"]
+    assert losses[-1]["tagger"] < losses[0]["tagger"]
+    component = nlp.get_pipe("incparse_chart")
+    component.add_label("HEADING")
+    assert "HEADING" in component.labels
+    nlp.update(found[:5], sgd=Adam(0.001))
+    assert all(doc._.trees for doc in parsed(nlp, 20))
+
+
+@pytest.fixture
+def train(on_device, tmp_path, monkeypatch):
+    """A function that calls the command with a GPU; it returns the pipeline, and what chose the GPU and its memory."""
+    chosen = []
+    monkeypatch.setattr("spacy.cli._util.require_gpu", lambda number: chosen.append(number) or on_device())
+    monkeypatch.setattr("thinc.api.set_gpu_allocator", chosen.append)
+    monkeypatch.setattr("spacy.training.initialize.set_gpu_allocator", chosen.append)
+
+    def run(*options):
+        arguments = ["train", TRAIN, DEV, tmp_path / "out", "--config", "neural", "--gpu", 0, "--max-epochs", *options]
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert result.exit_code == 0, result.output
+        return spacy.load(tmp_path / "out" / "model-best"), chosen
+
+    return run
+
+
+@pytest.mark.slow
+def test_the_train_command_with_a_gpu(train, tmp_path):
+    """It computes there, with fitted temperature, and its pipeline works elsewhere."""
+    nlp, chosen = train(2)
+    assert chosen == [0]
+    component = nlp.get_pipe("incparse_chart")
+    assert component.decoder.temperature is not None
+    assert all(isinstance(param, DeviceArray) for param in params(component.model))
+    found = analyses(nlp)
+    set_current_ops(NumpyOps())
+    assert_alike(found, analyses(spacy.load(tmp_path / "out" / "model-best")))
+
+
+@pytest.mark.slow
+def test_a_training_on_a_gpu_is_resumed(train, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        with pytest.raises(AssertionError, match="--resume continues"):
+            train(2)
+    train(2, "--resume")
+    found = contents(tmp_path / "out" / "model-best")
+    train(2, "--force")
+    assert found == contents(tmp_path / "out" / "model-best")
+
+
+@needs_transformers
+@pytest.mark.slow
+def test_the_train_command_with_an_encoder_on_a_gpu(train, encoder_folder, monkeypatch):
+    """Both libraries take memory from one pool, and precision is mixed there, but not where the pipeline is loaded."""
+    scales = use_mixed_precision(monkeypatch)
+    nlp, chosen = train(1, "--encoder", encoder_folder, "--mixed-precision")
+    assert set(chosen) == {0, "pytorch"}
+    assert scales
+    assert nlp.config["components"]["transformer"]["model"]["mixed_precision"]
+    folder = nlp.path
+    set_current_ops(NumpyOps())
+    scales.clear()
+    elsewhere = spacy.load(folder)
+    elsewhere.update(examples(elsewhere, limit=3), sgd=Adam(0.001))
+    assert not scales
+
+
+@needs_transformers
+@pytest.mark.slow
+@pytest.mark.parametrize("freeze_embeddings", [True, False])
+def test_a_transformer_gives_the_same_trees_on_both(on_device, encoder_folder, tmp_path, freeze_embeddings):
+    on_device()
+    nlp = transformer_pipeline(encoder_folder, freeze_embeddings=freeze_embeddings, bfloat16=False)
+    found = analyses(learned(nlp, 4, 20))
+    assert isinstance(nlp("A cat.")._.trf_data.last_hidden_layer_state.dataXd, DeviceArray)
+    nlp.to_disk(tmp_path / "pipeline")
+    assert_alike(analyses(spacy.load(tmp_path / "pipeline")), found)
+    set_current_ops(NumpyOps())
+    assert_alike(analyses(spacy.load(tmp_path / "pipeline")), found)
+
+
+@needs_transformers
+@pytest.mark.slow
+def test_mixed_precision(on_device, encoder_folder, tmp_path, monkeypatch):
+    """The losses are nearly those of single precision, and gradients are scaled."""
+    on_device()
+    scales = use_mixed_precision(monkeypatch)
+    losses = []
+    for mixed_precision in (False, True):
+        assert not scales
+        nlp = transformer_pipeline(encoder_folder, mixed_precision=mixed_precision, bfloat16=False)
+        fix_random_seed(0)
+        nlp.update(examples(nlp, limit=20), losses=(found := {}), drop=0.0)
+        losses.append(found["incparse_chart"])
+    assert scales == [2.0**16] * len(scales)
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+    assert losses[1] != losses[0]
