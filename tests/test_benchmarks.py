@@ -267,6 +267,37 @@ def test_footprint_of_a_neural_parser_in_single_precision(run, load, monkeypatch
     assert (tmp_path / "runs.txt").read_text(encoding="utf8").split() == ["False", "True"] * 2
 
 
+FAKE_LEARNER = """
+import json, sys
+from pathlib import Path
+task, folder, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+if task == "parse":
+    (folder / settings["trees"]).write_text((folder / "dev.mrg").read_text())
+speed = 1 + (settings["gpu"] >= 0) + settings.get("mixed_precision", False)
+print(json.dumps({"elapsed": 6 / speed}))
+"""
+
+
+def test_speed_on_a_gpu_is_compared_with_the_processor(run, load, monkeypatch, tmp_path):
+    worker = tmp_path / "worker.py"
+    worker.write_text(FAKE_LEARNER, encoding="utf8")
+    monkeypatch.setattr(load("gpu_speed"), "WORKER", worker)
+    options = ["--encoder", tmp_path / "small", "--limit", 30, "--sentences", 20, "--passes", 3]
+    rows = run("gpu_speed", "sample", *options)
+    assert list(rows) == [f"gpu-sample-small-{way}" for way in ("cpu", "single", "mixed")]
+    assert [row["times training"] for row in rows.values()] == ["1.00", "2.00", "3.00"]
+    assert {(row["F"], row["sentences"], row["passes"]) for row in rows.values()} == {("100.00", "20", "3")}
+    rows = run("gpu_speed", "sample", *options, "--encoder", "none")
+    assert [name for name in rows if "none" in name] == ["gpu-sample-none-cpu", "gpu-sample-none-single"]
+
+
+@pytest.mark.slow
+def test_speed_on_the_processor_alone(run):
+    row = run("gpu_speed", "sample", "--limit", 40, "--passes", 1, "--gpu", -1)["gpu-sample-none-cpu"]
+    assert 0 <= float(row["F"]) <= 100
+    assert float(row["training words/s"]) > 0 < float(row["parsing words/s"])
+
+
 @pytest.mark.slow
 def test_accuracy_of_a_parser_on_a_pre_trained_layer(run, tmp_path):
     text = tmp_path / "text.txt"
