@@ -40,9 +40,13 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     The model gets outputs for those labels and tags of the trees that it does not know. The pipeline keeps its own
     components: `config` gives the sections for training, and the paths of its corpora.
     """
+    from spacy_incparse.pipeline.scorers import const_score
+
     nlp, found = open_pipeline(base)
     parser: Any = found
     parser.decoder  # noqa: B018  # raises its error if there are no weights
+    if parser.scorer is None:  # each pass would have a score of 0
+        parser.scorer = const_score
     _leave_out_others(nlp, parser, base)
     bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == _SENTENCES]
     if not bounds:

@@ -120,6 +120,16 @@ def test_train_from_a_neural_pipeline(model, losses_and_pipeline, new, tmp_path)
 
 
 @pytest.mark.slow
+def test_a_pipeline_without_a_scorer_is_scored_all_the_same(model, new, tmp_path):
+    nlp = spacy.load(model, config={"components": {"incparse_chart": {"scorer": None}}})
+    nlp.to_disk(tmp_path / "base")
+    options = ["--from", tmp_path / "base", "--max-epochs", 1]
+    result = train(new, DEV, tmp_path / "out", *options)
+    (row,) = (line.split() for line in result.stdout.splitlines() if line.split()[:1] == ["1"])
+    assert float(row[4]) > 50
+
+
+@pytest.mark.slow
 def test_a_fine_tuning_is_resumed_with_the_same_base(model, tmp_path, monkeypatch):
     options = ["--from", model, "--max-epochs", 2]
     assert train(TRAIN, DEV, tmp_path / "whole", *options).exit_code == 0
