@@ -1,5 +1,7 @@
 """The neural parser on another device than the processor: arrays that never mix with NumPy's."""
 
+import pickle
+
 import numpy as np
 import pytest
 import spacy
@@ -7,6 +9,7 @@ from thinc.api import Adam, NumpyOps, fix_random_seed, set_current_ops
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from tests import small_pipeline
 from tests.neural.conftest import MODEL, examples, learn, untrained
 from tests.neural.device_arrays import XP, DeviceArray, use_device, use_mixed_precision
 from tests.neural.test_resumed_training import DEV, TRAIN, contents, interrupt
@@ -113,6 +116,23 @@ def test_new_labels_and_a_layer_that_components_share(on_device):
     assert "HEADING" in component.labels
     nlp.update(found[:5], sgd=Adam(0.001))
     assert all(doc._.trees for doc in parsed(nlp, 20))
+
+
+@pytest.mark.slow
+def test_a_combination_with_a_parser_of_the_processor(on_device, losses_and_pipeline, trained, tmp_path):
+    losses_and_pipeline[1].to_disk(tmp_path / "neural")
+    on_device()
+    nlp = spacy.load(tmp_path / "neural")
+    nlp.add_pipe("incparse", source=small_pipeline.untrained().from_bytes(trained.to_bytes()))
+    nlp.add_pipe("incparse_combiner")
+    assert nlp.evaluate(examples(nlp, "sample-dev.mrg", 40))["const_f"] > 0.8
+    found = [str(doc._.trees[0]) for doc in parsed(nlp)]
+    assert [str(doc._.trees[0]) for doc in parsed(pickle.loads(pickle.dumps(nlp)))] == found
+    doc = nlp("The cat slept.")
+    neural = nlp.get_pipe("incparse_chart")
+    best = neural.decoder.parser.parse(["The", "cat", "slept", "."], neural.tags_for(neural.sentences_of(doc)[0]))
+    assert neural.score(doc, doc._.trees[0]).score <= best.score + TOLERANCE
+    assert doc.copy()._.trees == doc._.trees
 
 
 @pytest.fixture
