@@ -25,7 +25,14 @@ from spacy_incparse.generative.generative_config import GenerativeConfig
 from spacy_incparse.parsers.choice_settings import ChoiceSettings
 from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
-from spacy_incparse.pipeline.callbacks import calibrate, create_calibrate, create_free_memory, free_memory
+from spacy_incparse.pipeline.callbacks import (
+    calibrate,
+    create_calibrate,
+    create_fit_steps,
+    create_free_memory,
+    fit_steps,
+    free_memory,
+)
 from spacy_incparse.pipeline.chart_pipe import make_incparse_chart
 from spacy_incparse.pipeline.combiner_pipe import make_incparse_combiner
 from spacy_incparse.pipeline.encoder_folder import create_encoder_loader, create_wordpiece_loader
@@ -71,6 +78,7 @@ REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
     "spacy_incparse.EncoderFolder.v1": ("model_loaders", create_encoder_loader, create_encoder_loader),
     "spacy_incparse.WordpieceFolder.v1": ("model_loaders", create_wordpiece_loader, create_wordpiece_loader),
     "spacy_incparse.calibrate.v1": ("callbacks", create_calibrate, calibrate),
+    "spacy_incparse.fit_steps.v1": ("callbacks", create_fit_steps, fit_steps),
     "spacy_incparse.free_memory.v1": ("callbacks", create_free_memory, free_memory),
 }
 

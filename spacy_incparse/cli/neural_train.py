@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from spacy_incparse.pipeline.neural_passes import NeuralPasses
     from spacy_incparse.pipeline.neural_state import Finished
 
-WARM_UP = 0.05  # the part of training in which a pre-trained encoder's learning rate grows
-
 
 @dataclass(frozen=True)
 class TrainingFiles:
@@ -107,7 +105,6 @@ def train_neural(
     from spacy_incparse.training.training_state import fingerprint, forget
 
     _use_gpu(gpu, config)
-    _set_steps(config, _n_words(trees) + round(extra.weight * _n_words(extra.trees)))
     selection = PassSelection(len(trees), len(extra.trees), extra.weight, config["system"]["seed"])
     settings = {"config": config.to_str(), "last": keep_last, "n_own": len(trees), "extra_weight": extra.weight}
     if base is not None:
@@ -250,20 +247,6 @@ def _check_weights(config: Config, path: Path) -> None:
         raise ModelError(
             f"{path}: these are no weights of the parser's layer: make them with `spacy pretrain` from its config"
         ) from error
-
-
-def _n_words(trees: Sequence[Tree]) -> int:
-    return sum(len(tree.words) for tree in trees)
-
-
-def _set_steps(config: Config, n_words: int) -> None:
-    """Let a learning rate that falls reach 0 at the end."""
-    training = config["training"]
-    steps = max(1, round(n_words / training["batcher"]["size"]))
-    rate = training["optimizer"]["learn_rate"]
-    if isinstance(rate, dict):
-        rate["total_steps"] = steps * training["max_epochs"]
-        rate["warmup_steps"] = max(1, round(WARM_UP * rate["total_steps"]))
 
 
 def check_transformers() -> None:

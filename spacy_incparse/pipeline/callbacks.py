@@ -1,4 +1,4 @@
-"""Callbacks that `spacy train` runs in training, and before it saves a pipeline."""
+"""Callbacks that `spacy train` runs before and in training, and before it saves a pipeline."""
 
 from __future__ import annotations
 
@@ -27,6 +27,26 @@ def free_memory(nlp: Language, update: Mapping[str, Any]) -> None:
     """
     if update["step"] % RELEASED_EVERY == 0:
         release_memory()
+
+
+def create_fit_steps() -> Callable[[Language], None]:
+    """Return `fit_steps`, for `[initialize.after_init]` with `@callbacks = "spacy_incparse.fit_steps.v1"`."""
+    return fit_steps
+
+
+def fit_steps(nlp: Language) -> None:
+    """Fit the learning rate of a training to the size of its corpus, and evaluate at least once a pass.
+
+    Sets `total_steps` and `warmup_steps` of the learning rate, if it has them, by the config's batches, `max_epochs`
+    and `max_steps`, and lowers `eval_frequency` to the batches of a pass. Does nothing for a corpus that is streamed
+    (`max_epochs = -1`).
+    """
+    from spacy_incparse.pipeline.training_steps import set_steps
+
+    config = nlp.config.interpolate()
+    if config["training"]["max_epochs"] >= 0:
+        (corpus,) = resolve_dot_names(config, [config["training"]["train_corpus"]])
+        set_steps(nlp, list(corpus(nlp)))
 
 
 def create_calibrate() -> Callable[[Language], Language]:

@@ -19,6 +19,7 @@ from spacy.training.loop import create_evaluation_callback, train_while_improvin
 from spacy.util import registry, resolve_dot_names
 from thinc.api import Model, fix_random_seed
 
+from spacy_incparse.pipeline.training_steps import set_steps
 from spacy_incparse.training.extra_trees import PassSelection
 
 OnStep = Callable[[int, int], object]
@@ -35,12 +36,13 @@ class NeuralPasses:
 
     def __init__(self, nlp: Language, selection: PassSelection | None = None):
         config = nlp.config.interpolate()
-        self._settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
-        names = [self._settings["train_corpus"], self._settings["dev_corpus"]]
+        names = [config["training"][name] for name in ("train_corpus", "dev_corpus")]
         train_corpus, dev_corpus = resolve_dot_names(config, names)
-        self.nlp, self.optimizer = nlp, self._settings["optimizer"]
         self._examples: list[Example] = list(train_corpus(nlp))
         self._selection = selection or PassSelection(len(self._examples))
+        set_steps(nlp, self._of_pass(1))
+        self._settings = registry.resolve(nlp.config.interpolate()["training"], schema=ConfigSchemaTraining)
+        self.nlp, self.optimizer = nlp, self._settings["optimizer"]
         self._evaluate = create_evaluation_callback(nlp, dev_corpus, self._settings["score_weights"])
 
     @property
@@ -52,7 +54,7 @@ class NeuralPasses:
         """Make a pass; return how many updates it had."""
         settings = self._settings
         fix_random_seed((settings["seed"] or 0) * self.number + number)
-        chosen = [self._examples[place] for place in self._selection.of_pass(number)]
+        chosen = self._of_pass(number)
         examples = random.sample(chosen, len(chosen))
         updates = train_while_improving(
             self.nlp,
@@ -74,6 +76,9 @@ class NeuralPasses:
             n_done += len(batch)
             on_step(n_done, len(examples))
         return n_updates
+
+    def _of_pass(self, number: int) -> list[Example]:
+        return [self._examples[place] for place in self._selection.of_pass(number)]
 
     def skip(self, n_updates: int) -> None:
         """Let the optimizer's schedules go on as after so many updates."""

@@ -1,0 +1,81 @@
+"""How many updates a training has, and what depends on it: the learning rate, and when `spacy train` evaluates."""
+
+import pytest
+import spacy
+from spacy.cli.train import train
+from spacy.util import load_config
+
+from spacy_incparse.pipeline.callbacks import fit_steps
+from spacy_incparse.pipeline.neural_passes import NeuralPasses
+from spacy_incparse.training.extra_trees import PassSelection
+from tests.neural.conftest import examples
+from tests.small_pipeline import ASSETS
+
+SCHEDULE = {"@schedules": "warmup_linear.v1", "warmup_steps": 7, "total_steps": 8, "initial_rate": 0.1}
+CORPUS = {"@readers": "spacy_incparse.TreebankReader.v1", "path": str(ASSETS / "sample-train.mrg")}
+BATCHER = {"@batchers": "spacy.batch_by_words.v1", "size": 100, "tolerance": 0.2, "discard_oversize": False}
+
+
+def pipeline(**training):
+    nlp = spacy.blank("en")
+    config = nlp.config
+    config["corpora"] = {"train": CORPUS, "dev": CORPUS | {"limit": 5}}
+    config["training"] |= {"batcher": BATCHER, "max_epochs": 4, "max_steps": 0, "eval_frequency": 1000} | training
+    config["training"]["optimizer"]["learn_rate"] = dict(SCHEDULE)
+    nlp.config = config
+    return nlp
+
+
+def fitted(**training):
+    nlp = pipeline(**training)
+    fit_steps(nlp)
+    rate = nlp.config["training"]["optimizer"]["learn_rate"]
+    return rate["total_steps"], rate["warmup_steps"], nlp.config["training"]["eval_frequency"]
+
+
+def test_steps_are_the_batches_of_all_passes():
+    nlp = pipeline()
+    passes = NeuralPasses(nlp)
+    total = nlp.config["training"]["optimizer"]["learn_rate"]["total_steps"]
+    n_words = sum(len(example.reference) for example in examples(nlp))
+    assert total == pytest.approx(4 * n_words / 100, rel=0.15)
+    done = sum(passes.learn(number, lambda done, of: None) for number in range(1, 5))
+    assert done == pytest.approx(total, rel=0.02)
+    assert passes.optimizer.learn_rate == pytest.approx(0, abs=0.1 * 0.02)
+
+
+def test_the_settings_that_limit_a_training():
+    total, warm_up, every = fitted()
+    assert (warm_up, every) == (round(0.05 * total), total // 4)
+    assert fitted(max_steps=10) == (10, 1, every)
+    assert fitted(max_steps=10**6) == (total, warm_up, every)
+    assert fitted(max_epochs=0, max_steps=60) == (60, 3, every)
+    assert fitted(eval_frequency=3) == (total, warm_up, 3)
+    assert fitted(max_epochs=0) == (8, 7, every)  # without an end
+    assert fitted(max_epochs=-1) == (8, 7, 1000)  # streamed
+
+
+def test_a_rate_without_steps_stays():
+    nlp = pipeline()
+    nlp.config["training"]["optimizer"]["learn_rate"] = 0.001
+    fit_steps(nlp)
+    assert nlp.config["training"]["optimizer"]["learn_rate"] == 0.001
+
+
+def test_only_the_extra_trees_of_a_pass_count():
+    nlp = pipeline()
+    n_own = len(examples(nlp)) // 2
+    NeuralPasses(nlp, PassSelection(n_own, len(examples(nlp)) - n_own, 0.001))
+    assert nlp.config["training"]["optimizer"]["learn_rate"]["total_steps"] < 0.7 * fitted()[0]
+
+
+@pytest.mark.slow
+def test_spacy_train_keeps_a_trained_pipeline_of_a_small_treebank(tmp_path):
+    """With the shipped config, whose evaluations would be too rare."""
+    paths = {f"paths.{part}": str(ASSETS / f"sample-{part}.mrg") for part in ("train", "dev")}
+    small = {"training.max_epochs": 8, "corpora.train.limit": 200, "corpora.dev.limit": 20}
+    train(ASSETS.parent / "configs" / "neural.cfg", tmp_path, overrides=paths | small)
+    config = load_config(tmp_path / "model-best" / "config.cfg")
+    assert config["training"]["eval_frequency"] < 50
+    best = spacy.load(tmp_path / "model-best")
+    assert best.evaluate(examples(best, "sample-dev.mrg", 20))["const_f"] > 0.2
