@@ -171,11 +171,14 @@ def _use_gpu(gpu: int, config: Config) -> None:
 
     try:
         setup_gpu(gpu, silent=True)
-    except ValueError as error:
-        raise IncparseError(f'--gpu {gpu}: {error}. A GPU needs CUDA and CuPy: pip install "spacy[cuda12x]"') from None
-    if gpu >= 0 and "transformer" in config["components"]:
-        config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
-        set_gpu_allocator("pytorch")
+        if gpu >= 0 and "transformer" in config["components"]:
+            config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
+            set_gpu_allocator("pytorch")
+    except (ValueError, RuntimeError, AssertionError) as error:  # AssertionError: from a PyTorch for processors only
+        raise IncparseError(
+            f"--gpu {gpu}: {error}. A GPU needs CUDA, CuPy (such as pip install cupy-cuda12x), and, for an encoder, a "
+            f"PyTorch with CUDA"
+        ) from None
 
 
 def neural_config(

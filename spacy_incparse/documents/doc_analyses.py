@@ -113,7 +113,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
         f"no pipeline in this process produces the tree of {start!r}: load the one that parsed it, pass another one "
         f"(doc._.parses(k, nlp=...)), or set the component's nbest, which stores analyses on the Doc; if the parse was "
         f"constrained (required_key, forbidden_key), the Doc must still have the same spans, and for a neural parser "
-        f"the word vectors of other components (doc.tensor, doc._.trf_data)"
+        f"on a shared layer its tokens, not merged or split, and their vectors (doc.tensor, doc._.trf_data)"
     )
 
 

@@ -17,10 +17,11 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, set_dropout_rate
 
 from spacy_incparse.documents.sentences import Sentence, split_sentences
-from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsers.protocol import Session
 from spacy_incparse.pipeline.annotate import ParsedSentence
 from spacy_incparse.pipeline.chart_decoder import ChartDecoder, VectorSentence, tokens_of
+from spacy_incparse.pipeline.model_file import named_errors
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
@@ -32,6 +33,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy_incparse.chart.spans.chain_labels import Chain
     from spacy_incparse.pipeline.span_head import Rows, SpanScores
+    from spacy_incparse.pipeline.span_scorer import CutDocs
 
 DEFAULT_MODEL = """
 [model]
@@ -153,6 +155,8 @@ class IncParserChart(TreePipe):
         check_number("max_length", max_length, 1, 5000)
         self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
         self.max_length = max_length
+        if not {"tok2vec", "head"} <= set(model.ref_names):
+            raise ConfigError(f"{name}: the model is {model.name!r}: it must be a spacy_incparse.SpanScorer.v1")
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
         super().__init__(vocab, model, name, scorer=scorer, **settings)
         rules = HeadRules.from_name("any") if heads is None else heads
@@ -218,10 +222,21 @@ class IncParserChart(TreePipe):
         Raises IncparseError if the Doc has lost the vectors that another component computed.
         """
         sentence = super().with_constraints(doc, sentence)
-        tokens = tokens_of(doc, sentence)
-        if tokens is None or not self._is_initialized:
+        if not self._is_initialized:
             return sentence
+        tokens = tokens_of(doc, sentence)
+        if tokens is None:
+            return self._with_vectors_of_words(sentence)
         return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
+
+    def _with_vectors_of_words(self, sentence: Sentence) -> Sentence:
+        """Return a sentence with vectors, if the model reads sentences alone; tokens were merged or split since."""
+        from spacy_incparse.pipeline.span_scorer import BY_SENTENCE, CutDocs, cut_vectors
+
+        if not self.model.attrs[BY_SENTENCE]:
+            return sentence
+        doc = Doc(self.vocab, words=list(sentence.words))
+        return VectorSentence.of(sentence, cut_vectors(self.model, CutDocs([doc], [[range(len(doc))]]))[0])
 
     def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
         """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
@@ -328,13 +343,26 @@ class IncParserChart(TreePipe):
         self._forget()
         set_dropout_rate(self.model, drop)
         # Without a tree there are still Docs: other components may share the layer, and it waits for all gradients.
-        scores, backprop = self.model.begin_update(gold_batch(examples, self.max_length).docs)
+        scores, backprop = self._begin_update(gold_batch(examples, self.max_length).docs)
         loss, gradient = self.get_loss(examples, scores)
         backprop(gradient)
         if sgd not in (None, False):
             self.finish_update(sgd)
         losses[self.name] += loss
         return losses
+
+    def _begin_update(self, given: CutDocs) -> tuple[SpanScores, Callable[[SpanScores], Any]]:
+        from spacy_incparse.pipeline.listened_vectors import reads_transformer
+
+        try:
+            return self.model.begin_update(given)
+        except AssertionError as error:
+            if any(map(reads_transformer, self.model.get_ref("tok2vec").walk())):
+                raise IncparseError(
+                    f"{self.name}: the transformer did not compute vectors to train with. To keep its weights as they "
+                    f"are, set frozen = true in its own settings, and leave it out of frozen_components"
+                ) from error
+            raise
 
     def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
         """Return the loss of the model's scores for a batch, and its derivatives by them."""
@@ -363,14 +391,26 @@ class IncParserChart(TreePipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserChart:
         """Load the component from a folder. Raises ModelError if that fails."""
         super().from_disk(path, exclude=exclude)
-        self._forget()
+        with named_errors(path):
+            self._loaded(exclude)
         return self
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParserChart:
-        """Load the component from bytes."""
+        """Load the component from bytes. Raises ModelError if they have other labels than weights."""
         super().from_bytes(bytes_data, exclude=exclude)
-        self._forget()
+        self._loaded(exclude)
         return self
+
+    def _loaded(self, exclude: Iterable[str]) -> None:
+        """Raise ModelError if the labels and tags do not belong to the weights."""
+        self._forget()
+        if not self._is_initialized or {"cfg", "model"} & set(exclude):
+            return
+        head = self.model.get_ref("head")
+        for name, known in (("labels", self.cfg["chains"]), ("tags", self.cfg["tags"])):
+            number = head.get_ref(name).get_dim("nO")
+            if number != len(known):
+                raise ModelError(f"there are weights for {number} {name}, but the file cfg has {len(known)}")
 
     @property
     def _is_initialized(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,7 @@ def create_encoder_loader(path: str | Path | None) -> Loader:
 
     path: the folder of the encoder.
     """
-    folder = encoder_folder(path)
-
-    def load(model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc passes them by name
-        set_weights(model.shims[0]._model, *read_weights(folder))
-        return model
-
-    return load
+    return partial(_load_weights, encoder_folder(path))
 
 
 def create_wordpiece_loader(path: str | Path | None) -> Loader:
@@ -42,21 +37,25 @@ def create_wordpiece_loader(path: str | Path | None) -> Loader:
 
     path: the folder of the encoder.
     """
-    folder = encoder_folder(path)
+    return partial(_load_pieces, encoder_folder(path))
 
-    def load(model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc passes them by name
-        from curated_tokenizers import WordPieceProcessor
 
-        settings = _piece_settings(folder)
-        special = {name: _piece(settings.get(key, model.attrs[name])) for name, key in _SPECIAL.items()}
-        pieces = _pieces(folder, special)
-        lowercase, strip_accents = settings["do_lower_case"], settings["strip_accents"]
-        strip_accents = lowercase if strip_accents is None else strip_accents
-        processor = WordPieceProcessor(pieces)
-        model.attrs.update(special, wordpiece_processor=processor, lowercase=lowercase, strip_accents=strip_accents)
-        return model
+def _load_weights(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc's names
+    set_weights(model.shims[0]._model, *read_weights(folder))
+    return model
 
-    return load
+
+def _load_pieces(folder: Path, model: Any, X: Any = None, Y: Any = None) -> Any:  # noqa: N803  # thinc's names
+    from curated_tokenizers import WordPieceProcessor
+
+    settings = _piece_settings(folder)
+    special = {name: _piece(settings.get(key, model.attrs[name])) for name, key in _SPECIAL.items()}
+    pieces = _pieces(folder, special)
+    lowercase, strip_accents = settings["do_lower_case"], settings["strip_accents"]
+    strip_accents = lowercase if strip_accents is None else strip_accents
+    processor = WordPieceProcessor(pieces)
+    model.attrs.update(special, wordpiece_processor=processor, lowercase=lowercase, strip_accents=strip_accents)
+    return model
 
 
 def encoder_folder(path: str | Path | None) -> Path:

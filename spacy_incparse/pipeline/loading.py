@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,16 @@ def load_for_texts(name: str) -> Language:
     try:
         nlp = load(folder)
     except (ValueError, ImportError, KeyError) as error:
-        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}{_hint(str(error))}") from error
     nlp.max_length = sys.maxsize  # spaCy's limit is for components that need a lot of memory for long texts
     for _, component in nlp.pipeline:
         if isinstance(component, TreePipe):
             component.measures = False  # they take longer than the trees
     return nlp
+
+
+def _hint(error: str) -> str:
+    """Return what to install, if an error is about a component of a package that is not installed."""
+    if "curated_transformer" in error and find_spec("spacy_curated_transformers") is None:
+        return '. A pipeline on a transformer needs pip install "spacy-incparse[transformers]"'
+    return ""

@@ -17,6 +17,10 @@ from typing import Any
 from spacy.tokens import Doc, Token
 from thinc.api import Model, Ragged, get_array_module
 
+PREPROCESS = "preprocess"  # the attribute of wordpiece encoders that divides a token before it is cut into pieces
+MAX_WORD, MAX_TOKEN = 100, 1000  # characters of what is not unknown: as of BERT's tokenizer, and of a whole token
+UNKNOWN = "\0"  # no piece has this character
+
 Pieces = Any
 """A Ragged: the pieces of tokens or their vectors, with the markers of the beginning and the end around them."""
 
@@ -30,6 +34,8 @@ def create_sentence_pieces(pieces: Model) -> Model:
     pieces: the encoder, such as `spacy-curated-transformers.BertWordpieceEncoder.v1`.
     """
     pieces._func = partial(_encode, pieces._func)
+    if PREPROCESS in pieces.attrs:
+        pieces.attrs[PREPROCESS] = partial(_shortened, pieces.attrs[PREPROCESS])
     return pieces
 
 
@@ -45,6 +51,13 @@ def _encode(
     groups = [_sentences(doc) for doc in docs]
     found, _ = encode(model, [sentence for group in groups for sentence in group], is_train)
     return list(_grouped(found, groups)), lambda gradient: []  # pieces have no gradient
+
+
+def _shortened(divide: Callable[[str], list[str]], token: str) -> list[str]:
+    """Divide a token at its punctuation; parts that are too long are unknown, since cutting them takes ages."""
+    if len(token) > MAX_TOKEN:
+        return [UNKNOWN]
+    return [part if len(part) <= MAX_WORD else UNKNOWN for part in divide(token)]
 
 
 def _sentences(doc: Doc | Sequence[Token]) -> Sequence[Any]:

@@ -12,6 +12,7 @@ from spacy.ml.models.tok2vec import MultiHashEmbed
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from spacy_incparse.errors import ConfigError
 from spacy_incparse.pipeline.doc_parts import DocArrays, DocPart
 from spacy_incparse.pipeline.listened_vectors import reads_transformer
 from spacy_incparse.pipeline.span_head import (
@@ -54,6 +55,7 @@ def create_span_scorer(tok2vec: Model[list[Doc], list[Rows]], hidden_width: int 
     form_width: the width of a learned vector of each token's shape, first character and last three, beside that of
         `tok2vec`; 0: none. Good for layers that do not see capitals, such as uncased transformers.
     """
+    check_number("hidden_width", hidden_width, 1, MOST)
     check_number("form_width", form_width, 0, MOST)
     head = span_head(hidden_width)
     layers: list[Model] = [tok2vec, head]
@@ -74,7 +76,7 @@ def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
     given_texts = _texts(model, given)
     parts = [_words(layer, *given_texts, False)[0] for layer in _word_layers(model)]
-    return [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
+    return _side_by_side(model, parts)
 
 
 def score_tolerance(model: Model) -> float:
@@ -120,7 +122,7 @@ def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, 
     head = model.get_ref("head")
     given_texts = _texts(model, given)
     called = [_words(layer, *given_texts, is_train) for layer in _word_layers(model)]
-    vectors = [model.ops.xp.hstack(rows) for rows in zip(*(rows for rows, _ in called), strict=True)]
+    vectors = _side_by_side(model, [rows for rows, _ in called])
     joined = model.ops.xp.concatenate(vectors) if vectors else model.ops.alloc2f(0, head.get_dim("nI"))
     scores, from_scores = head(WordVectors(joined, [len(rows) for rows in vectors]), is_train)
 
@@ -129,6 +131,18 @@ def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, 
         return _to_layers(called, _split(from_scores(gradient).vectors, ends))
 
     return scores, backprop
+
+
+def _side_by_side(model: Model, parts: Sequence[Sequence[Rows]]) -> list[Rows]:
+    """Return the vectors of sentences, given what each layer found. Raises ConfigError if the model needs others."""
+    vectors = [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
+    width = model.get_ref("head").get_dim("nI")
+    if vectors and vectors[0].shape[1] != width:
+        raise ConfigError(
+            f"the vectors of words have {vectors[0].shape[1]} numbers, and the model needs {width}: the width of a "
+            f"listener must be that of the layer it listens to"
+        )
+    return vectors
 
 
 def _to_layers(called: Sequence[tuple[list[Rows], Callable]], gradient: list[Rows]) -> list:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import spacy
+from spacy.util import load_config
 
 from spacy_incparse.cli.parsing import paragraphs
 from spacy_incparse.treebanks.penn_reader import parse_bracketed
@@ -174,6 +175,18 @@ def test_a_pipeline_without_the_parser_is_refused(run, tmp_path):
     result = run("parse", "x", "--model", tmp_path / "plain")
     assert result.exit_code == 1
     assert "has no component 'incparse' (it has sentencizer)" in result.stderr
+
+
+def test_a_package_that_a_pipeline_needs_is_named(run, tmp_path, monkeypatch):
+    spacy.blank("en").to_disk(tmp_path)
+    config = load_config(tmp_path / "config.cfg")
+    config["nlp"]["pipeline"] = ["transformer"]
+    config["components"] = {"transformer": {"factory": "no_curated_transformer"}}
+    config.to_disk(tmp_path / "config.cfg")
+    monkeypatch.setattr("spacy_incparse.pipeline.loading.find_spec", lambda name: None)
+    result = run("parse", "x", "--model", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr.endswith('needs pip install "spacy-incparse[transformers]"\n')
 
 
 def test_a_damaged_pipeline_is_refused(run, tmp_path):

@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.pipeline.listened_vectors import check_listened
 from tests.neural.conftest import MODEL, TOK2VEC, examples
 
@@ -66,6 +66,25 @@ def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
     other.initialize(lambda: found)
     doc = shared(TEXT)
     assert len(doc._.parses(2)[0]) == 2
+
+
+@pytest.mark.parametrize("width", [32, 96])
+def test_a_listener_with_another_width_is_reported(width):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER | {"width": width}}})
+    found = examples(nlp, limit=5)
+    nlp.initialize(lambda: found)
+    with pytest.raises(ConfigError, match=f"48 numbers, and the model needs {width}: the width of a listener"):
+        nlp.update(found)
+
+
+def test_analyses_of_merged_tokens_say_what_is_missing(shared):
+    doc = shared(TEXT)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+    with pytest.raises(IncparseError, match="its tokens, not merged or split"):
+        doc._.parses(2)
 
 
 def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):

@@ -80,6 +80,20 @@ def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):
     assert "pip install" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "error", [RuntimeError("cudaErrorInvalidDevice: invalid device ordinal"), AssertionError("Torch not compiled")]
+)
+def test_what_is_wrong_with_a_gpu_is_an_error_in_a_line(tmp_path, monkeypatch, error):
+    def fail(number):
+        raise error
+
+    monkeypatch.setattr("spacy.cli._util.require_gpu", fail)
+    trees = [str(ASSETS / f"sample-{part}.mrg") for part in ("train", "dev")]
+    result = CliRunner().invoke(app, ["train", *trees, str(tmp_path / "out"), "--config", "neural", "--gpu", "9"])
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert f"--gpu 9: {error}. A GPU needs CUDA" in result.stderr
+
+
 def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):
     trees = tmp_path / "words.mrg"
     trees.write_text("(TOP (NN cat))\n", encoding="utf8")

@@ -1,5 +1,6 @@
 """The component incparse_chart: what it learns, what it writes to Docs, and what it does with odd input."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from thinc.api import Adam
 
 from spacy_incparse.compat import install_benepar_names
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from tests.neural.conftest import MODEL, examples, trees_together_and_alone, untrained
+from tests.neural.conftest import MODEL, TOK2VEC, examples, trees_together_and_alone, untrained
 
 TEXT = "The cat slept on the sofa. She thinks that the letters are in the box."
 LEAST_F = 0.6  # on held-out sentences, after training on 234 short ones
@@ -77,6 +78,20 @@ def test_a_damaged_folder_is_reported(nlp, tmp_path):
     (tmp_path / "incparse_chart" / "model").unlink()
     with pytest.raises(ModelError, match="'model' is missing"):
         spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize("part", ["chains", "tags"])
+def test_labels_of_other_weights_are_reported(nlp, component, part, tmp_path):
+    nlp.to_disk(tmp_path)
+    path = tmp_path / "incparse_chart" / "cfg"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf8")) | {part: []}), encoding="utf8")
+    with pytest.raises(ModelError, match=r"incparse_chart.*: there are weights for .* but the file cfg has 0"):
+        spacy.load(tmp_path)
+    component.from_disk(tmp_path / "incparse_chart", exclude=["cfg", "vocab"])
+    component.cfg[part].pop()
+    data = nlp.to_bytes()
+    with pytest.raises(ModelError, match="there are weights for"):
+        untrained().from_bytes(data)
 
 
 def test_trees_survive_a_docbin(nlp):
@@ -275,6 +290,27 @@ def test_wrong_settings_are_reported():
         untrained(max_length=0)
     with pytest.raises(ConfigError, match="threshold is 2"):
         untrained(search={"threshold": 2})
+    for width in (0, -5):
+        with pytest.raises(ConfigError, match=f"hidden_width is {width}"):
+            untrained(model=MODEL | {"hidden_width": width})
+    with pytest.raises(ConfigError, match=r"the model is .*: it must be a spacy_incparse\.SpanScorer\.v1"):
+        untrained(model=TOK2VEC)
+
+
+@pytest.mark.parametrize("change", ["merge", "split"])
+def test_analyses_of_a_doc_whose_tokens_were_merged_or_split(nlp, component, change):
+    """A layer of its own reads words, whether or not they are tokens; so these are the analyses from before."""
+    component.calibrate(examples(nlp, "sample-dev.mrg", 10))
+    expected = [[str(parse.tree) for parse in parses] for parses in nlp(TEXT)._.parses(2)]
+    doc = nlp(TEXT)
+    confidences = [tree.confidence for tree in doc._.trees]
+    with doc.retokenize() as retokenizer:
+        if change == "merge":
+            retokenizer.merge(doc[0:2])
+        else:
+            retokenizer.split(doc[1], [doc[1].text[0], doc[1].text[1:]], heads=[doc[0], doc[0]])
+    assert [[str(parse.tree) for parse in parses] for parses in doc._.parses(2)] == expected
+    assert [tree.confidence for tree in doc._.trees] == pytest.approx(confidences, abs=1e-5)
 
 
 def test_examples_without_trees_change_nothing(nlp, component):

@@ -1,12 +1,14 @@
 """The sentences of a Doc have the vectors, gradients and trees that they would have as Docs of their own."""
 
+import pickle
+
 import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 
-from spacy_incparse.pipeline.sentence_pieces import create_sentence_pieces, join_sentences
+from spacy_incparse.pipeline.sentence_pieces import PREPROCESS, UNKNOWN, create_sentence_pieces, join_sentences
 from tests.neural.conftest import trees_together_and_alone
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
 
@@ -54,6 +56,25 @@ def layers():
 def vectors(layers, docs, is_train=False):
     pieces, _ = layers[0](docs, is_train)
     return layers[1](pieces, is_train)
+
+
+def test_long_words_are_unknown():
+    """So that they take no time; parts between punctuation may be as long as BERT's tokenizer has them."""
+    model = Model("pieces", encode, attrs={PREPROCESS: lambda token: token.split("-")})
+    divide = create_sentence_pieces(model).attrs[PREPROCESS]
+    long, longer = "a" * 100, "b" * 101
+    assert divide(f"{long}-{longer}-c") == [long, UNKNOWN, "c"]
+    assert divide("-".join(["x"] * 500)) == ["x"] * 500
+    assert divide("-".join(["x"] * 501)) == [UNKNOWN]
+
+
+@needs_transformers
+def test_a_pipeline_with_long_words(encoder_folder):
+    nlp = transformer_pipeline(encoder_folder, limit=5)
+    doc = nlp(Doc(nlp.vocab, words=["cat", "a" * 100_000, "cat" * 34], sent_starts=[True, False, False]))
+    assert len(doc._.trees) == 1
+    assert doc._.trf_data.last_hidden_layer_state.lengths.tolist() == [1, 1, 1]
+    assert [str(tree) for tree in pickle.loads(pickle.dumps(nlp))(doc.copy())._.trees] == [str(doc._.trees[0])]
 
 
 def test_vectors_do_not_depend_on_other_sentences(layers):

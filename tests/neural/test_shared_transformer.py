@@ -172,6 +172,16 @@ def test_a_component_can_have_the_layer_for_itself(nlp):
     assert str(alone(TEXT)._.trees[0]) == before
 
 
+def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
+    found = read(nlp, folder)[:5]
+    with pytest.raises(IncparseError, match=r"incparse_chart: .* set frozen = true in its own settings"):
+        nlp.update(
+            found, exclude=["transformer", "tagger", "parser", "ner"], annotates=["transformer"], sgd=Adam(0.001)
+        )
+    nlp.get_pipe("transformer").frozen = True
+    nlp.update(found, exclude=["tagger", "parser", "ner"], annotates=["sentencizer"], sgd=Adam(0.001))
+
+
 def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
     component = nlp.get_pipe("incparse_chart")
     before = component.model.get_ref("head").to_bytes()
