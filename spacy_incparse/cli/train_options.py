@@ -125,5 +125,6 @@ def check_extra_weight(extra: str | None, weight: float) -> None:
 def _refuse(given: Mapping[str, Any], options: Mapping[str, tuple[Any, str]], beside: str) -> None:
     for name, (default, reason) in options.items():
         if given[name] != default:
-            option = f"--{name.replace('_', '-')} {given[name]}"
+            value = "" if given[name] is True else f" {given[name]}"
+            option = f"--{name.replace('_', '-')}{value}"
             raise IncparseError(f"{option} cannot be used with {beside}: {reason}")

@@ -113,7 +113,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
         f"no pipeline in this process produces the tree of {start!r}: load the one that parsed it, pass another one "
         f"(doc._.parses(k, nlp=...)), or set the component's nbest, which stores analyses on the Doc; if the parse was "
         f"constrained (required_key, forbidden_key), the Doc must still have the same spans, and for a neural parser "
-        f"on a shared layer its tokens, not merged or split, and their vectors (doc.tensor, doc._.trf_data)"
+        f"its tokens, not merged or split, and the vectors of other components (doc.tensor, doc._.trf_data)"
     )
 
 
@@ -133,7 +133,7 @@ def _own_parses(
     except (TypeError, ValueError):
         if component.vocab is doc.vocab:
             raise
-        return  # word vectors of another pipeline: they have another width, or are on another device
+        return  # the word vectors of another pipeline are on another device
 
 
 def _is_same(best: Parse, found: AnchoredTree, component: LiveParser) -> bool:

@@ -1,4 +1,4 @@
-"""Callbacks that `spacy train` runs before and in training, and before it saves a pipeline."""
+"""Callbacks that `spacy train` runs before and during training, and before it saves a pipeline."""
 
 from __future__ import annotations
 
@@ -35,18 +35,23 @@ def create_fit_steps() -> Callable[[Language], None]:
 
 
 def fit_steps(nlp: Language) -> None:
-    """Fit the learning rate of a training to the size of its corpus, and evaluate at least once a pass.
+    """Fit the learning-rate schedule to the size of the training corpus, and evaluate at least once per pass.
 
-    Sets `total_steps` and `warmup_steps` of the learning rate, if it has them, by the config's batches, `max_epochs`
-    and `max_steps`, and lowers `eval_frequency` to the batches of a pass. Does nothing for a corpus that is streamed
-    (`max_epochs = -1`).
+    Sets `total_steps` and `warmup_steps` of the schedule, if it has them, by the config's batches, `max_epochs` and
+    `max_steps`, and lowers `eval_frequency` so that the last evaluation is near the end. Does nothing without a corpus,
+    as in `spacy pretrain`, or for one that is streamed (`max_epochs = -1`).
     """
     from spacy_incparse.pipeline.training_steps import set_steps
 
     config = nlp.config.interpolate()
-    if config["training"]["max_epochs"] >= 0:
+    if config["training"]["max_epochs"] < 0:
+        return
+    try:
         (corpus,) = resolve_dot_names(config, [config["training"]["train_corpus"]])
-        set_steps(nlp, list(corpus(nlp)))
+        examples = list(corpus(nlp))
+    except (ValueError, OSError):  # `spacy train` has read it before, so that nothing is hidden
+        return
+    set_steps(nlp, examples)
 
 
 def create_calibrate() -> Callable[[Language], Language]:

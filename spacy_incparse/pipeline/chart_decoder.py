@@ -67,7 +67,10 @@ class ChartDecoder(ConfiguredParser):
         vectors = getattr(sentence, "vectors", None)
         if vectors is None:
             start = " ".join(sentence.words[:8])
-            raise IncparseError(f"a sentence has no vectors, because its words are no longer tokens: {start!r}")
+            raise IncparseError(
+                f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser has "
+                f"no vectors for them: parse the text again"
+            )
         return [vectors[first:last] for first, last in pieces(sentence.words, self._max_length)]
 
 

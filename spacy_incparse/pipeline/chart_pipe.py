@@ -222,21 +222,10 @@ class IncParserChart(TreePipe):
         Raises IncparseError if the Doc has lost the vectors that another component computed.
         """
         sentence = super().with_constraints(doc, sentence)
-        if not self._is_initialized:
-            return sentence
         tokens = tokens_of(doc, sentence)
-        if tokens is None:
-            return self._with_vectors_of_words(sentence)
-        return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
-
-    def _with_vectors_of_words(self, sentence: Sentence) -> Sentence:
-        """Return a sentence with vectors, if the model reads sentences alone; tokens were merged or split since."""
-        from spacy_incparse.pipeline.span_scorer import BY_SENTENCE, CutDocs, cut_vectors
-
-        if not self.model.attrs[BY_SENTENCE]:
+        if tokens is None or not self._is_initialized:
             return sentence
-        doc = Doc(self.vocab, words=list(sentence.words))
-        return VectorSentence.of(sentence, cut_vectors(self.model, CutDocs([doc], [[range(len(doc))]]))[0])
+        return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
 
     def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
         """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
@@ -392,17 +381,20 @@ class IncParserChart(TreePipe):
         """Load the component from a folder. Raises ModelError if that fails."""
         super().from_disk(path, exclude=exclude)
         with named_errors(path):
-            self._loaded(exclude)
+            self._check_loaded(exclude)
         return self
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParserChart:
         """Load the component from bytes. Raises ModelError if they have other labels than weights."""
         super().from_bytes(bytes_data, exclude=exclude)
-        self._loaded(exclude)
+        self._check_loaded(exclude)
         return self
 
-    def _loaded(self, exclude: Iterable[str]) -> None:
-        """Raise ModelError if the labels and tags do not belong to the weights."""
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
+        """Forget what depends on older weights. Raises ModelError if the labels or tags do not belong to the new ones.
+
+        exclude: what was not loaded.
+        """
         self._forget()
         if not self._is_initialized or {"cfg", "model"} & set(exclude):
             return
@@ -410,7 +402,7 @@ class IncParserChart(TreePipe):
         for name, known in (("labels", self.cfg["chains"]), ("tags", self.cfg["tags"])):
             number = head.get_ref(name).get_dim("nO")
             if number != len(known):
-                raise ModelError(f"there are weights for {number} {name}, but the file cfg has {len(known)}")
+                raise ModelError(f"{self.name}: the weights are for {number} {name}, but cfg lists {len(known)}")
 
     @property
     def _is_initialized(self) -> bool:

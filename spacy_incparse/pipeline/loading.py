@@ -37,7 +37,7 @@ def load_for_texts(name: str) -> Language:
     try:
         nlp = load(folder)
     except (ValueError, ImportError, KeyError) as error:
-        raise ModelError(f"the pipeline {name!r} cannot be loaded: {error}{_hint(str(error))}") from error
+        raise ModelError(f"the pipeline {name!r} cannot be loaded: {_hint(str(error))}{error}") from error
     nlp.max_length = sys.maxsize  # spaCy's limit is for components that need a lot of memory for long texts
     for _, component in nlp.pipeline:
         if isinstance(component, TreePipe):
@@ -47,6 +47,6 @@ def load_for_texts(name: str) -> Language:
 
 def _hint(error: str) -> str:
     """Return what to install, if an error is about a component of a package that is not installed."""
-    if "curated_transformer" in error and find_spec("spacy_curated_transformers") is None:
-        return '. A pipeline on a transformer needs pip install "spacy-incparse[transformers]"'
+    if "curated_transformer" in error.replace("-", "_") and find_spec("spacy_curated_transformers") is None:
+        return 'it needs pip install "spacy-incparse[transformers]". '
     return ""

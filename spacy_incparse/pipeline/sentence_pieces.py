@@ -17,8 +17,8 @@ from typing import Any
 from spacy.tokens import Doc, Token
 from thinc.api import Model, Ragged, get_array_module
 
-PREPROCESS = "preprocess"  # the attribute of wordpiece encoders that divides a token before it is cut into pieces
-MAX_WORD, MAX_TOKEN = 100, 1000  # characters of what is not unknown: as of BERT's tokenizer, and of a whole token
+PREPROCESS = "preprocess"  # the attribute of wordpiece encoders that splits a token before it is cut into pieces
+MAX_PART, MAX_TOKEN = 100, 1000  # longer parts of a token, as in BERT's tokenizer, and longer tokens are unknown
 UNKNOWN = "\0"  # no piece has this character
 
 Pieces = Any
@@ -35,7 +35,7 @@ def create_sentence_pieces(pieces: Model) -> Model:
     """
     pieces._func = partial(_encode, pieces._func)
     if PREPROCESS in pieces.attrs:
-        pieces.attrs[PREPROCESS] = partial(_shortened, pieces.attrs[PREPROCESS])
+        pieces.attrs[PREPROCESS] = partial(_split_token, pieces.attrs[PREPROCESS])
     return pieces
 
 
@@ -53,11 +53,11 @@ def _encode(
     return list(_grouped(found, groups)), lambda gradient: []  # pieces have no gradient
 
 
-def _shortened(divide: Callable[[str], list[str]], token: str) -> list[str]:
-    """Divide a token at its punctuation; parts that are too long are unknown, since cutting them takes ages."""
+def _split_token(split: Callable[[str], list[str]], token: str) -> list[str]:
+    """Split a token at its punctuation. Parts that are too long are unknown: to cut them into pieces is slow."""
     if len(token) > MAX_TOKEN:
         return [UNKNOWN]
-    return [part if len(part) <= MAX_WORD else UNKNOWN for part in divide(token)]
+    return [part if len(part) <= MAX_PART else UNKNOWN for part in split(token)]
 
 
 def _sentences(doc: Doc | Sequence[Token]) -> Sequence[Any]:

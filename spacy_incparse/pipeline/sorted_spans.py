@@ -102,7 +102,7 @@ def _gradients_aside(transformer: Model) -> Iterator[None]:
     Then thinc scales the gradient, and scales those of all weights back after each backward pass, also what they have
     from passes before.
     """
-    shims: list[Any] = [shim for node in transformer.walk() for shim in node.shims if hasattr(shim, "_grad_scaler")]
+    shims = _scaling_shims(transformer)
     weights = [weight for shim in shims if shim._grad_scaler._enabled for weight in shim._model.parameters()]
     before = [weight.grad for weight in weights]
     for weight in weights:
@@ -147,10 +147,13 @@ def computes_in_bfloat16() -> bool:
 
 
 def _use_single_precision(transformer: Model) -> None:
-    """Ignore `mixed_precision` in the config of a pipeline that learned on a GPU: elsewhere thinc refuses to train."""
-    shims: list[Any] = transformer.shims
-    for shim in shims:
+    """Ignore `mixed_precision` in the config of a pipeline that learned on a GPU: thinc cannot train so on a CPU."""
+    for shim in _scaling_shims(transformer):
         shim._mixed_precision = shim._grad_scaler._enabled = False
+
+
+def _scaling_shims(transformer: Model) -> list[Any]:
+    return [shim for node in transformer.walk() for shim in node.shims if hasattr(shim, "_grad_scaler")]
 
 
 def _freeze_embeddings(transformer: Model) -> None:

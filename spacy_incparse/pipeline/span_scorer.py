@@ -134,13 +134,12 @@ def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, 
 
 
 def _side_by_side(model: Model, parts: Sequence[Sequence[Rows]]) -> list[Rows]:
-    """Return the vectors of sentences, given what each layer found. Raises ConfigError if the model needs others."""
-    vectors = [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)]
-    width = model.get_ref("head").get_dim("nI")
-    if vectors and vectors[0].shape[1] != width:
+    """Join the vectors of several layers. Raises ConfigError if their width is not that of the model."""
+    vectors, head = [model.ops.xp.hstack(rows) for rows in zip(*parts, strict=True)], model.get_ref("head")
+    if vectors and head.has_dim("nI") and vectors[0].shape[1] != head.get_dim("nI"):
         raise ConfigError(
-            f"the vectors of words have {vectors[0].shape[1]} numbers, and the model needs {width}: the width of a "
-            f"listener must be that of the layer it listens to"
+            f"the vectors of words have {vectors[0].shape[1]} dimensions, and the model needs {head.get_dim('nI')}: "
+            f"the width of a listener must be that of the layer it listens to"
         )
     return vectors
 

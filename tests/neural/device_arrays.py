@@ -2,7 +2,8 @@
 
 A `DeviceArray` holds a NumPy array, as if it were in the memory of another device: it never becomes a NumPy array by
 itself, and cannot be computed with one, nor hold one's values. What CuPy allows is allowed: NumPy arrays as indices.
-PyTorch's tensors stay on the processor and count as tensors of that device. Kernels are not tested this way.
+PyTorch's tensors stay on the processor and count as tensors of that device. Kernels are not tested this way, and a
+function that CuPy lacks is not noticed.
 """
 
 import operator

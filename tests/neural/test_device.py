@@ -1,6 +1,7 @@
 """The neural parser on another device than the processor: arrays that never mix with NumPy's."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
 from tests import small_pipeline
-from tests.neural.conftest import MODEL, examples, learn, untrained
+from tests.neural.conftest import MODEL, TOK2VEC, examples, learn, untrained
 from tests.neural.device_arrays import XP, DeviceArray, use_device, use_mixed_precision
+from tests.neural.test_listened_vectors import LISTENER
 from tests.neural.test_resumed_training import DEV, TRAIN, contents, interrupt
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
 
@@ -101,15 +103,18 @@ def test_a_pipeline_gives_the_same_trees_on_both(on_device, tmp_path, form_width
     assert models[0].read_bytes() == models[1].read_bytes()
 
 
-def test_new_labels_and_a_layer_that_components_share(on_device):
-    on_device()
+def with_listener():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    layer = MODEL["tok2vec"]
-    nlp.add_pipe("tok2vec", config={"model": layer})
-    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": layer["width"], "upstream": "tok2vec"}
-    nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}})
-    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": listener}})
+    nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
+    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER}})
+    return nlp
+
+
+def test_new_labels_and_a_layer_that_components_share(on_device):
+    on_device()
+    nlp = with_listener()
+    nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
     found = examples(nlp, limit=60)
     losses = learn(nlp, found, 3)
     assert losses[-1]["incparse_chart"] < losses[0]["incparse_chart"]
@@ -119,6 +124,18 @@ def test_new_labels_and_a_layer_that_components_share(on_device):
     assert "HEADING" in component.labels
     nlp.update(found[:5], sgd=Adam(0.001))
     assert all(doc._.trees for doc in parsed(nlp, 20))
+
+
+def test_analyses_beside_a_pipeline_of_the_processor(on_device):
+    """Without a temperature of its own, a pipeline's analyses are also looked for in the others."""
+    pipelines = []
+    for move in (lambda: None, on_device):
+        move()
+        pipelines.append(nlp := with_listener())
+        found = examples(nlp, limit=5)
+        nlp.initialize(partial(list, found))
+    doc = pipelines[1]("The cat slept on the sofa.")
+    assert len(doc._.parses(2)[0]) == 2
 
 
 @pytest.mark.slow
@@ -224,6 +241,7 @@ def test_mixed_precision(on_device, encoder_folder, tmp_path, monkeypatch):
         fix_random_seed(0)
         nlp.update(examples(nlp, limit=20), losses=(found := {}), drop=0.0)
         losses.append(found["incparse_chart"])
-    assert scales == [2.0**16] * len(scales)
+    assert scales
+    assert set(scales) == {2.0**16}
     assert losses[1] == pytest.approx(losses[0], rel=0.05)
     assert losses[1] != losses[0]

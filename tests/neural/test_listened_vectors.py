@@ -75,7 +75,7 @@ def test_a_listener_with_another_width_is_reported(width):
     nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER | {"width": width}}})
     found = examples(nlp, limit=5)
     nlp.initialize(lambda: found)
-    with pytest.raises(ConfigError, match=f"48 numbers, and the model needs {width}: the width of a listener"):
+    with pytest.raises(ConfigError, match=f"48 dimensions, and the model needs {width}: the width of a listener"):
         nlp.update(found)
 
 
@@ -83,8 +83,9 @@ def test_analyses_of_merged_tokens_say_what_is_missing(shared):
     doc = shared(TEXT)
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
-    with pytest.raises(IncparseError, match="its tokens, not merged or split"):
-        doc._.parses(2)
+    for options in ({}, {"nlp": shared}):
+        with pytest.raises(IncparseError, match="merged or split"):
+            doc._.parses(2, **options)
 
 
 def test_analyses_of_a_doc_from_a_docbin_are_refused(shared):

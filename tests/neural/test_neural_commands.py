@@ -4,10 +4,12 @@ import json
 
 import pytest
 import spacy
-from thinc.api import prefer_gpu
+from thinc.api import Config, prefer_gpu
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
+from spacy_incparse.cli.neural_train import _use_gpu
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.penn_reader import read_trees
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
@@ -80,18 +82,39 @@ def test_a_gpu_that_is_not_there_is_an_error_in_a_line(tmp_path):
     assert "pip install" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "error", [RuntimeError("cudaErrorInvalidDevice: invalid device ordinal"), AssertionError("Torch not compiled")]
-)
-def test_what_is_wrong_with_a_gpu_is_an_error_in_a_line(tmp_path, monkeypatch, error):
-    def fail(number):
-        raise error
+def test_what_is_wrong_with_a_gpu_is_an_error_in_a_line(monkeypatch):
+    """Whatever CuPy says, or PyTorch where it knows no CUDA."""
 
-    monkeypatch.setattr("spacy.cli._util.require_gpu", fail)
-    trees = [str(ASSETS / f"sample-{part}.mrg") for part in ("train", "dev")]
-    result = CliRunner().invoke(app, ["train", *trees, str(tmp_path / "out"), "--config", "neural", "--gpu", "9"])
-    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert f"--gpu 9: {error}. A GPU needs CUDA" in result.stderr
+    def fails(error):
+        def fail(given):
+            raise error
+
+        return fail
+
+    config = Config({"components": {"transformer": {}}, "system": {}})
+    monkeypatch.setattr("thinc.api.set_gpu_allocator", fails(AssertionError("Torch not compiled with CUDA enabled")))
+    monkeypatch.setattr("spacy.cli._util.require_gpu", lambda number: None)
+    with pytest.raises(IncparseError, match=r"--gpu 9: Torch not compiled with CUDA enabled\. A GPU needs CUDA"):
+        _use_gpu(9, config)
+    monkeypatch.setattr("spacy.cli._util.require_gpu", fails(RuntimeError("cudaErrorInvalidDevice")))
+    with pytest.raises(IncparseError, match="--gpu 9: cudaErrorInvalidDevice"):
+        _use_gpu(9, config)
+
+
+def test_both_libraries_of_a_transformer_share_the_memory_of_a_gpu(monkeypatch):
+    chosen = []
+    monkeypatch.setattr("thinc.api.set_gpu_allocator", chosen.append)
+    monkeypatch.setattr("spacy.cli._util.require_gpu", chosen.append)
+    for components, gpu, expected in (
+        ({}, 1, [1]),
+        ({"transformer": {}}, -1, []),
+        ({"transformer": {}}, 0, [0, "pytorch"]),
+    ):
+        chosen.clear()
+        config = Config({"components": components, "system": {"gpu_allocator": None}})
+        _use_gpu(gpu, config)
+        assert chosen == expected
+        assert config["system"]["gpu_allocator"] == ("pytorch" if "pytorch" in expected else None)
 
 
 def test_trees_without_phrases_are_an_error_in_a_line(tmp_path):

@@ -85,12 +85,12 @@ def test_labels_of_other_weights_are_reported(nlp, component, part, tmp_path):
     nlp.to_disk(tmp_path)
     path = tmp_path / "incparse_chart" / "cfg"
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf8")) | {part: []}), encoding="utf8")
-    with pytest.raises(ModelError, match=r"incparse_chart.*: there are weights for .* but the file cfg has 0"):
+    with pytest.raises(ModelError, match=r"incparse_chart.*: the weights are for .* but cfg lists 0"):
         spacy.load(tmp_path)
     component.from_disk(tmp_path / "incparse_chart", exclude=["cfg", "vocab"])
     component.cfg[part].pop()
     data = nlp.to_bytes()
-    with pytest.raises(ModelError, match="there are weights for"):
+    with pytest.raises(ModelError, match="incparse_chart: the weights are for"):
         untrained().from_bytes(data)
 
 
@@ -298,19 +298,19 @@ def test_wrong_settings_are_reported():
 
 
 @pytest.mark.parametrize("change", ["merge", "split"])
-def test_analyses_of_a_doc_whose_tokens_were_merged_or_split(nlp, component, change):
-    """A layer of its own reads words, whether or not they are tokens; so these are the analyses from before."""
-    component.calibrate(examples(nlp, "sample-dev.mrg", 10))
-    expected = [[str(parse.tree) for parse in parses] for parses in nlp(TEXT)._.parses(2)]
+def test_analyses_of_a_doc_whose_tokens_were_merged_or_split(nlp, change):
+    """What the layer reads of a token is gone then, such as the norm of a contraction; other sentences keep theirs."""
     doc = nlp(TEXT)
-    confidences = [tree.confidence for tree in doc._.trees]
+    before = str(doc._.trees[0])
     with doc.retokenize() as retokenizer:
         if change == "merge":
             retokenizer.merge(doc[0:2])
         else:
             retokenizer.split(doc[1], [doc[1].text[0], doc[1].text[1:]], heads=[doc[0], doc[0]])
-    assert [[str(parse.tree) for parse in parses] for parses in doc._.parses(2)] == expected
-    assert [tree.confidence for tree in doc._.trees] == pytest.approx(confidences, abs=1e-5)
+    assert str(doc._.trees[0]) == before
+    for options in ({}, {"nlp": nlp}):
+        with pytest.raises(IncparseError, match="merged or split"):
+            doc._.parses(2, **options)
 
 
 def test_examples_without_trees_change_nothing(nlp, component):

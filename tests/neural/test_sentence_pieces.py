@@ -61,11 +61,11 @@ def vectors(layers, docs, is_train=False):
 def test_long_words_are_unknown():
     """So that they take no time; parts between punctuation may be as long as BERT's tokenizer has them."""
     model = Model("pieces", encode, attrs={PREPROCESS: lambda token: token.split("-")})
-    divide = create_sentence_pieces(model).attrs[PREPROCESS]
+    split = create_sentence_pieces(model).attrs[PREPROCESS]
     long, longer = "a" * 100, "b" * 101
-    assert divide(f"{long}-{longer}-c") == [long, UNKNOWN, "c"]
-    assert divide("-".join(["x"] * 500)) == ["x"] * 500
-    assert divide("-".join(["x"] * 501)) == [UNKNOWN]
+    assert split(f"{long}-{longer}-c") == [long, UNKNOWN, "c"]
+    assert split("-".join(["x"] * 500)) == ["x"] * 500
+    assert split("-".join(["x"] * 501)) == [UNKNOWN]
 
 
 @needs_transformers

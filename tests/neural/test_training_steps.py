@@ -3,7 +3,7 @@
 import pytest
 import spacy
 from spacy.cli.train import train
-from spacy.util import load_config
+from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.pipeline.callbacks import fit_steps
 from spacy_incparse.pipeline.neural_passes import NeuralPasses
@@ -11,6 +11,7 @@ from spacy_incparse.training.extra_trees import PassSelection
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
 
+CONFIG = ASSETS.parent / "configs" / "neural.cfg"
 SCHEDULE = {"@schedules": "warmup_linear.v1", "warmup_steps": 7, "total_steps": 8, "initial_rate": 0.1}
 CORPUS = {"@readers": "spacy_incparse.TreebankReader.v1", "path": str(ASSETS / "sample-train.mrg")}
 BATCHER = {"@batchers": "spacy.batch_by_words.v1", "size": 100, "tolerance": 0.2, "discard_oversize": False}
@@ -26,6 +27,10 @@ def pipeline(**training):
     return nlp
 
 
+def n_words():
+    return sum(len(example.reference) for example in examples(spacy.blank("en")))
+
+
 def fitted(**training):
     nlp = pipeline(**training)
     fit_steps(nlp)
@@ -37,17 +42,18 @@ def test_steps_are_the_batches_of_all_passes():
     nlp = pipeline()
     passes = NeuralPasses(nlp)
     total = nlp.config["training"]["optimizer"]["learn_rate"]["total_steps"]
-    n_words = sum(len(example.reference) for example in examples(nlp))
-    assert total == pytest.approx(4 * n_words / 100, rel=0.15)
-    done = sum(passes.learn(number, lambda done, of: None) for number in range(1, 5))
+    assert total == pytest.approx(4 * n_words() / 100, rel=0.15)
+    done = sum(passes.learn(number, lambda done, of: None) for number in (1, 2))
+    assert passes.optimizer.learn_rate == pytest.approx(0.1 * (total - done) / (0.95 * total), rel=0.03)
+    done += sum(passes.learn(number, lambda done, of: None) for number in (3, 4))
     assert done == pytest.approx(total, rel=0.02)
     assert passes.optimizer.learn_rate == pytest.approx(0, abs=0.1 * 0.02)
 
 
 def test_the_settings_that_limit_a_training():
     total, warm_up, every = fitted()
-    assert (warm_up, every) == (round(0.05 * total), total // 4)
-    assert fitted(max_steps=10) == (10, 1, every)
+    assert (warm_up, every) == (round(0.05 * total), int(0.97 * total / 4))
+    assert fitted(max_steps=10) == (10, 1, 9)
     assert fitted(max_steps=10**6) == (total, warm_up, every)
     assert fitted(max_epochs=0, max_steps=60) == (60, 3, every)
     assert fitted(eval_frequency=3) == (total, warm_up, 3)
@@ -60,6 +66,18 @@ def test_a_rate_without_steps_stays():
     nlp.config["training"]["optimizer"]["learn_rate"] = 0.001
     fit_steps(nlp)
     assert nlp.config["training"]["optimizer"]["learn_rate"] == 0.001
+    nlp.config["pretraining"] = {"optimizer": nlp.config["training"]["optimizer"]}
+    nlp.config["training"]["optimizer"] = "${pretraining.optimizer}"
+    fit_steps(nlp)
+    assert nlp.config["training"]["optimizer"] == "${pretraining.optimizer}"
+
+
+def test_a_pipeline_is_initialized_without_a_corpus():
+    """As by `spacy pretrain`, or in Python."""
+    nlp = load_model_from_config(load_config(CONFIG), auto_fill=True)
+    found = examples(nlp, limit=5)
+    nlp.initialize(lambda: found)
+    assert nlp.config["training"]["eval_frequency"] == load_config(CONFIG)["training"]["eval_frequency"]
 
 
 def test_only_the_extra_trees_of_a_pass_count():
@@ -70,12 +88,14 @@ def test_only_the_extra_trees_of_a_pass_count():
 
 
 @pytest.mark.slow
-def test_spacy_train_keeps_a_trained_pipeline_of_a_small_treebank(tmp_path):
-    """With the shipped config, whose evaluations would be too rare."""
+@pytest.mark.parametrize("n_passes", [1, 3])
+def test_spacy_train_evaluates_near_the_end_of_training_on_a_small_treebank(tmp_path, capsys, n_passes):
+    """With the shipped config, whose own evaluations would be too rare."""
     paths = {f"paths.{part}": str(ASSETS / f"sample-{part}.mrg") for part in ("train", "dev")}
-    small = {"training.max_epochs": 8, "corpora.train.limit": 200, "corpora.dev.limit": 20}
-    train(ASSETS.parent / "configs" / "neural.cfg", tmp_path, overrides=paths | small)
+    small = {"training.max_epochs": n_passes, "training.batcher.size": 60, "corpora.dev.limit": 5}
+    train(CONFIG, tmp_path, overrides=paths | small)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    steps = [int(row[1]) for row in rows if len(row) > 2 and row[0].isdigit() and row[1].isdigit()]
     config = load_config(tmp_path / "model-best" / "config.cfg")
-    assert config["training"]["eval_frequency"] < 50
-    best = spacy.load(tmp_path / "model-best")
-    assert best.evaluate(examples(best, "sample-dev.mrg", 20))["const_f"] > 0.2
+    assert steps[1] == config["training"]["eval_frequency"]
+    assert steps[-1] > 0.9 * n_passes * n_words() / 60
