@@ -68,8 +68,8 @@ class ChartDecoder(ConfiguredParser):
         if vectors is None:
             start = " ".join(sentence.words[:8])
             raise IncparseError(
-                f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser has "
-                f"no vectors for them: parse the text again"
+                f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser "
+                f"has no vectors for them: parse the text again"
             )
         return [vectors[first:last] for first, last in pieces(sentence.words, self._max_length)]
 
