@@ -41,7 +41,7 @@ def parsed(nlp, limit=40):
 
 def analyses(nlp):
     """The best analyses of sentences, their trees with tags and their scores."""
-    found = [parses[0] for doc in parsed(nlp) for parses in doc._.parses(1)]
+    found = [parses[0] for doc in parsed(nlp) for parses in doc._.parses(1, nlp=nlp)]
     return [str(parse.tree) for parse in found], [parse.score for parse in found]
 
 
