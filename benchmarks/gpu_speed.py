@@ -11,15 +11,13 @@ first compilation of CUDA's kernels counts as training, but not as parsing, whic
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import common
+from neural_worker import Figures, in_process
 from results import Table, percent, publish
 
 from spacy_incparse.cli.train_options import NO_ENCODER
@@ -33,8 +31,6 @@ TABLE = Table(
 )
 WORKER = Path(__file__).with_name("neural_worker.py")
 CPU = "cpu"
-
-Figures = Mapping[str, float]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -76,13 +72,8 @@ def _ways(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
 def _measured(folder: Path, arguments: argparse.Namespace, way: str, settings: dict[str, Any]) -> dict[str, Figures]:
     """Train and parse; return the figures of both."""
     settings |= {"encoder": arguments.encoder, "passes": arguments.passes, "seed": arguments.seed, "name": way}
-    return {task: _in_process(task, folder, settings | {"trees": f"{way}.mrg"}) for task in ("train", "parse")}
-
-
-def _in_process(task: str, folder: Path, settings: dict[str, Any]) -> Figures:
-    words = [sys.executable, str(WORKER), task, str(folder), json.dumps(settings)]
-    result = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(result.stdout.splitlines()[-1])
+    settings |= {"trees": f"{way}.mrg"}
+    return {task: in_process(WORKER, task, folder, settings) for task in ("train", "parse")}
 
 
 def _speeds(figures: Mapping[str, Figures], parts: Mapping[str, Sequence[Tree]], n_passes: int) -> tuple[float, float]:

@@ -11,16 +11,13 @@ multiplied in single precision, in the place of the transformer's bfloat16; the 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 import common
+from neural_worker import in_process
 from results import Table, publish, spread
 
 TABLE = Table(
@@ -34,28 +31,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure one parser."""
     arguments = _arguments(argv)
     trees = common.read_part(arguments, arguments.bank, "dev")
-    ways = {"": {}, "-single": {"single": True}} if arguments.single else {"": {}}
+    plain = {"name": str(arguments.parser.resolve()), "trees": "found.mrg"}
+    ways = {"": plain, "-single": plain | {"single": True}} if arguments.single else {"": plain}
     runs: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "dev.mrg").write_text("".join(f"{tree}\n" for tree in trees), encoding="utf8")
         for _ in range(arguments.runs):
             for way, settings in ways.items():
-                runs[way].append(_fresh_process(folder, {**settings, "name": str(arguments.parser.resolve())}))
+                runs[way].append(in_process(WORKER, "parse", folder, settings, CUDA_VISIBLE_DEVICES=""))
     n_words = sum(len(tree.words) for tree in trees)
     rows = {
         f"footprint-{arguments.bank}-{arguments.name}{way}": [*_cells(found, n_words), str(len(trees)), str(len(found))]
         for way, found in runs.items()
     }
     publish(TABLE, rows, common.results_file(arguments), argv=argv)
-
-
-def _fresh_process(folder: Path, settings: dict[str, str]) -> dict[str, float]:
-    """Load and parse in a process of its own; the last line that it prints has its figures."""
-    words = [sys.executable, str(WORKER), "parse", str(folder), json.dumps(settings | {"trees": "found.mrg"})]
-    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
-    result = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 def _cells(runs: Sequence[dict[str, float]], n_words: int) -> list[str]:

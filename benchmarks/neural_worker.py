@@ -9,6 +9,8 @@ last line of the output is JSON: CPU seconds, seconds that elapsed, and bytes.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +20,13 @@ from process_memory import peak_bytes
 
 Figures = dict[str, float]
 N_WATCHED = 20  # sentences of the train part that spaCy's training loop scores after each pass
+
+
+def in_process(worker: Path, task: str, folder: Path, settings: dict[str, Any], **environment: str) -> Figures:
+    """Do one part in a fresh process with other variables of the environment; `worker`: this file."""
+    words = [sys.executable, str(worker), task, str(folder), json.dumps(settings)]
+    result = subprocess.run(words, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def train(folder: Path, settings: dict[str, Any]) -> Figures:
@@ -30,9 +39,11 @@ def train(folder: Path, settings: dict[str, Any]) -> Figures:
 
     trees = read_treebank(folder / "train.mrg")
     started, clock = time.process_time(), time.perf_counter()
-    precision = {"mixed_precision": settings.get("mixed_precision", False)}
     config = neural_config(
-        encoder=settings["encoder"], max_epochs=settings["passes"], seed=settings["seed"], **precision
+        encoder=settings["encoder"],
+        max_epochs=settings["passes"],
+        seed=settings["seed"],
+        mixed_precision=settings.get("mixed_precision", False),
     )
     config["training"]["before_to_disk"] = None
     output, gpu = folder / settings["name"], settings.get("gpu", -1)

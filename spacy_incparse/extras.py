@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+
+INSTALL_TRANSFORMERS = 'pip install "spacy-incparse[transformers]"'
+
+
+def has_transformers() -> bool:
+    """Return whether the packages that an encoder needs are installed, without importing them."""
+    return find_spec("spacy_curated_transformers") is not None
 
 
 def parquet_module() -> Any:

@@ -19,6 +19,7 @@ from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.train_options import NO_ENCODER, check_extra_weight
 from spacy_incparse.cli.training_folder import BEST, STATE, Start
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.extras import INSTALL_TRANSFORMERS, has_transformers
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
 from spacy_incparse.trees.tree import Tree
 
@@ -254,7 +255,5 @@ def _check_weights(config: Config, path: Path) -> None:
 
 def check_transformers() -> None:
     """Raise ConfigError if the packages that an encoder needs are not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("spacy_curated_transformers") is None:
-        raise ConfigError('an encoder needs more packages: pip install "spacy-incparse[transformers]"')
+    if not has_transformers():
+        raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from spacy.language import Language
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
+from spacy_incparse.extras import INSTALL_TRANSFORMERS, has_transformers
 from spacy_incparse.pipeline.model_file import check_pipeline
 from spacy_incparse.pipeline.tree_pipe import TreePipe
 
@@ -47,6 +47,6 @@ def load_for_texts(name: str) -> Language:
 
 def _hint(error: str) -> str:
     """Return what to install, if an error is about a component of a package that is not installed."""
-    if "curated_transformer" in error.replace("-", "_") and find_spec("spacy_curated_transformers") is None:
-        return 'it needs pip install "spacy-incparse[transformers]". '
+    if "curated_transformer" in error.replace("-", "_") and not has_transformers():
+        return f"it needs {INSTALL_TRANSFORMERS}. "
     return ""

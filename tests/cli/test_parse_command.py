@@ -184,7 +184,7 @@ def test_a_package_that_a_pipeline_needs_is_named(run, tmp_path, monkeypatch, is
     config["nlp"]["pipeline"] = ["transformer"]
     config["components"] = {"transformer": {"factory": "no_curated_transformer" if is_transformer else "unknown"}}
     config.to_disk(tmp_path / "config.cfg")
-    monkeypatch.setattr("spacy_incparse.pipeline.loading.find_spec", lambda name: None)
+    monkeypatch.setattr("spacy_incparse.extras.find_spec", lambda name: None)
     result = run("parse", "x", "--model", tmp_path)
     assert result.exit_code == 1
     advice = 'cannot be loaded: it needs pip install "spacy-incparse[transformers]". [E002]'

@@ -230,7 +230,7 @@ def test_a_transformer_gives_the_same_trees_on_both(on_device, encoder_folder, t
 
 @needs_transformers
 @pytest.mark.slow
-def test_mixed_precision(on_device, encoder_folder, tmp_path, monkeypatch):
+def test_mixed_precision(on_device, encoder_folder, monkeypatch):
     """The losses are nearly those of single precision, and gradients are scaled."""
     on_device()
     scales = use_mixed_precision(monkeypatch)
