@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-RELEASED_EVERY = 50  # updates of a network: what comes back is what they needed most
-
 
 def release_memory() -> None:
     """Give memory that is no longer used back to the system, which takes some hundredths of a second.

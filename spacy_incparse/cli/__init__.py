@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.adapt import adapt_command
 from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.convert import convert_command
 from spacy_incparse.cli.evaluate import evaluate_command
@@ -30,7 +29,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "parse": parse_command,
     "annotate": annotate_command,
     "train": train_command,
-    "adapt": adapt_command,
     "rerank-train": rerank_train_command,
     "evaluate": evaluate_command,
     "score": score_command,

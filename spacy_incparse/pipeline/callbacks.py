@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.util import resolve_dot_names
 
 from spacy_incparse.documents.live_parsers import components_of, parsing_names
-from spacy_incparse.memory import RELEASED_EVERY, release_memory
+from spacy_incparse.memory import release_memory
 from spacy_incparse.training.temperature import MAX_SENTENCES
 
 
@@ -25,7 +25,7 @@ def free_memory(nlp: Language, update: Mapping[str, Any]) -> None:
     PyTorch on the CPU asks for blocks of ever-changing sizes, so that a long training would need several times its
     memory.
     """
-    if update["step"] % RELEASED_EVERY == 0:
+    if update["step"] % 50 == 0:  # what comes back is what a network's updates needed most
         release_memory()
 
 

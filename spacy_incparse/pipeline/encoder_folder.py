@@ -204,11 +204,6 @@ def _pieces(folder: Path, special: Mapping[str, Any]) -> list[str]:
     return pieces
 
 
-def piece_numbers(folder: Path) -> dict[str, int]:
-    """Return the numbers of an encoder's pieces. Raises ModelError if they cannot be read."""
-    return {piece: number for number, piece in _numbered_pieces(folder)[1]}
-
-
 def _numbered_pieces(folder: Path) -> tuple[Path, list[tuple[int, str]]]:
     """Return the file of a tokenizer's pieces, and the pieces with their numbers."""
     path = folder / "tokenizer.json"

@@ -126,15 +126,10 @@ def _limit_threads(process: int) -> None:
 
 
 def _precision(bfloat16: bool) -> AbstractContextManager:
-    """Return the context in which a transformer is called: the backward pass follows its precision."""
-    return bfloat16_precision() if bfloat16 else nullcontext()
-
-
-def bfloat16_precision() -> AbstractContextManager:
-    """Return a context in which matrices are multiplied in bfloat16, if the processor has instructions for that."""
+    """Return the context in which a transformer and its backward pass are computed: bfloat16 where that is fast."""
     import torch
 
-    return torch.autocast("cpu", dtype=torch.bfloat16) if computes_in_bfloat16() else nullcontext()
+    return torch.autocast("cpu", dtype=torch.bfloat16) if bfloat16 and computes_in_bfloat16() else nullcontext()
 
 
 @cache
