@@ -1,11 +1,13 @@
 """Train the embedded English parsers: docs/english.md says what comes before.
 
-    python benchmarks/train_embedded.py SOURCES PARSED
-    python benchmarks/train_embedded.py SOURCES PARSED --recipe accurate --output .../data/en_accurate
+    python benchmarks/train_embedded.py SOURCES PARSED &
+    python benchmarks/train_embedded.py SOURCES PARSED --recipe accurate --output .../data/en_accurate &
+    wait
 
 SOURCES is the folder of `embedded_sources.py`, PARSED the folder of `annotate`. Each pass goes over the trees of GUM
 and a part of those of CRAFT and of the parsed text. The held-out trees choose the pass and the temperature; no dev part
-is used. An interrupted training continues with the same command.
+is used. Each pipeline is trained in one process, and the two side by side on two cores. An interrupted training
+continues with the same command.
 """
 
 from __future__ import annotations
@@ -111,7 +113,6 @@ def main() -> None:
     arguments.add_argument("--recipe", choices=tuple(PLANS), default="rich")
     arguments.add_argument("--extra-weight", type=float, help="default: that of the recipe")
     arguments.add_argument("--seed", type=int, default=SEED)
-    arguments.add_argument("--n-process", type=int, default=2)
     arguments.add_argument("--output", type=Path, default=OUTPUT)
     given = arguments.parse_args()
     gum, held_out = (read_treebank(given.sources / name) for name in ("gum.mrg", "held-out.mrg"))
@@ -123,13 +124,13 @@ def main() -> None:
     extra = ExtraTrees([*others, *parsed], plan.extra_weight)
     recipe = planned_recipe(given.recipe, plan, given.seed)
     state = given.output.with_name(f"{given.output.name}-state")
-    number, tagger, parser = train(gum, held_out, extra, recipe, given.n_process, state)
+    number, tagger, parser = train(gum, held_out, extra, recipe, state)
     tagger, parser = with_less_to_store(tagger, parser, [*gum, *extra.trees], plan.step)
     parser = parser.with_search(**plan.search)
     parser.temperature = fit_temperature(parser, held_out, tags_of(tagger, parser.tag_request, held_out))
     parser = parser.with_search(choose=plan.choose)
     notes = f"{number} passes over {len(gum)} trees of GUM and {plan.extra_weight:g} of {len(extra.trees)} others each"
-    write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}, {given.n_process} processes.")
+    write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}.")
 
 
 def planned_recipe(name: str, plan: Plan, seed: int) -> Recipe:
@@ -161,7 +162,7 @@ def usual(gold: Sequence[Tree], parsed: Sequence[Tree]) -> list[Tree]:
 
 
 def train(
-    trees: list[Tree], held_out: list[Tree], extra: ExtraTrees, recipe: Recipe, n_process: int, state: Path
+    trees: list[Tree], held_out: list[Tree], extra: ExtraTrees, recipe: Recipe, state: Path
 ) -> tuple[int, Tagger, PerceptronParser]:
     """Return the number of the best pass, and its tagger and parser."""
     best: list[Any] = []
@@ -173,7 +174,7 @@ def train(
         figures = " ".join(f"{name} {100 * scores[f'const_{name}']:.2f}" for name in "prf")
         print(f"pass {report.number}: {report.n_updates} updates, {figures}, {report.seconds:.0f} s", flush=True)
 
-    given = {"extra": extra, "n_process": n_process, "on_pass": note, "state_dir": state, "resume": is_begun(state)}
+    given = {"extra": extra, "on_pass": note, "state_dir": state, "resume": is_begun(state)}
     recipe.train(trees, held_out, has_best=False, **given)
     if not best:
         raise SystemExit(f"{state} is of a training that has all its passes: remove it to train again")

@@ -7,12 +7,11 @@ import re
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.extras import optional_module
-from spacy_incparse.workers import MOST_DEATHS, Answers, MakePool, SentError, TaskPool, WorkerDiedError
+from spacy_incparse.workers import MOST_DEATHS, Answers, SentError, TaskPool, WorkerDiedError
 
 LOCAL = "local"  # the address that starts Ray on this machine
 _CREATION = "creation task"  # in the message about an actor that could not be made
@@ -24,26 +23,6 @@ _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 def ray_module() -> Any:
     """Return Ray. Raises IncparseError, saying what to install, if it is missing."""
     return optional_module("ray", "ray", "--ray needs Ray")
-
-
-def connect(address: str, n_workers: int | None) -> Any:
-    """Connect to a cluster, unless this process already has, and return Ray.
-
-    address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
-    machine. Raises IncparseError if Ray is not installed, or there is no cluster.
-    """
-    ray = ray_module()
-    if ray.is_initialized():
-        return ray
-    _check_answers(address)
-    try:
-        if address == LOCAL:
-            ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
-        else:
-            ray.init(address, **_QUIET)
-    except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
-        raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
-    return ray
 
 
 def _check_answers(address: str) -> None:
@@ -60,22 +39,28 @@ def _check_answers(address: str) -> None:
 
 @contextmanager
 def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
-    """Connect as `connect` does, and disconnect at the end; Ray that was started here is then ended.
+    """Connect to a cluster, unless this process already has, and give Ray; what was connected here ends afterwards.
 
-    Python would do so when it ends, but Ray then waits for messages that are not printed here.
+    address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
+    machine. Raises IncparseError if Ray is not installed, or there is no cluster.
     """
     ray = ray_module()
-    was_connected = ray.is_initialized()
+    if ray.is_initialized():
+        yield ray
+        return
+    _check_answers(address)
     try:
-        yield connect(address, n_workers)
+        try:
+            if address == LOCAL:
+                ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
+            else:
+                ray.init(address, **_QUIET)
+        except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
+            raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
+        yield ray
     finally:
-        if not was_connected:
-            ray.shutdown()
-
-
-def ray_pools(address: str, n_workers: int) -> MakePool:
-    """Connect to a cluster as `connect` does, and return what makes pools of actors on it."""
-    return partial(RayPool, connect(address, n_workers))
+        # Python would do so when it ends, but Ray then waits for messages that are not printed here.
+        ray.shutdown()
 
 
 class RayPool(TaskPool[Any, Any]):
@@ -97,8 +82,8 @@ class RayPool(TaskPool[Any, Any]):
     def _send(self, worker: Any, task: Any) -> Any:
         return worker.answer.remote(task)
 
-    def _wait(self, tickets: list[Any], timeout: float | None) -> Iterable[Any]:
-        return self._ray.wait(tickets, timeout=timeout)[0]
+    def _wait(self, tickets: list[Any]) -> Iterable[Any]:
+        return self._ray.wait(tickets)[0]
 
     def _answer(self, worker: Any, ticket: Any) -> tuple[Any, SentError | None]:
         try:

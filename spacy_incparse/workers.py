@@ -17,7 +17,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from threading import Thread
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from spacy_incparse.errors import IncparseError
 
@@ -28,35 +28,7 @@ OnKilled = Callable[[Any, IncparseError], object]
 """Takes a task that kills its workers, which is then given up, and the error that would be raised otherwise."""
 
 MOST_DEATHS = 3  # of workers at the same task
-_WAIT = 0.3  # seconds between two calls of `on_wait`
 _AHEAD = 4  # tasks for each process that may be done before their turn
-
-
-class Pool(Protocol):
-    """Workers that last from one `run` to the next, until `close`."""
-
-    def run(
-        self,
-        tasks: Iterator[Any],
-        *,
-        may_begin: Callable[[], bool] = ...,
-        on_wait: Callable[[], object] | None = None,
-        on_killed: OnKilled | None = None,
-    ) -> Iterator[Any]:
-        """Yield (task, result), in the order in which they finish.
-
-        While `may_begin` is false, no new task is taken. on_wait: called a few times a second, and after each task.
-        on_killed: None: the error is raised.
-        """
-        ...
-
-    def close(self) -> None:
-        """End all workers."""
-        ...
-
-
-MakePool = Callable[[Callable[[], Callable[[Any], Any]], int], Pool]
-"""Makes a pool: takes what each worker calls once, which returns its function, and the number of workers."""
 
 
 def run_in_workers(
@@ -79,7 +51,9 @@ def run_in_workers(
     yield from run_in_pool(WorkerPool(prepare, n_process), tasks, on_killed=on_killed)
 
 
-def run_in_pool(pool: Pool, tasks: Iterable[Task], *, on_killed: OnKilled | None = None) -> Iterator[tuple[Task, Any]]:
+def run_in_pool(
+    pool: TaskPool, tasks: Iterable[Task], *, on_killed: OnKilled | None = None
+) -> Iterator[tuple[Task, Any]]:
     """Yield each task with its result, in the order in which they finish; then, or after an error, end the workers."""
     try:
         yield from pool.run(iter(tasks), on_killed=on_killed)
@@ -88,16 +62,13 @@ def run_in_pool(pool: Pool, tasks: Iterable[Task], *, on_killed: OnKilled | None
 
 
 def run_in_order(
-    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int, make_pool: MakePool | None = None
+    prepare: Prepare[Task, Result], tasks: Iterable[Task], n_process: int
 ) -> Iterator[tuple[Task, Result]]:
-    """Yield each task with its result, in the order of the tasks; the rest is as in `run_in_workers`.
-
-    make_pool: makes the workers, if there are several; by default processes.
-    """
+    """Yield each task with its result, in the order of the tasks; the rest is as in `run_in_workers`."""
     if n_process == 1:
         yield from run_in_workers(prepare, tasks, 1)
         return
-    pool = (make_pool or WorkerPool)(_Numbered(prepare), n_process)
+    pool = WorkerPool(_Numbered(prepare), n_process)
     done: dict[int, tuple[Task, Result]] = {}
     try:
         for following, numbered in enumerate(_in_turn(pool, enumerate(tasks), done, _AHEAD * n_process)):
@@ -108,7 +79,7 @@ def run_in_order(
 
 
 def _in_turn(
-    pool: Pool, tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
+    pool: TaskPool, tasks: Iterator[tuple[int, Any]], done: dict[int, tuple[Any, Any]], most: int
 ) -> Iterator[tuple[int, tuple[Any, Any]]]:
     """Yield the results by number; at most `most` of them wait for an earlier one, and no new task begins meanwhile."""
     turn = 0
@@ -219,8 +190,8 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         """Give a task to a worker that is idle."""
 
     @abstractmethod
-    def _wait(self, tickets: list[Ticket], timeout: float | None) -> Iterable[Ticket]:
-        """Return tickets whose answers have come or never will; none after so many seconds."""
+    def _wait(self, tickets: list[Ticket]) -> Iterable[Ticket]:
+        """Return tickets whose answers have come or never will."""
 
     @abstractmethod
     def _answer(self, worker: Worker, ticket: Ticket) -> tuple[Any, SentError | None]:
@@ -235,13 +206,14 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
         tasks: Iterator[Any],
         *,
         may_begin: Callable[[], bool] = lambda: True,
-        on_wait: Callable[[], object] | None = None,
         on_killed: OnKilled | None = None,
     ) -> Iterator[Any]:
-        """See `Pool`; errors are as in `run_in_workers`."""
+        """Yield (task, result), in the order in which they finish; errors are as in `run_in_workers`.
+
+        While `may_begin` is false, no new task is taken. on_killed: None: the error is raised.
+        """
         numbered, is_open = enumerate(tasks), True
         waiting: deque[tuple[int, Any]] = deque()  # for a worker
-        timeout = None if on_wait is None else _WAIT
         self._deaths.clear()
         self._on_killed = on_killed
         while is_open or waiting or self._n_begun:
@@ -253,10 +225,8 @@ class TaskPool(ABC, Generic[Worker, Ticket]):
                     waiting.append(task)
             self._give_out(waiting)
             # To wait for nothing would never end.
-            for ticket in self._wait(list(self._busy), timeout) if self._busy else []:
+            for ticket in self._wait(list(self._busy)) if self._busy else []:
                 yield from self._finished(ticket, waiting)
-            if on_wait:
-                on_wait()
 
     def close(self) -> None:
         """End all workers."""
@@ -342,8 +312,8 @@ class WorkerPool(TaskPool[_Process, Connection]):
             worker.connection.send(task)
         return worker.connection
 
-    def _wait(self, tickets: list[Connection], timeout: float | None) -> Iterable[Connection]:
-        return cast(list[Connection], wait(tickets, timeout))
+    def _wait(self, tickets: list[Connection]) -> Iterable[Connection]:
+        return cast(list[Connection], wait(tickets))
 
     def _answer(self, worker: _Process, ticket: Connection) -> tuple[Any, SentError | None]:
         try:
@@ -356,16 +326,6 @@ class WorkerPool(TaskPool[_Process, Connection]):
         worker.process.terminate()
         worker.process.join()
         worker.connection.close()
-
-
-class Workers(NamedTuple):
-    """How many workers do something side by side, and what they are."""
-
-    number: int = 1
-    make_pool: MakePool = WorkerPool
-
-
-ALONE = Workers()
 
 
 def _work(prepare: Callable[[], Callable[[Any], Any]], connection: Connection) -> None:

@@ -33,7 +33,7 @@ SCRIPTS = (
     "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
     "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
     "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy", "chart_pruning", "combiner_accuracy",
-    "benepar_comparison", "rerank_training", "parallel_training",
+    "benepar_comparison", "rerank_training",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
 RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
@@ -947,12 +947,3 @@ def test_readme_names_all_files():
     text = (FOLDER / "README.md").read_text(encoding="utf8")
     for path in FOLDER.glob("*.py"):
         assert f"`{path.name}" in text, path.name
-
-
-def test_parallel_training(load):
-    """The F to reach is the lowest of the best ones; seconds are those of the first pass that reaches it."""
-    module = load("parallel_training")
-    curves = {1: module.Curve([80.0, 85.0, 84.0], [10.0, 20.0, 30.0]), 2: module.Curve([81.0, 84.5], [8.0, 12.5])}
-    found = module.rows(curves)
-    assert found[1] == ["1", "85.00", "84.50", "2", "20", "1.00"]
-    assert found[2] == ["2", "84.50", "84.50", "2", "12", "1.60"]

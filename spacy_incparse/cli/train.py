@@ -11,7 +11,7 @@ import typer
 
 from spacy_incparse.cli.neural_fine_tuning import is_neural_pipeline
 from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
-from spacy_incparse.cli.options import NoTags, RayAddress, SkipBad, WordClusters
+from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters
 from spacy_incparse.cli.pass_table import PassTable
 from spacy_incparse.cli.train_options import (
     DEFAULT_CONFIG,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.training_loop import PassReport
     from spacy_incparse.trees.tree import Tree
-    from spacy_incparse.workers import Workers
 
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
 
@@ -70,7 +69,6 @@ def train_command(
     skip_bad: SkipBad = False,
     no_tags: NoTags = False,
     n_process: Processes = 1,
-    ray: RayAddress = None,
     extra: Extra = None,
     extra_weight: ExtraWeight = 1.0,
 ) -> None:
@@ -89,7 +87,7 @@ def train_command(
     start = Start(resume=resume, resume_or_start=resume_or_start, force=force)
     neural: dict[str, Any] = {"encoder": encoder, "init_tok2vec": init_tok2vec}
     neural |= {"gpu": gpu, "mixed_precision": mixed_precision}
-    others = {"clusters": clusters, "n_process": n_process, "ray": ray}
+    others = {"clusters": clusters, "n_process": n_process}
     settings: dict[str, Any] = {"lang": lang, "heads": heads, "max_epochs": max_epochs, "seed": seed}
     is_neural = config == NEURAL if from_model is None else is_neural_pipeline(from_model)
     check_options(neural | others | settings | {"config": config, "from": from_model}, is_neural=is_neural)
@@ -100,10 +98,11 @@ def train_command(
     settings |= {"clusters": clusters, "description": f"trained on {Path(train).name}"}
     recipe = read_recipe(config or DEFAULT_CONFIG, base=from_model, **settings)
     resumes = start.resumes(out_dir, has_state=_can_resume(out_dir, recipe))
-    workers = _workers(recipe, n_process, ray)
+    if n_process > 1 and recipe.kind.needs(recipe.parser_config).tag_request is None:
+        raise IncparseError(f"--n-process {n_process}: a {recipe.kind.name} parser is trained in one process")
     _check_passes(recipe, extra_weight)
     more = files.read_extra(for_grammar=True)
-    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resumes, workers=workers, extra=more)
+    train_pipeline(*files.read(for_grammar=True), out_dir, recipe, resume=resumes, n_process=n_process, extra=more)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
 
 
@@ -128,7 +127,7 @@ def train_pipeline(
     recipe: Recipe,
     *,
     resume: bool = False,
-    workers: Workers | None = None,
+    n_process: int = 1,
     extra: ExtraTrees = NO_EXTRA,
 ) -> None:
     """Train on normalized trees; print a line for each pass and keep the best in `out_dir`.
@@ -137,13 +136,10 @@ def train_pipeline(
     if a training with another language would go on, or all passes are finished and the best one's pipeline is gone.
     """
     from spacy_incparse.training.training_state import forget
-    from spacy_incparse.workers import ALONE
 
     one_pass, best, state = recipe.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
     if resume and one_pass:
         raise IncparseError(f"--resume: a {recipe.kind.name} parser is trained in one pass: there is nothing to resume")
-    workers = workers or ALONE
-    _say_what_is_parallel(recipe, workers)
     if resume:
         _check_language(best, recipe.lang)
     if not resume:
@@ -153,8 +149,7 @@ def train_pipeline(
         recipe.train(
             trees,
             dev,
-            n_process=workers.number,
-            make_pool=workers.make_pool,
+            n_process=n_process,
             extra=extra,
             state_dir=None if one_pass else state,
             resume=resume,
@@ -196,32 +191,3 @@ def _saved_and_told(recipe: Recipe, best: Path, table: PassTable) -> OnPass:
         table.add(report)
 
     return on_pass
-
-
-def _workers(recipe: Recipe, n_process: int, ray: str | None) -> Workers:
-    """Return processes, or the actors of a Ray cluster if its address is given.
-
-    Raises IncparseError if there is no cluster, or nothing that several workers could do.
-    """
-    from spacy_incparse.workers import WorkerPool, Workers
-
-    kind = recipe.kind
-    if n_process > 1 and not kind.learns_in_parts and kind.needs(recipe.parser_config).tag_request is None:
-        raise IncparseError(f"--n-process {n_process}: a {kind.name} parser is trained in one process")
-    if ray is None:
-        return Workers(n_process, WorkerPool)
-    if n_process < 2:
-        raise IncparseError(
-            f"--ray {ray} needs --n-process N, 2 or more: into how many parts a pass is divided; each N gives other "
-            f"weights"
-        )
-    from spacy_incparse.ray_workers import ray_pools
-
-    return Workers(n_process, ray_pools(ray, n_process))
-
-
-def _say_what_is_parallel(recipe: Recipe, workers: Workers) -> None:
-    """Tell on standard error if only taggers are trained side by side."""
-    if workers.number > 1 and not recipe.kind.learns_in_parts:
-        what = f"A {recipe.kind.name} parser learns in one process"
-        typer.echo(f"{what}: --n-process is for the taggers of its training tags", err=True)

@@ -62,7 +62,7 @@ FromModel = Annotated[
 Processes = Annotated[
     int,
     typer.Option(
-        "--n-process", min=1, metavar="N", help="Processes, for most recipes: other weights, as good, sooner."
+        "--n-process", min=1, metavar="N", help="Processes for the taggers of the training tags: same result."
     ),
 ]
 Extra = Annotated[
@@ -82,7 +82,6 @@ ResumeOrStart = Annotated[
 _NOT_NEURAL = {
     "clusters": (None, "a neural parser does not read word clusters"),
     "n_process": (1, "a neural parser is trained in one process"),
-    "ray": (None, "a neural parser is trained in one process"),
 }
 _ONLY_NEURAL = {
     "encoder": (None, "it is for --config neural"),
@@ -94,6 +93,7 @@ _NOT_FINE_TUNED = {
     "config": (None, "a pipeline that is fine-tuned keeps its settings, except --max-epochs and --seed"),
     "lang": (None, "a pipeline that is fine-tuned keeps its language"),
     "heads": (None, "a pipeline that is fine-tuned keeps its head rules"),
+    "n_process": (1, "a pipeline that is fine-tuned is trained in one process"),
     "clusters": (None, "a pipeline that is fine-tuned keeps its word clusters, or has none"),
     "encoder": (None, "a pipeline that is fine-tuned keeps its encoder"),
     "init_tok2vec": (None, "a pipeline that is fine-tuned has weights"),

@@ -34,7 +34,7 @@ class RunWorkers(Protocol):
     def __call__(
         self, prepare: Callable[[], AnnotateShard], shards: Iterator[Shard], /, *, on_killed: OnKilled | None = None
     ) -> Iterator[tuple[Shard, ShardRecord]]:
-        """Yield each shard with its record; `on_killed` is as in `workers.Pool`."""
+        """Yield each shard with its record; `on_killed` is as in `run_in_workers`."""
         ...
 
 

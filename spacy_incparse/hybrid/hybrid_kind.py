@@ -12,7 +12,6 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_kind import PAPER, PerceptronKind
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import ALONE, Workers
 
 if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
     from spacy_incparse.lexicon.clusters import Clusters
@@ -64,23 +63,11 @@ class HybridKind(PerceptronKind):
         clusters: Clusters | None,
     ) -> Learner:
         """Return a learner with the grammar, lexicon and generative models of the trees."""
-        return self.learner_of_parts(trees, tags, config, heads, clusters, ALONE)
-
-    def learner_of_parts(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: ParserConfig,
-        heads: HeadRules,
-        clusters: Clusters | None,
-        workers: Workers,
-    ) -> Learner:
-        """Return the same learner; several workers train its generative models, and may copy it."""
         from spacy_incparse.hybrid.hybrid_parser import HybridModel
         from spacy_incparse.perceptron.learner import ParserLearner, treebank_model
 
         model = treebank_model(trees, tags, config, heads, clusters)
-        return ParserLearner(HybridModel.train(model, trees, config, workers), config)
+        return ParserLearner(HybridModel.train(model, trees, config), config)
 
     def fine_tuner(self, parser: Any) -> FineTuner:
         """Raise IncparseError: the generative model has already counted its treebank, and shares its grammar."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,6 @@ from spacy_incparse.perceptron.perceptron_config import ParserConfig
 from spacy_incparse.perceptron.perceptron_parser import PerceptronModel, PerceptronParser
 from spacy_incparse.perceptron.scorer import Scorer
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import ALONE, Workers
 
 
 @dataclass(frozen=True)
@@ -32,24 +31,15 @@ class HybridModel(PerceptronModel):
     jackknife: Jackknife | None = None
 
     @classmethod
-    def train(
-        cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig, workers: Workers = ALONE
-    ) -> HybridModel:
-        """Add generative models of normalized trees, whose labels must be in the model's grammar.
-
-        workers: those that train the models of jackknifing. With several, the model can be pickled.
-        """
+    def train(cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
+        """Add generative models of normalized trees, whose labels must be in the model's grammar."""
         settings = GenerativeConfig(conjunctions=config.conjunctions)
         heads, grammar = model.heads, model.grammar
         n_folds = min(config.generative_folds, len(trees))
-        jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar, workers) if n_folds > 1 else None
+        jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar) if n_folds > 1 else None
         generative = GenerativeModel.train(trees, settings, heads, grammar)
         parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
         return cls(**parts, generative=generative, generative_config=settings, jackknife=jackknife)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave compiled tables out, which are built again."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Return a sentence as numbers, to be scored by the model of all trees."""

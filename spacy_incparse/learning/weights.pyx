@@ -57,7 +57,7 @@ cdef class Weights:
 
     def view(self):
         """Return the table (int16) as memory, which may be read and written as long as the weights exist."""
-        return _view(<char*>self.table.data(), self.table.size() * sizeof(int16_t))
+        return PyMemoryView_FromMemory(<char*>self.table.data(), self.table.size() * sizeof(int16_t), PyBUF_WRITE)
 
     def to_bytes(self) -> bytes:
         """Return the compressed table."""
@@ -73,13 +73,13 @@ cdef class AveragedWeights(Weights):
     """Perceptron weights in training: raw values in `table`, and what their average needs (Collins & Roark, 2.2).
 
     step_decay: c; the n-th change of a weight has the size 1 / sqrt(1 + c * n), after AdaGrad (Duchi et al. 2011). With
-    0 each has the size 1, as in the paper, and raw weights are whole numbers, or in units of 1 / scale; else they are
-    in units of 1 / 64, whatever the scale.
+    0 each has the size 1, as in the paper, and raw weights are whole numbers (in the units of those that they start
+    from); else they are in units of 1 / 64.
     """
 
-    def __init__(self, int bits, int n_columns, double step_decay=0.0, int scale=1):
-        super().__init__(bits, n_columns, MAX_SCALE if step_decay else scale)
-        self.step_decay, self.unit = step_decay, 1 if step_decay else scale
+    def __init__(self, int bits, int n_columns, double step_decay=0.0):
+        super().__init__(bits, n_columns, MAX_SCALE if step_decay else 1)
+        self.step_decay, self.unit = step_decay, 1
         self.sums.resize(self.table.size(), 0)
         self.n_steps = 1
         if step_decay:
@@ -122,14 +122,6 @@ cdef class AveragedWeights(Weights):
         memcpy(self.sums.data(), old.sums.data(), old.sums.size() * sizeof(int64_t))
         memcpy(self.n_changes.data(), old.n_changes.data(), old.n_changes.size() * sizeof(uint16_t))
 
-    def views(self):
-        """Return, like `view`, the table, the sums (int64) and the numbers of changes (uint16, empty without decay)."""
-        return (
-            self.view(),
-            _view(<char*>self.sums.data(), self.sums.size() * sizeof(int64_t)),
-            _view(<char*>self.n_changes.data(), self.n_changes.size() * sizeof(uint16_t)),
-        )
-
     def step(self):
         """Count one training example: the average is over the weights of the start and those after each example."""
         self.n_steps += 1
@@ -140,10 +132,6 @@ cdef class AveragedWeights(Weights):
 
     cdef double average(self, size_t k) noexcept nogil:
         return (self.table[k] - self.sums[k] / <double>self.n_steps) / self.scale
-
-    def count_steps(self, int64_t n_steps):
-        """Set the number of steps so far, whose weights are in the sums."""
-        self.n_steps = n_steps
 
     def state_to_bytes(self) -> bytes:
         """Return raw weights, sums and numbers of changes, compressed lightly: the training state."""
@@ -173,10 +161,6 @@ cdef class AveragedWeights(Weights):
         return self
 
 
-cdef _view(char* memory, size_t n_bytes):
-    return PyMemoryView_FromMemory(memory, n_bytes, PyBUF_WRITE) if n_bytes else memoryview(bytearray())
-
-
 cdef int _pack(packer, list parts, const char* source, size_t n_bytes) except -1:
     """Compress memory a piece at a time, since a copy of all of it would be the largest thing in training."""
     cdef size_t k
@@ -198,8 +182,7 @@ cdef int _changes_behind(double size, double step_decay) noexcept nogil:
 def averaged_over(learnt) -> Weights:
     """Return the mean of several learners' averages, rounded as `AveragedWeights.averaged` says.
 
-    Features have the same place in all tables, so that models of several seeds can be mixed into one (McDonald et al.
-    2010, parameter mixing).
+    Features have the same place in all tables, so that models of several seeds can be mixed into one.
     """
     cdef AveragedWeights first = learnt[0]
     cdef size_t k, n = first.table.size()

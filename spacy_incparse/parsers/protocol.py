@@ -8,9 +8,8 @@ implements `ConstituencyParser` and `Learner`, describes itself as a `ParserKind
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from spacy_incparse.errors import IncparseError
@@ -20,7 +19,6 @@ from spacy_incparse.parsers.posterior import Posterior
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import Workers
 
 if TYPE_CHECKING:
     from spacy_incparse.lexicon.clusters import Clusters
@@ -193,42 +191,6 @@ class FineTuner(Learner, Protocol):
         """Make room for what more normalized trees have; sentences have to be encoded again after this."""
 
 
-class Mixer(Protocol):
-    """A learner whose passes can be learned in parts by copies of it, in other workers: they exchange files.
-
-    A pass has one or more rounds of parts. For each round, the learner's own mixer calls `start_round`, a copy
-    `start_part` and `finish_part` for each part, and the first one `finish_round`, which mixes what they have learned.
-    """
-
-    @property
-    def learner(self) -> Learner:
-        """The learner, or the copy of it."""
-
-    def copier(self) -> Callable[[], Mixer]:
-        """Return a function that makes the mixer of a copy in another worker; it can be pickled."""
-
-    def start_round(self) -> None:
-        """Write what the parts of the next round start from."""
-
-    def start_part(self) -> None:
-        """Set a copy to the start of the round."""
-
-    def finish_part(self) -> Any:
-        """Write what a copy has learned; return what `finish_round` needs to know.
-
-        A part may be learned twice, if its first worker seemed to be dead: each of them writes files of its own.
-        """
-
-    def finish_round(self, parts: Sequence[Any]) -> None:
-        """Mix what the parts have learned, from what `finish_part` has returned for each of them."""
-
-    def write_parser(self) -> Any:
-        """Write the learner's parser so far; return what `read_parser` needs to know."""
-
-    def read_parser(self, written: Any) -> ConstituencyParser:
-        """Return the parser that was written, in a copy."""
-
-
 @dataclass(frozen=True)
 class TrainingNeeds:
     """The requirements of a configuration for training.
@@ -257,8 +219,6 @@ class ParserKind(ABC):
     has_measures: ClassVar[bool] = False
     """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False
-    learns_in_parts: ClassVar[bool] = False
-    """Whether parts of a pass can be learned in several workers: see `mixer`."""
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
         """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
@@ -288,29 +248,6 @@ class ParserKind(ABC):
             f"a {self.name} parser cannot be fine-tuned: train a new one on its treebank and your trees together, or "
             f"fine-tune a perceptron parser, such as 'en'"
         )
-
-    def check_parts(self, config: Any) -> None:
-        """Raise ConfigError if a configuration of a kind that learns in parts cannot be trained that way."""
-        return
-
-    def learner_of_parts(
-        self,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: Any,
-        heads: HeadRules,
-        clusters: Clusters | None,
-        workers: Workers,
-    ) -> Learner:
-        """Return the learner that `learner` returns, for a `mixer`; several workers may prepare it."""
-        return self.learner(trees, tags, config, heads, clusters)
-
-    def mixer(self, learner: Any, folder: Path) -> Mixer:
-        """Return what lets a learner of this kind learn in several workers, which exchange files in a folder.
-
-        Raises IncparseError if it cannot.
-        """
-        raise IncparseError(f"a {self.name} parser learns in one process")
 
     @abstractmethod
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:

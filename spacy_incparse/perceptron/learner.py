@@ -71,23 +71,16 @@ class ParserLearner:
     should see the sentences in different orders.
     """
 
-    def __init__(
-        self,
-        model: PerceptronModel,
-        config: ParserConfig,
-        start: Weights | None = None,
-        *,
-        n_columns: int = 1,
-        scale: int = 1,
-    ):
-        """Create a learner.
-
-        start: the weights of a trained parser to continue from. n_columns: the least number of columns of the weights.
-        scale: units in a weight of 1, if steps do not decay.
-        """
+    def __init__(self, model: PerceptronModel, config: ParserConfig, start: Weights | None = None):
+        """Create a learner; start: the weights of a trained parser to continue from."""
         self.config = config
         self._set_model(model)
-        self._begin([self._first_weights(start, n_columns, scale) for _ in range(config.n_models)])
+        self._models = []
+        for _ in range(config.n_models):
+            weights = _new_weights(self._moves, config, start.n_columns if start else 1)
+            if start is not None:
+                weights.start_from(start, PRIOR_STEPS)
+            self._models.append(WeightLearner(model, self._moves, config, weights))
 
     def _set_model(self, model: PerceptronModel) -> None:
         config, self.model = self.config, model
@@ -96,31 +89,10 @@ class ParserLearner:
         self._decoding_moves = model.moves(config, *config.outcome_filter)
         self._parser: PerceptronParser | None = None
 
-    def _begin(self, tables: Sequence[AveragedWeights]) -> None:
-        self._models = [WeightLearner(self.model, self._moves, self.config, weights) for weights in tables]
-
-    def _first_weights(self, start: Weights | None, n_columns: int, scale: int) -> AveragedWeights:
-        if start is None:
-            return _new_weights(self._moves, self.config, n_columns, scale)
-        weights = _new_weights(self._moves, self.config, start.n_columns)
-        weights.start_from(start, PRIOR_STEPS)
-        return weights
-
     @property
     def weights(self) -> AveragedWeights:
         """The weights in training; those of the first model if there are several."""
         return self._models[0].weights
-
-    @property
-    def tables(self) -> list[AveragedWeights]:
-        """The weights in training of each model; call `forget_parser` after changing them."""
-        return [learning.weights for learning in self._models]
-
-    def refine(self, scale: int) -> None:
-        """Before anything is learned, let raw weights be fractions in units of 1 / scale, unless they are already."""
-        if self.weights.scale == 1 and self.weights.n_steps == 1:
-            n_columns = self.weights.n_columns
-            self._begin([_new_weights(self._moves, self.config, n_columns, scale) for _ in self._models])
 
     @classmethod
     def from_treebank(
@@ -172,16 +144,9 @@ class ParserLearner:
     def parser(self) -> PerceptronParser:
         """Return a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
-            self._parser = self.parser_with(averaged_over(self.tables))
+            weights = averaged_over([learning.weights for learning in self._models])
+            self._parser = self.model.parser(weights, self.config, self._decoding_moves)
         return self._parser
-
-    def parser_with(self, weights: Weights) -> PerceptronParser:
-        """Return a parser with this grammar and other weights."""
-        return self.model.parser(weights, self.config, self._decoding_moves)
-
-    def forget_parser(self) -> None:
-        """Let `parser` average the weights anew."""
-        self._parser = None
 
     def state_to_bytes(self) -> bytes:
         """Return everything that training changes: for each model the length of its state, then the state."""
@@ -208,8 +173,8 @@ class ParserLearner:
         self._parser = None
 
 
-def _new_weights(moves: Moves, config: ParserConfig, n_columns: int = 1, scale: int = 1) -> AveragedWeights:
-    return AveragedWeights(config.table_bits, max(moves.n_columns, n_columns), config.step_decay, scale)
+def _new_weights(moves: Moves, config: ParserConfig, n_columns: int) -> AveragedWeights:
+    return AveragedWeights(config.table_bits, max(moves.n_columns, n_columns), config.step_decay)
 
 
 def treebank_model(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.errors import ConfigError
@@ -13,7 +12,6 @@ from spacy_incparse.parsers.protocol import (
     ConstituencyParser,
     FineTuner,
     Learner,
-    Mixer,
     ParserKind,
     TagRequest,
     TrainingNeeds,
@@ -41,7 +39,6 @@ class PerceptronKind(ParserKind):
     part_name = "parser"
     config_type = ParserConfig
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER, "paper+punct": PAPER, "rich": {}}
-    learns_in_parts = True
 
     def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
         """Return whether the settings have features, and no weight for a generative model."""
@@ -86,20 +83,6 @@ class PerceptronKind(ParserKind):
         from spacy_incparse.perceptron.learner import ParserLearner
 
         return ParserLearner.from_parser(parser)
-
-    def check_parts(self, config: ParserConfig) -> None:
-        """Raise ConfigError for a cache of hypotheses, which belongs to one process."""
-        if config.cache_size:
-            raise ConfigError(
-                f"cache_size is {config.cache_size}, but several processes cannot share a cache of hypotheses: set it "
-                f"to 0, or train with --n-process 1"
-            )
-
-    def mixer(self, learner: Any, folder: Path) -> Mixer:
-        """Return what lets a learner learn in several processes."""
-        from spacy_incparse.perceptron.mixer import PerceptronMixer
-
-        return PerceptronMixer(learner, folder)
 
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""

@@ -30,15 +30,9 @@ def learn_pass(
     seed: int,
     number: int,
     progress: Progress | None = None,
-    *,
-    part: int = 0,
-    n_parts: int = 1,
 ) -> PassCounts:
-    """Let each model learn from all examples once, in an order that depends on seed, pass and model.
-
-    part: the number of a part of the pass, from 0; its examples are every `n_parts`-th one of that order.
-    """
-    orders = [pass_order(len(examples), seed, number, model)[part::n_parts] for model in range(learner.n_models)]
+    """Let each model learn from all examples once, in an order that depends on seed, pass and model."""
+    orders = [pass_order(len(examples), seed, number, model) for model in range(learner.n_models)]
     total = sum(map(len, orders))
     n_updates = n_wrong = n_done = 0
     for model, order in enumerate(orders):
@@ -72,7 +66,7 @@ def uses_gold_tags(index: int, number: int, interval: int) -> bool:
 class TagSchedule:
     """The training sentences with their tags in each pass: usually a tagger's, sometimes their own.
 
-    Each is encoded when it is first needed, since a process that learns a part of each pass may not need all.
+    Each is encoded when it is first needed.
     """
 
     def __init__(

@@ -26,7 +26,6 @@ from spacy_incparse.training.passes import Progress
 from spacy_incparse.training.taggers import for_folds, train_side_by_side
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import ALONE, Workers
 
 Rows = Sequence[Tags]
 
@@ -60,8 +59,8 @@ class TrainingTask:
     """Normalized trees, and the settings of what to learn from them.
 
     own: the trees of the treebank. n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a
-    trained model to continue from; of the settings of the parser and tagger, none is used then. workers: their number
-    is a setting like the others, but what they are has no effect.
+    trained model to continue from; of the settings of the parser and tagger, none is used then. n_process: train the
+    taggers side by side in so many processes, which changes nothing else.
     """
 
     kind: ParserKind
@@ -72,7 +71,7 @@ class TrainingTask:
     tagger_settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     base: TrainedModel | None = None
-    workers: Workers = ALONE
+    n_process: int = 1
     extra: ExtraTrees = NO_EXTRA
 
     @cached_property
@@ -98,11 +97,6 @@ class TrainingTask:
         """The sentences of each pass."""
         return PassSelection(len(self.own), len(self.extra.trees), self.extra.weight, self.seed)
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether several workers learn parts of each pass."""
-        return self.workers.number > 1 and self.kind.learns_in_parts
-
     def prepare(self, progress: Progress | None = None) -> Preparation:
         """Train the tagger on all trees, tag each fold with a tagger of the other folds, and read the grammar.
 
@@ -118,8 +112,7 @@ class TrainingTask:
     def learner(self, tags: Rows) -> Learner:
         """Return the learner before the first pass, for these tags of the trees."""
         if self.base is None:
-            given = self.trees, tags, self.config, self.heads, self.clusters
-            return self.kind.learner_of_parts(*given, self.workers) if self.is_mixed else self.kind.learner(*given)
+            return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
         tuner = self.kind.fine_tuner(self.base.parser)
         tuner.extend(self.trees, tags)
         return tuner
@@ -137,8 +130,6 @@ class TrainingTask:
         }
         if self.base is not None:
             found["base"] = self.base.checksum()
-        if self.is_mixed:
-            found["n_process"] = self.workers.number
         if self.extra.trees:
             found |= {"n_extra": len(self.extra.trees), "extra_weight": self.extra.weight}
         return found
@@ -150,8 +141,8 @@ class TrainingTask:
             return None, gold_tags
         n_folds = min(self.n_folds, len(self.trees))
         settings = {"seed": self.seed, "clusters": self.clusters} | dict(self.tagger_settings)
-        if n_folds > 1 and self.workers.number > 1:
-            return train_side_by_side(words, gold_tags, request, n_folds, settings, self.workers, report)
+        if n_folds > 1 and self.n_process > 1:
+            return train_side_by_side(words, gold_tags, request, n_folds, settings, self.n_process, report)
         n_epochs = settings.get("n_epochs", 10)
         tagger = Tagger.train(
             words, gold_tags, progress=lambda done, _: report("training the tagger", done, n_epochs), **settings

@@ -1,4 +1,4 @@
-"""The tagger of a training run and those of jackknifing, trained side by side in several workers."""
+"""The tagger of a training run and those of jackknifing, trained side by side in several processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spacy_incparse.parsers.protocol import TagRequest
 from spacy_incparse.tagging.jackknife import N_EPOCHS, TagFolds
 from spacy_incparse.tagging.tagger import Tagger, Tagging
 from spacy_incparse.training.passes import Progress
-from spacy_incparse.workers import Workers, run_in_order
+from spacy_incparse.workers import run_in_order
 
 _ALL = -1  # in place of a fold: the tagger of all sentences, which takes longest and therefore comes first
 
@@ -37,7 +37,7 @@ def train_side_by_side(
     request: TagRequest,
     n_folds: int,
     settings: Mapping[str, Any],
-    workers: Workers,
+    n_process: int,
     report: Progress,
 ) -> tuple[Tagger, list[Tagging]]:
     """Return a tagger of all sentences, and their tags by taggers of the other folds; the same as in one process.
@@ -46,7 +46,7 @@ def train_side_by_side(
     """
     folds = TagFolds(sentences, tags, n_folds, request.n_tags, request.margin, for_folds(settings))
     found: list[Any] = []
-    for _, result in run_in_order(_Taggers(folds, settings).worker, range(_ALL, n_folds), *workers):
+    for _, result in run_in_order(_Taggers(folds, settings).worker, range(_ALL, n_folds), n_process):
         found.append(result)
         report("training taggers", len(found), n_folds + 1)
     tagger, *rows = found

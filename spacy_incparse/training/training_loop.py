@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,16 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsers.catalogue import kind_of_config
 from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser, Mixer, ParserKind
+from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
-from spacy_incparse.training.parallel_passes import HeldOut, ParallelPasses
 from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.temperature import fit_temperature
-from spacy_incparse.training.training_state import TrainingState, exchange_folder, fingerprint
+from spacy_incparse.training.training_state import TrainingState, fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.workers import MakePool, WorkerPool, Workers
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,6 @@ def train_parser(
     seed: int = 0,
     base: TrainedModel | None = None,
     n_process: int = 1,
-    make_pool: MakePool = WorkerPool,
     extra: ExtraTrees | None = None,
     state_dir: Path | None = None,
     resume: bool = False,
@@ -75,51 +71,35 @@ def train_parser(
     """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser with averaged weights.
 
     kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
-    n_process: so many processes learn parts of each pass, if the kind can (`ParserKind.learns_in_parts`), and train the
-    models of jackknifing. Each number gives other weights; neither their order nor who makes them has an effect.
+    n_process: so many processes train the tagger and those of jackknifing, with the same result as in one.
     extra: more trees, of which each pass sees a part.
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
     `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
     A resumed run continues after them, and gives the same models, to the bit, as if it had never stopped. If their best
     model is gone (`has_best`), the next one is the best so far. Raises IncparseError if the state belongs to other
-    trees (including `dev` and `extra`), settings, word clusters or number of processes, or if there is no state.
+    trees (including `dev` and `extra`), settings or word clusters, or if there is no state.
     """
     if not train:
         raise IncparseError("there is no tree to train on")
     task = TrainingTask(
         kind or kind_of_config(config), train, config, heads, n_folds=n_folds, tagger_settings=tagger_settings or {},
-        seed=seed, base=base, workers=Workers(n_process, make_pool), extra=extra or NO_EXTRA,
+        seed=seed, base=base, n_process=n_process, extra=extra or NO_EXTRA,
     )  # fmt: skip
-    if task.is_mixed:
-        task.kind.check_parts(config)
     state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None
     preparation = _prepared(task, state, resume, on_kept, progress)
-    with ExitStack() as stack:
-        mixer = _mixer(task, preparation, state_dir, stack)
-        n_passes, best = state.load_learner(preparation.learner) if state else (0, NO_BEST)
+    n_passes, best = state.load_learner(preparation.learner) if state else (0, NO_BEST)
+    if state:
+        on_kept(n_passes)
+    passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress)
+    for number in range(n_passes + 1, (1 if task.kind.trains_in_one_pass else max_epochs) + 1):
+        if passes.has_converged:
+            break
+        report, parser = passes.run(number)
+        if on_pass:
+            on_pass(report, preparation.tagger, parser)
         if state:
-            on_kept(n_passes)
-        passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress, mixer)
-        stack.callback(passes.close)
-        for number in range(n_passes + 1, (1 if task.kind.trains_in_one_pass else max_epochs) + 1):
-            if passes.has_converged:
-                break
-            report, parser = passes.run(number)
-            if on_pass:
-                on_pass(report, preparation.tagger, parser)
-            if state:
-                state.save_learner(preparation.learner, number, passes.best)
-                on_kept(number)
-
-
-def _mixer(
-    task: TrainingTask, preparation: Preparation, state_dir: Path | None, stack: ExitStack
-) -> tuple[Mixer, Path] | None:
-    """Return what lets several workers learn, and the folder of their files; None for one."""
-    if not task.is_mixed:
-        return None
-    folder = stack.enter_context(exchange_folder(state_dir))
-    return task.kind.mixer(preparation.learner, folder), folder
+            state.save_learner(preparation.learner, number, passes.best)
+            on_kept(number)
 
 
 def _prepared(
@@ -141,7 +121,7 @@ def _prepared(
 
 
 class Passes:
-    """The passes of a training run and the best F so far; `close` ends the workers, if there are several."""
+    """The passes of a training run and the best F so far."""
 
     def __init__(
         self,
@@ -150,16 +130,12 @@ class Passes:
         dev: Sequence[Tree],
         best: float = NO_BEST,
         progress: Progress | None = None,
-        mixer: tuple[Mixer, Path] | None = None,
     ):
         self.best = best
-        self._learner, self._has_dev, self._progress = preparation.learner, bool(dev), progress
-        held_out = HeldOut(dev, tags_of(preparation.tagger, task.needs.tag_request, dev))
-        self._passes: SinglePasses | ParallelPasses
-        if mixer is None:
-            self._passes = SinglePasses(task, preparation, held_out)
-        else:
-            self._passes = ParallelPasses(*mixer, task, preparation.tags, held_out)
+        self._learner, self._seed, self._progress = preparation.learner, task.seed, progress
+        self._dev, self._dev_tags = dev, tags_of(preparation.tagger, task.needs.tag_request, dev)
+        interval = task.needs.gold_tag_interval
+        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
 
     @property
     def has_converged(self) -> bool:
@@ -170,44 +146,18 @@ class Passes:
     def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
         """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
-        n_updates = self._passes.learn(number, self._progress)
+        n_updates = learn_pass(
+            self._schedule.examples(number), self._learner, self._seed, number, self._progress
+        ).n_updates
         parser = self._learner.parser()
-        scores = self._passes.scores() if self._has_dev else None
+        scores = score_parser(parser, self._dev, self._dev_tags) if self._dev else None
         is_best = scores is None or scores["const_f"] > self.best
         if is_best and scores is not None:
             self.best = scores["const_f"]
-            parser.temperature = self._passes.temperature()
+            parser.temperature = fit_temperature(parser, self._dev, self._dev_tags)
         reached = convergence_of(self._learner)
         seconds = time.perf_counter() - started
         return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
-
-    def close(self) -> None:
-        """End the workers."""
-        self._passes.close()
-
-
-class SinglePasses:
-    """The passes of a learner and their evaluations, in this process."""
-
-    def __init__(self, task: TrainingTask, preparation: Preparation, held_out: HeldOut):
-        self._learner, self._held_out, self._seed = preparation.learner, held_out, task.seed
-        interval = task.needs.gold_tag_interval
-        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
-
-    def learn(self, number: int, progress: Progress | None) -> int:
-        """Learn a pass and return the number of updates."""
-        return learn_pass(self._schedule.examples(number), self._learner, self._seed, number, progress).n_updates
-
-    def scores(self) -> dict[str, Any]:
-        """Return the scores of the parser so far on the held-out trees."""
-        return score_parser(self._learner.parser(), *self._held_out)
-
-    def temperature(self) -> float | None:
-        """Return the parser's temperature."""
-        return fit_temperature(self._learner.parser(), *self._held_out)
-
-    def close(self) -> None:
-        """Do nothing: there is no other process."""
 
 
 def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:

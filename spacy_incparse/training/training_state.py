@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import srsly
@@ -24,7 +23,6 @@ BEGUN = "begun.bin"  # marks that a run has started
 PREPARATION = "preparation.bin"  # the tagger and the jackknifed tags
 LEARNER = "learner.bin"  # raw weights, sums, the number of finished passes, the best F
 NEURAL = "neural"  # a folder with the state of a neural parser (pipeline/neural_state.py)
-PARTS = "parts"  # a folder that the workers of a run exchange weights in
 
 
 def forget(folder: Path) -> None:
@@ -32,30 +30,9 @@ def forget(folder: Path) -> None:
     for name in (LEARNER, PREPARATION, BEGUN):
         for path in (folder / name, unfinished_path(folder / name)):
             path.unlink(missing_ok=True)
-    for name in (PARTS, NEURAL):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    shutil.rmtree(folder / NEURAL, ignore_errors=True)
     with suppress(OSError):  # there is no folder, or it has files that are not ours
         folder.rmdir()
-
-
-@contextmanager
-def exchange_folder(folder: Path | None) -> Iterator[Path]:
-    """Give a folder for files that the workers of a run exchange: in that of its state, or a temporary one.
-
-    Its path is absolute, for workers that run elsewhere. It is emptied first, in case that a run was killed, and
-    removed at the end.
-    """
-    if folder is None:
-        with TemporaryDirectory(prefix="incparse-") as name:
-            yield Path(name)
-        return
-    path = folder.absolute() / PARTS
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def is_begun(folder: Path) -> bool:
@@ -131,7 +108,7 @@ class TrainingState:
         if checksum != self.checksum:
             raise IncparseError(
                 f"{path} belongs to a training with other trees or settings, including the trees that choose the best "
-                f"pass and --n-process: resume with the same ones, or start a new training"
+                f"pass: resume with the same ones, or start a new training"
             )
         return content
 

@@ -194,7 +194,7 @@ def test_a_disabled_parser_does_not_count(model, new, tmp_path, neural_is_disabl
         ("--config", "neural", "a pipeline that is fine-tuned keeps its settings"),
         ("--encoder", "folder", "a pipeline that is fine-tuned keeps its encoder"),
         ("--init-tok2vec", DEV, "a pipeline that is fine-tuned has weights"),
-        ("--n-process", 2, "a neural parser is trained in one process"),
+        ("--n-process", 2, "a pipeline that is fine-tuned is trained in one process"),
     ],
 )
 def test_options_that_a_neural_pipeline_does_not_take(model, tmp_path, option, value, reason):

@@ -72,11 +72,10 @@ def test_a_wrong_weight_is_an_error(weight):
         check_weight(weight)
 
 
-@pytest.mark.parametrize("n_process", [1, 2])
-def test_a_pass_sees_a_part_of_the_extra_trees(n_process):
-    totals, models = run(extra=ExtraTrees(OTHERS, 0.25), n_process=n_process)
+def test_a_pass_sees_a_part_of_the_extra_trees():
+    totals, models = run(extra=ExtraTrees(OTHERS, 0.25))
     assert set(totals.values()) == {40}
-    assert models != run(extra=ExtraTrees(OTHERS[::-1], 0.25), n_process=n_process)[1]
+    assert models != run(extra=ExtraTrees(OTHERS[::-1], 0.25))[1]
 
 
 def test_extra_trees_of_weight_1_are_more_of_the_treebank():
