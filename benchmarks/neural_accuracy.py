@@ -5,7 +5,7 @@ in advance and the parser of the last pass is scored, with the threshold of the 
 `train` fits the temperature on its dev file, which changes what has the best expected F; here it stays 1 unless
 `--held-out N` leaves every Nth sentence of the train part out of training, to fit it on these. With `--encoder none`,
 the layer of word vectors is spaCy's convolutional one, and `--init-tok2vec FILE` starts it with weights of
-`pretraining.py` (or `spacy pretrain`). `--from FOLDER` fine-tunes a trained parser, and `--extra FILE` adds trees, such
+`spacy pretrain`. `--from FOLDER` fine-tunes a trained parser, and `--extra FILE` adds trees, such
 as those of `biomedical_text.py`, of which each pass sees the part `--extra-weight`. The words of the dev parts of the
 treebank and of those that `--on` names go through the pipeline with gold tokens and sentence boundaries. Scores are
 EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every sentence counts.

@@ -30,8 +30,8 @@ from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 SCRIPTS = (
-    "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "robustness", "grammar_tables",
-    "tree_speed", "doc_bytes", "calibration", "page_speed", "search_speed", "measures",
+    "accuracy", "gains", "model_accuracy", "speed", "pipeline_speed", "footprint", "grammar_tables",
+    "tree_speed", "calibration", "search_speed", "measures",
     "paper_tables", "reranking", "list_speed", "chart_papers", "neural_accuracy", "chart_pruning", "combiner_accuracy",
     "benepar_comparison", "rerank_training",
 )  # fmt: skip
@@ -213,13 +213,9 @@ def test_neural_accuracy(run, model, tmp_path):
     assert members[0] == members[2]
     assert float(figures["F"]) > 0
     assert float(figures["gain"]) == pytest.approx(float(figures["F"]) - max(members), abs=0.02)
-    row = run("span_speed", "sample", "--model", neural, "--limit", 30, "--name", "x", "--runs", 2)["spans-sample-x"]
-    low, high = map(float, row["words/s range"].split(" - "))
-    assert 0 < low <= float(row["words/s"]) <= high
-    assert (row["hidden width"], row["width of vectors"], row["runs"]) == ("256", "128", "2")
     options = ["--parser", tmp_path / "out", "--limit", 30, "--name", "x", "--runs", 1]
     memory = run("neural_footprint", "sample", *options)["footprint-sample-x"]
-    assert (memory["words"], memory["sentences"]) == (row["words"], "30")
+    assert memory["sentences"] == "30"
     assert 50 < float(memory["peak MB"]) < 1000
     assert float(memory["load s"]) > 0 < float(memory["parsing words/s"])
 
@@ -296,22 +292,6 @@ def test_speed_on_the_processor_alone(run):
     row = run("gpu_speed", "sample", "--limit", 40, "--passes", 1, "--gpu", -1)["gpu-sample-none-cpu"]
     assert 0 <= float(row["F"]) <= 100
     assert float(row["training words/s"]) > 0 < float(row["parsing words/s"])
-
-
-@pytest.mark.slow
-def test_accuracy_of_a_parser_on_a_pre_trained_layer(run, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text("The owl had watched them.\n\nIt rained for an hour.\n" * 20, encoding="utf8")
-    for epochs in (1, 2):
-        row = run("pretraining", text, "--epochs", epochs, "--output", tmp_path / "layer")["pretraining-cnn"]
-        assert (row["sentences"], row["words"], row["passes"]) == ("40", "240", str(epochs))
-        assert 0 < float(row["loss a word"]) < 5
-    options = ["--epochs", 1, "--limit", 20, "--output", tmp_path / "out"]
-    weights = tmp_path / "layer" / "model-last.bin"
-    rows = run("neural_accuracy", "sample", *options, "--init-tok2vec", weights)
-    assert rows["neural-sample-none-pretrained"]["passes"] == "1"
-    config = spacy.load(tmp_path / "out" / "model-best").config
-    assert config["paths"]["init_tok2vec"] == str(weights)
 
 
 @pytest.mark.slow
@@ -463,28 +443,10 @@ def test_footprint(run, model):
     assert 0 < float(row["MB with spaCy alone"]) <= float(row["resident MB"]) <= float(row["peak MB"])
 
 
-def test_robustness(run, model):
-    rows = run("robustness", "sample", "--model", model, "--sequences", 60)
-    assert list(rows) == ["robust-tags-model-best", "robust-docs-model-best", "robust-sample-model-best"]
-    assert {row["exceptions"] for row in rows.values()} == {row["wrong trees"] for row in rows.values()} == {"0"}
-
-
 def test_tree_speed(run):
     row = run("tree_speed", "sample", "--tokens", 60, "--runs", 2)["trees-sample"]
     assert int(row["tokens"]) >= 60
     assert all(float(row[step]) >= 0 for step in ("attach ms", "first read ms", "first spans() ms", "second read ms"))
-
-
-def test_page_speed(run):
-    rows = run("page_speed", "sample", "--runs", 1, "--trees", 3, "--no-browser")
-    assert list(rows) == ["page-sample-tree", "page-sample-brackets", "page-sample-spans"]
-    assert all(row["trees"] == "3" and 0 < float(row["MB"]) < 0.1 for row in rows.values())
-
-
-def test_doc_bytes(run):
-    row = run("doc_bytes", "sample", "--tokens", 100)["bytes-sample"]
-    assert 1 < float(row["ratio"]) < float(row["bytes a token with trees"])
-    assert float(row["tokens a Doc"]) >= 80
 
 
 def test_calibration(run, model):
