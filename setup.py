@@ -7,6 +7,7 @@ from threading import Lock
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.glob import glob
 
 CHECKED = os.environ.get("INCPARSE_CHECKED") == "1"  # a build that checks all bounds, for debugging
@@ -69,8 +70,21 @@ class BuildExt(build_ext):
         super().build_extension(ext)
 
 
+class BuildPy(build_py):
+    """Gives a wheel the configs that `train --config neural` reads; in a checkout, they are read where they are."""
+
+    def run(self):
+        """Copy the modules, then the configs."""
+        super().run()
+        if not self.editable_mode:
+            folder = os.path.join(self.build_lib, "spacy_incparse", "configs")
+            self.mkpath(folder)
+            for path in ("configs/neural.cfg", "configs/neural_transformer.cfg"):
+                self.copy_file(path, folder)
+
+
 setup(
-    cmdclass={"build_ext": BuildExt},
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
     ext_modules=[
         Extension(
             path[: -len(".pyx")].replace(os.sep, "."),

@@ -87,7 +87,9 @@ def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
 
 
 def check_models(sizes: dict[str, int]) -> None:
-    """Check that the embedded pipelines exist, are small, and have a model card."""
+    """Check that the configs of neural parsers and the embedded pipelines exist; these are small, with a model card."""
+    for name in ("neural.cfg", "neural_transformer.cfg"):
+        expect(f"spacy_incparse/configs/{name}" in sizes, f"the config {name} is missing")
     for pipeline, most in MAX_MODEL_BYTES.items():
         folder = f"spacy_incparse/data/{pipeline}/"
         model = {name: size for name, size in sizes.items() if name.startswith(folder)}

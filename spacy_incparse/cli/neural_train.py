@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import spacy_incparse
 from spacy_incparse.cli.neural_fine_tuning import base_pipeline, has_transformer, pipeline_name
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.cli.pass_table import PassTable
@@ -206,7 +207,9 @@ def neural_config(
 
     is_pretrained = encoder not in (None, NO_ENCODER)
     is_transformer = is_pretrained if base is None else has_transformer(base)
-    config = load_config(Path(__file__).with_name("neural_transformer.cfg" if is_transformer else "neural.cfg"))
+    package = Path(spacy_incparse.__file__).parent
+    folder = next(root / "configs" for root in (package, package.parent) if (root / "configs").is_dir())
+    config = load_config(folder / ("neural_transformer.cfg" if is_transformer else "neural.cfg"))
     if is_pretrained:
         check_transformers()
         _set_encoder(config, str(encoder))

@@ -1,4 +1,4 @@
-"""The configs of the neural parser: filled, the same in the package and in `configs/`, and used by `train`."""
+"""The configs of the neural parser: filled, and used by `train`."""
 
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from spacy_incparse.pipeline.chart_pipe import DEFAULT_CONFIG
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-PACKAGED = Path(__file__).parents[2] / "spacy_incparse" / "cli"
 NAMES = ["neural", "neural_transformer"]
 
 
@@ -26,11 +25,6 @@ def is_filled(config):
     nlp = load_model_from_config(config, auto_fill=False)  # complains of anything missing
     filled = load_model_from_config(config, auto_fill=True).config
     return filled == nlp.config and all(filled[section] == config[section] for section in config)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_package_has_the_same_config(name):
-    assert (PACKAGED / f"{name}.cfg").read_bytes() == (CONFIGS / f"{name}.cfg").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["neural", "neural_shared"])
