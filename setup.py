@@ -23,17 +23,17 @@ DIRECTIVES = {
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
-    "chart/features/bound_features", "chart/features/feature_groups", "chart/forests/forest_builder",
-    "chart/forests/recurrences", "chart/pruning/bracketings", "chart/pruning/coarse_pass",
-    "chart/pruning/span_learner", "chart/pruning/span_scorer", "chart/spans/bracket_chart",
-    "derivations/incremental_beam", "generative/generative_scorer", "hybrid/hybrid_scorer", "perceptron/beam",
-    "perceptron/scorer", "tagging/tag_decoder", "tagging/tag_search",
+    "chart/bound_features", "chart/feature_groups", "chart/forest_builder",
+    "chart/recurrences", "chart/bracketings", "chart/coarse_pass",
+    "chart/pruner_learner", "chart/pruner_scorer", "neural/bracket_chart",
+    "incremental/incremental_beam", "generative/generative_scorer", "generative/hybrid_scorer", "incremental/beam",
+    "incremental/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
 # Modules that run once per model, word or tree, or wait for memory: light optimization is enough, and compiles faster.
 LIGHT = (
-    "chart/forests/rule_tables", "chart/forests/span_limits", "chart/forests/span_states",
-    "derivations/bracket_constraints", "derivations/encoded_sentence", "derivations/left_corner_moves",
-    "derivations/moves", "features/extraction", "generative/events", "generative/lattice", "generative/walk",
+    "chart/rule_tables", "chart/span_limits", "chart/span_states",
+    "incremental/bracket_constraints", "incremental/encoded_sentence", "incremental/left_corner_moves",
+    "incremental/moves", "linear/extraction", "generative/events", "generative/lattice", "generative/walk",
     "patterns/tables", "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
     "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
     "treebanks/bracket_scanner", "treebanks/forest_normalizing",

@@ -17,20 +17,20 @@ import common  # noqa: F401  before numpy
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.list_files import read_lists
-from spacy_incparse.training.list_origin import ListOrigin, sentence_key
-from spacy_incparse.training.parser_folds import (
+from spacy_incparse.rerank.list_folders import (
     FoldReport,
     FoldTask,
+    ListOrigin,
     fold_tasks,
     is_finished,
     list_settings,
     make_lists,
     parse_fold,
+    sentence_key,
 )
-from spacy_incparse.training.parser_recipe import ParserRecipe
-from spacy_incparse.training.training_state import fingerprint
+from spacy_incparse.rerank.lists import CandidateList, read_lists
+from spacy_incparse.training.settings import ParserRecipe
+from spacy_incparse.training.state import fingerprint
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -37,7 +37,7 @@ from parts import PACKAGES, Parts
 from results import Table, percent, publish
 
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 
 TABLE = Table(
     "Comparison with benepar",

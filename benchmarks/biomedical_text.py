@@ -34,7 +34,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import compile_infix_regex
 
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 
 SHARD = 1000  # sentences
 LEAST_WORDS = 60  # of an abstract

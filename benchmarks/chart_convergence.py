@@ -25,12 +25,11 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.chart.features.edge_features import EdgeFeatures
-from spacy_incparse.chart.features.edge_templates import resolve
-from spacy_incparse.chart.learning.crf_objective import CrfObjective
-from spacy_incparse.chart.learning.linear_model import LinearChartModel
+from spacy_incparse.chart.crf import CrfObjective, LinearChartModel
+from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.templates import resolve
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.rerank.lbfgs import minimize
+from spacy_incparse.rerank.learner import minimize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.plot import plot

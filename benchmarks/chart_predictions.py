@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chart_lab import Lab
 
-from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.learning.span_predictions import Predictions, flat_classifier, phrase_spans
+from spacy_incparse.chart.sentence import ChartSentence
+from spacy_incparse.chart.span_predictions import Predictions, flat_classifier, phrase_spans
 
 
 class Predictor:

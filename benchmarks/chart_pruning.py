@@ -30,19 +30,18 @@ from paper_report import table_text
 from results import Table, percent, publish
 from training_run import tags_for, train
 
-from spacy_incparse.chart.chart_parser import MAX_WORDS, ChartParser
-from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.edge_labels import EdgeLabels
-from spacy_incparse.chart.forests.forest import Forest
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.forests.scored_chart import ScoredChart
-from spacy_incparse.chart.grammar.grammar import Grammar
-from spacy_incparse.chart.pruning.span_classifier import SpanClassifier
+from spacy_incparse.chart.decoding import ScoredChart, derived_tree
+from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.parser import MAX_WORDS, ChartParser
+from spacy_incparse.chart.pruner import SpanClassifier
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import ConstituencyParser
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 

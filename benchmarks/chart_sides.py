@@ -12,16 +12,15 @@ import numpy as np
 from chart_lab import Lab, Scorer
 from chart_predictions import Predictor, jackknifed
 
-from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.features.edge_features import EdgeFeatures
-from spacy_incparse.chart.features.edge_templates import EdgeTemplateSet, resolve
-from spacy_incparse.chart.features.lexical_spans import LexicalSpans
-from spacy_incparse.chart.forests.forest import Forest
-from spacy_incparse.chart.forests.rule_scores import rule_scores
-from spacy_incparse.chart.learning.bracket_loss import BracketLoss
-from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
-from spacy_incparse.chart.learning.factored_dual import DualExample, FactoredDual
-from spacy_incparse.chart.learning.margin_learner import MarginLearner
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings
+from spacy_incparse.chart.factored_dual import DualExample, FactoredDual
+from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.lexical_spans import LexicalSpans
+from spacy_incparse.chart.margin_learner import MarginLearner
+from spacy_incparse.chart.rule_scores import rule_scores
+from spacy_incparse.chart.sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.templates import EdgeTemplateSet, resolve
 from spacy_incparse.transforms.markovize import Markovization
 
 TABLE_BITS = 20

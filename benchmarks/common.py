@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 CHECKOUT = Path(__file__).parents[1]

@@ -23,9 +23,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from spacy_incparse.repair.repairing import repair_trees
-from spacy_incparse.repair.rule_files import find_rules
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.repair.repair import repair_trees
+from spacy_incparse.repair.rules import find_rules
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 # By GUM's licence file: CC BY, CC BY-SA, or United Nations text. It names the others as non-commercial, or not at all.

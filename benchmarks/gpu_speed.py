@@ -22,7 +22,7 @@ from results import Table, percent, publish
 
 from spacy_incparse.cli.train_options import NO_ENCODER
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import common
 from results import Table, publish
 
-from spacy_incparse.derivations.grammar_tables import GrammarTable, grammar_table
+from spacy_incparse.incremental.coverage import GrammarTable, grammar_table
 from spacy_incparse.transforms.left_corner import restore, transform
 from spacy_incparse.trees.tree import Tree
 

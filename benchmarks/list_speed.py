@@ -17,8 +17,8 @@ from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 from spacy.language import Language
 
 from spacy_incparse.documents.live_parsers import deciding_parser
-from spacy_incparse.evaluation.oracle import Oracle
-from spacy_incparse.parsers.parse import Parse
+from spacy_incparse.evaluation.nbest import Oracle
+from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

@@ -39,7 +39,7 @@ def _parse(nlp, treebank: str, limit: int) -> None:
     """Parse without keeping the Docs, whose memory does not belong to the pipeline."""
     from saved_pipeline import sentence_docs
 
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     for _ in nlp.pipe(sentence_docs(nlp, read_treebank(treebank)[: limit or None])):
         pass

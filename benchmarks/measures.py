@@ -19,9 +19,9 @@ from results import Table, publish
 from saved_pipeline import open_pipeline, short_name
 
 from spacy_incparse.cli.options import find_parser
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, measuring_parser
+from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -18,8 +18,8 @@ import common
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs, short_name
 
-from spacy_incparse.repair.repairing import repair_trees
-from spacy_incparse.repair.rule_files import find_rules
+from spacy_incparse.repair.repair import repair_trees
+from spacy_incparse.repair.rules import find_rules
 
 TABLE = Table(
     "Accuracy of a trained pipeline",

@@ -26,11 +26,11 @@ from process_memory import peak_bytes
 from results import Table, percent, publish
 from saved_pipeline import open_pipeline, score_docs, sentence_docs
 
-from spacy_incparse.cli.neural_train import neural_config, train_neural
-from spacy_incparse.cli.training_folder import BEST, STATE
-from spacy_incparse.pipeline.neural_state import is_begun
+from spacy_incparse.cli.train_neural import neural_config, train_neural
+from spacy_incparse.cli.train_options import BEST, STATE
+from spacy_incparse.neural.training import is_begun
 from spacy_incparse.training.extra_trees import ExtraTrees, check_weight
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

@@ -34,8 +34,8 @@ def train(folder: Path, settings: dict[str, Any]) -> Figures:
 
     settings: "gpu" is the number of a GPU, "mixed_precision" for an encoder on it.
     """
-    from spacy_incparse.cli.neural_train import neural_config, train_neural
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.cli.train_neural import neural_config, train_neural
+    from spacy_incparse.treebanks.reader import read_treebank
 
     trees = read_treebank(folder / "train.mrg")
     started, clock = time.process_time(), time.perf_counter()
@@ -64,7 +64,7 @@ def parse(folder: Path, settings: dict[str, Any]) -> Figures:
     import spacy_incparse
 
     imported = time.process_time()
-    from spacy_incparse.cli.training_folder import BEST
+    from spacy_incparse.cli.train_options import BEST
 
     encoder = {"transformer": {"model": {"with_spans": {"bfloat16": False}}}} if settings.get("single") else {}
     if settings.get("gpu", -1) >= 0:
@@ -73,7 +73,7 @@ def parse(folder: Path, settings: dict[str, Any]) -> Figures:
     loaded = time.process_time()
     from saved_pipeline import sentence_docs
 
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     trees = read_treebank(folder / "dev.mrg")
     if "gpu" in settings:

@@ -10,8 +10,8 @@ from paper_sides import GOLD, N_TREES, OWN, PREDICTED, Config
 from paper_study import Result
 from results import percent, spread
 
-from spacy_incparse.derivations.grammar_tables import ChainRow, GrammarTable
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.coverage import ChainRow, GrammarTable
 from spacy_incparse.viz.plot import plot
 
 # Of Collins & Roark (2004), on the whole Penn Treebank: trained on sections 2-21, tables 3 and 4 on section 23.

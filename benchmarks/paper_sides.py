@@ -17,14 +17,14 @@ from training_run import parse_and_score
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_parser import GenerativeParser
-from spacy_incparse.parsers.catalogue import kind_of_config
-from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.perceptron.learner import retag
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.learner import retag
+from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.parsing.catalogue import kind_of_config
+from spacy_incparse.parsing.nbest import max_expected_f
+from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.training.passes import TagSchedule, learn_pass
 from spacy_incparse.training.preparation import Progress
 from spacy_incparse.trees.heads import HeadRules

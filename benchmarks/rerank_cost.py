@@ -11,11 +11,11 @@ from parts import Figures
 from rerank_data import StudyData
 
 from spacy_incparse.rerank.boost_learner import BoostLearner, BoostSettings
-from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData
 from spacy_incparse.rerank.greedy_log_learner import GreedyLogLearner, GreedyLogSettings
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
-from spacy_incparse.training.second_score_training import train_second_score
+from spacy_incparse.rerank.training import train_second_score
 
 N_LISTS = 300  # whose time is measured
 

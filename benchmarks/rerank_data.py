@@ -9,20 +9,18 @@ from itertools import islice
 import numpy as np
 from base_lists import BaseLists
 
+from spacy_incparse.evaluation.brackets import COLLINS
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.params import COLLINS
 from spacy_incparse.evaluation.scores import LabelCounts, Scores, SentenceScore
-from spacy_incparse.parsers.choice_settings import ChoiceSettings
-from spacy_incparse.parsers.nbest import phrases_of
-from spacy_incparse.parsers.recombination import Recombination
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.data_building import build_data
-from spacy_incparse.rerank.data_selection import first_candidates
+from spacy_incparse.parsing.choice import ChoiceSettings
+from spacy_incparse.parsing.nbest import phrases_of
+from spacy_incparse.parsing.recombination import Recombination
+from spacy_incparse.rerank.data import RerankingData
+from spacy_incparse.rerank.data_building import build_data, first_candidates
 from spacy_incparse.rerank.families import FAMILIES, check_families
-from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.rerank.label_classes import closed_class_tags
-from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.rerank.features import FeatureColumns, closed_class_tags
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.second_scores import columns_of
 from spacy_incparse.trees.heads import HeadRules
 

@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any
 
 from spacy_incparse.rerank.choice import ChoiceRule, How
+from spacy_incparse.rerank.learner import RerankLearner
 from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.rerank.rerank_learner import RerankLearner
-from spacy_incparse.training.learner_choice import GRIDS, SIGMAS
+from spacy_incparse.rerank.training import GRIDS, SIGMAS
 
 SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F
 RULES: dict[How, tuple[ChoiceRule, ...]] = {

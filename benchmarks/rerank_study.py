@@ -20,14 +20,11 @@ from rerank_data import StudyData, at_places, family_groups, list_places, recomb
 from rerank_sides import LOG, RULES, Side
 
 from spacy_incparse.evaluation.scores import Scores
-from spacy_incparse.rerank.best_candidates import best_candidates
-from spacy_incparse.rerank.choice import ChoiceRule, How, base_f, choose, corpus_f
-from spacy_incparse.rerank.cross_validation import best_trial, cross_validate
-from spacy_incparse.rerank.data_selection import select_features
+from spacy_incparse.rerank.choice import ChoiceRule, How, base_f, best_trial, choose, corpus_f, cross_validate
+from spacy_incparse.rerank.data import RerankerWeights, best_candidates, candidate_values
+from spacy_incparse.rerank.data_building import select_features
+from spacy_incparse.rerank.learner import RerankLearner
 from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.rerank.list_probabilities import candidate_values
-from spacy_incparse.rerank.rerank_learner import RerankLearner
-from spacy_incparse.rerank.reranking_data import RerankerWeights
 
 N_FOLDS = 5
 FAMILY_SIGMAS = (0.1, 0.3, 1.0)  # of log loss, for each family: few features need a weaker prior than many

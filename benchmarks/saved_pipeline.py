@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 import spacy_incparse
 from spacy_incparse.data import find_pipeline
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.tree import Tree
 

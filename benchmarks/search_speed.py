@@ -21,8 +21,7 @@ import common
 from results import Table, publish
 
 from spacy_incparse.patterns import Forest, Pattern, compile
-from spacy_incparse.treebanks.forest_reader import read_forests
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_forests, read_trees
 from spacy_incparse.trees.tree import Tree
 
 PATTERNS = (

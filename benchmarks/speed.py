@@ -20,7 +20,7 @@ from spacy_baseline import baseline
 from timing import pipe_speed, words_per_second
 from training_run import parse_and_score, tags_for, train
 
-from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.trees.tree import Tree
 
 TABLE = Table(

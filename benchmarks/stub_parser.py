@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.user_data import write_tree
-from spacy_incparse.parsers.parse import flat_tree
+from spacy_incparse.parsing.parse import flat_tree
 from spacy_incparse.trees.codec import encode
 
 SECONDS, KILL = float(os.environ.get("STUB_SECONDS", "0")), os.environ.get("STUB_KILL", "")

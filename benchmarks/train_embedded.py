@@ -22,18 +22,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe, save_pipeline
-from spacy_incparse.generative.generative_model import GenerativeModel
-from spacy_incparse.hybrid.hybrid_parser import HybridModel
-from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.generative.hybrid import HybridModel
+from spacy_incparse.generative.model import GenerativeModel
+from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.repair.compare import count_decisions
+from spacy_incparse.tagging.storage import SparseWeights
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.tagging.tagger_storage import SparseWeights
 from spacy_incparse.training.extra_trees import ExtraTrees
+from spacy_incparse.training.loop import PassReport
 from spacy_incparse.training.preparation import tags_of
+from spacy_incparse.training.state import is_begun
 from spacy_incparse.training.temperature import fit_temperature
-from spacy_incparse.training.training_loop import PassReport
-from spacy_incparse.training.training_state import is_begun
-from spacy_incparse.treebanks.annotation_counts import count_decisions
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -13,10 +13,10 @@ from process_memory import peak_bytes
 
 from spacy_incparse.cli.recipe import Recipe, read_recipe
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import ConstituencyParser
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.training_loop import tags_of
+from spacy_incparse.training.loop import tags_of
 from spacy_incparse.trees.tree import Tree
 
 

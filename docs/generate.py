@@ -16,39 +16,42 @@ from typing import Any
 from spacy.language import Language
 
 from spacy_incparse import glossary
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.spans.span_search import SpanSearch
-from spacy_incparse.combined.combined_config import CombinedConfig
-from spacy_incparse.combined.component_combination import CombinerSearch
-from spacy_incparse.features.fields import POSITION_FIELDS, STRUCTURE_FIELDS
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.parsers.choice_settings import ChoiceSettings
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.pipeline.batchers import batch_by_pass, create_pass_batcher
-from spacy_incparse.pipeline.callbacks import (
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.neural.component import make_incparse_chart
+from spacy_incparse.neural.encoder import (
+    create_encoder_loader,
+    create_sentence_pieces,
+    create_sorted_spans,
+    create_wordpiece_loader,
+)
+from spacy_incparse.neural.span_parser import SpanSearch
+from spacy_incparse.neural.span_scorer import create_span_scorer
+from spacy_incparse.parsing.choice import ChoiceSettings
+from spacy_incparse.parsing.combination import CombinedConfig, CombinerSearch
+from spacy_incparse.pipeline.combiner import make_incparse_combiner
+from spacy_incparse.pipeline.parser import make_incparse
+from spacy_incparse.pipeline.phrases import make_incparse_phrases
+from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
+from spacy_incparse.pipeline.registered import (
+    batch_by_pass,
     calibrate,
     create_calibrate,
     create_fit_steps,
     create_free_memory,
+    create_pass_batcher,
     fit_steps,
     free_memory,
 )
-from spacy_incparse.pipeline.chart_pipe import make_incparse_chart
-from spacy_incparse.pipeline.combiner_pipe import make_incparse_combiner
-from spacy_incparse.pipeline.encoder_folder import create_encoder_loader, create_wordpiece_loader
-from spacy_incparse.pipeline.parser_pipe import make_incparse
-from spacy_incparse.pipeline.phrases_pipe import make_incparse_phrases
-from spacy_incparse.pipeline.readers import TreebankReader, create_list_reader, create_treebank_reader
-from spacy_incparse.pipeline.reranker_pipe import make_incparse_reranker
+from spacy_incparse.pipeline.reranker import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
-from spacy_incparse.pipeline.sentence_pieces import create_sentence_pieces
-from spacy_incparse.pipeline.sorted_spans import create_sorted_spans
-from spacy_incparse.pipeline.span_scorer import create_span_scorer
-from spacy_incparse.pipeline.tagger_pipe import make_incparse_tagger
+from spacy_incparse.pipeline.tagger import make_incparse_tagger
 from spacy_incparse.rerank import families
+from spacy_incparse.rerank import training as rerank_settings
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training import rerank_settings
-from spacy_incparse.training import training_settings as training
+from spacy_incparse.training import settings as training
 
 FOLDER = Path(__file__).parent
 FACTORIES = {
@@ -388,7 +391,7 @@ phrase above that one."""
 _SECOND_PASS = """\
 The paper makes a second pass in which labels have their lexical heads where these are words of closed classes. It
 does not say which classes these are. Here they are a setting of the extractor, a list of tags, which
-`closed_class_tags` (`spacy_incparse/rerank/label_classes.py`) finds in any treebank: a tag belongs to a closed class if
+`closed_class_tags` (`spacy_incparse/rerank/features.py`) finds in any treebank: a tag belongs to a closed class if
 it has at most 200 different words, and at most 2% of its words occur only once with it. This share is the probability
 that its next word is a new one (Good 1953), and a measure of productivity (Baayen & Lieber 1991). The examples are with
 `CC`, `DT`, `IN` and `PRP`."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from spacy_incparse import renamed
 
 if TYPE_CHECKING:
-    from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
-    from spacy_incparse.documents.examples import example, examples
-    from spacy_incparse.documents.measure_plots import plot_measures
-    from spacy_incparse.documents.rendering import render, serve, set_render_wrapper
+    from spacy_incparse.documents.display import plot_measures, render, serve, set_render_wrapper
+    from spacy_incparse.documents.gold import example, examples
+    from spacy_incparse.documents.matcher import ConstituentMatcher
     from spacy_incparse.documents.tree_json import trees_to_json
     from spacy_incparse.glossary import explain
     from spacy_incparse.pipeline.loading import load
@@ -38,17 +37,17 @@ __all__ = [
 
 # Imported on first access, to keep `import spacy_incparse` cheap.
 _LAZY = {
-    "ConstituentMatcher": "spacy_incparse.documents.constituent_matcher",
+    "ConstituentMatcher": "spacy_incparse.documents.matcher",
     "Parser": "spacy_incparse.pipeline.plain_parser",
     "Tree": "spacy_incparse.trees.tree",
-    "example": "spacy_incparse.documents.examples",
-    "examples": "spacy_incparse.documents.examples",
+    "example": "spacy_incparse.documents.gold",
+    "examples": "spacy_incparse.documents.gold",
     "explain": "spacy_incparse.glossary",
     "load": "spacy_incparse.pipeline.loading",
-    "plot_measures": "spacy_incparse.documents.measure_plots",
-    "render": "spacy_incparse.documents.rendering",
-    "serve": "spacy_incparse.documents.rendering",
-    "set_render_wrapper": "spacy_incparse.documents.rendering",
+    "plot_measures": "spacy_incparse.documents.display",
+    "render": "spacy_incparse.documents.display",
+    "serve": "spacy_incparse.documents.display",
+    "set_render_wrapper": "spacy_incparse.documents.display",
     "trees_to_json": "spacy_incparse.documents.tree_json",
 }
 

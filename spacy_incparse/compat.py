@@ -38,7 +38,7 @@ def install_benepar_names() -> None:
     """
     from spacy.tokens import Span, Token
 
-    import spacy_incparse.pipeline.parser_pipe  # noqa: F401  registers the component
+    import spacy_incparse.pipeline.parser  # noqa: F401  registers the component
 
     owners: tuple[tuple[Any, dict[str, Any]], ...] = ((Span, _SPAN_GETTERS), (Token, _TOKEN_GETTERS))
     for owner, getters in owners:
@@ -108,7 +108,7 @@ def token_parent(token: Token) -> Span | None:
     if not token.is_space:
         return span_parent(_span(token))
     from spacy_incparse.documents.doc_tree import DocTree
-    from spacy_incparse.documents.tree_storage import anchored_tree_over
+    from spacy_incparse.documents.storage import anchored_tree_over
 
     found = anchored_tree_over(_span(token))
     if found is None:

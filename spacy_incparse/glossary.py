@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from spacy_incparse.trees.labels import bare_label, function_tags
-from spacy_incparse.trees.penn_labels import FUNCTIONS, OTHER_TAGS, PHRASES, ROOTS, TAGS, Term
+from spacy_incparse.trees.labels import FUNCTIONS, OTHER_TAGS, PHRASES, ROOTS, TAGS, Term, bare_label, function_tags
 
 __all__ = ["FUNCTIONS", "OTHER_TAGS", "PHRASES", "ROOTS", "TAGS", "Term", "explain"]
 

@@ -15,13 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.corpora.parquet_writer import SENTENCES, Columns, arrow_schema, arrow_table, spark_schema
+from spacy_incparse.corpora.parquet import SENTENCES, Columns, arrow_schema, arrow_table, spark_schema
 from spacy_incparse.corpora.records import Document
-from spacy_incparse.documents.sentence_rows import sentence_rows
+from spacy_incparse.documents.rows import sentence_rows
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
-    from spacy_incparse.corpora.annotator import Annotator
+    from spacy_incparse.corpora.worker import Annotator
 
 __all__ = ["COLUMNS", "SPARK_SCHEMA", "Annotate"]
 
@@ -85,6 +85,6 @@ def _failed(name: str, reason: str) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _annotator(model: str, code: str | None) -> Annotator:
     """Return the pipeline, which this process loads once: Spark calls a function anew for each partition."""
-    from spacy_incparse.corpora.annotator import Annotator
+    from spacy_incparse.corpora.worker import Annotator
 
     return Annotator(model, None if code is None else Path(code))

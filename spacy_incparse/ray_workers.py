@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from spacy_incparse.errors import IncparseError
-from spacy_incparse.extras import optional_module
+from spacy_incparse.errors import IncparseError, optional_module
 from spacy_incparse.workers import MOST_DEATHS, Answers, SentError, TaskPool, WorkerDiedError
 
 LOCAL = "local"  # the address that starts Ray on this machine

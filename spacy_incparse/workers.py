@@ -313,7 +313,7 @@ class WorkerPool(TaskPool[_Process, Connection]):
         return worker.connection
 
     def _wait(self, tickets: list[Connection]) -> Iterable[Connection]:
-        return cast(list[Connection], wait(tickets))
+        return cast("list[Connection]", wait(tickets))
 
     def _answer(self, worker: _Process, ticket: Connection) -> tuple[Any, SentError | None]:
         try:

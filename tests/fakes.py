@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from spacy_incparse.parsers.protocol import TagRequest
-from spacy_incparse.pipeline.component_model import ParserModel
+from spacy_incparse.parsing.parser import TagRequest
+from spacy_incparse.pipeline.model import ParserModel
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

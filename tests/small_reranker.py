@@ -2,11 +2,11 @@
 
 from spacy.language import Language
 
-from spacy_incparse.parsers.nbest import NBestSearch
+from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.pipeline.readers import TreebankReader
-from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.training.preparation import tags_of
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from tests.small_pipeline import ASSETS, untrained
 
 SMALL_RERANKING = {"choose": "score", "min_lists": 2, "n": 10, "learner": {"sigma": 1.0, "max_iterations": 10}}

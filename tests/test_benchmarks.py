@@ -19,13 +19,13 @@ import spacy
 from typer.testing import CliRunner
 
 import spacy_incparse
-from spacy_incparse.chart.learning.crf_learner import CrfSettings
-from spacy_incparse.chart.pruning.boolean_pruner import count_tags
+from spacy_incparse.chart.boolean_pruner import count_tags
+from spacy_incparse.chart.crf import CrfSettings
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.training.training_settings import parser_config
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.training.settings import parser_config
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -50,8 +50,8 @@ def load():
 def model(tmp_path_factory) -> Path:
     """A pipeline that was trained in no time."""
     from spacy_incparse.cli.train import train_pipeline
-    from spacy_incparse.cli.training_folder import BEST
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.cli.train_options import BEST
+    from spacy_incparse.treebanks.reader import read_treebank
 
     folder = tmp_path_factory.mktemp("benchmarks")
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
@@ -470,7 +470,7 @@ def test_search_speed(run):
 
 @pytest.fixture(scope="module")
 def generative_model(tmp_path_factory) -> Path:
-    from spacy_incparse.cli.training_folder import BEST
+    from spacy_incparse.cli.train_options import BEST
 
     folder, assets = tmp_path_factory.mktemp("generative"), FOLDER.parent / "assets"
     words = ["train", assets / "sample-train.mrg", assets / "sample-dev.mrg", folder, "--config", "generative"]
@@ -597,7 +597,7 @@ def test_reranking(reranking, load, tmp_path):
 
     # What is finished is not made again, and the rows are the same.
     never = patch.object(load("rerank_study"), "cross_validate", side_effect=AssertionError)
-    with never, patch("spacy_incparse.training.parser_recipe.train_parser", side_effect=AssertionError):
+    with never, patch("spacy_incparse.training.settings.train_parser", side_effect=AssertionError):
         again = reranking(*options, "--only", "table3,rounds,families")
         assert {name: row["F"] for name, row in again.items() if "F" in row} == {
             name: row["F"] for name, row in rows.items() if "F" in row
@@ -675,7 +675,7 @@ def test_chart_papers(chart_papers, load, tmp_path):
 
 
 def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     lab, trees = load("chart_lab"), read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")
     tree, *others = sorted(trees, key=lambda tree: len(tree.words))[:60]
@@ -701,7 +701,7 @@ def test_the_recipe_crf_is_the_side_relaxed(load):
 
 
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     text = (FOLDER.parent / "docs" / "chart.md").read_text(encoding="utf8")
     (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "taskar-lexical+aux" in found]
@@ -790,8 +790,8 @@ def test_chart_pruning(run, tmp_path):
 
 
 def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):
-    from spacy_incparse.rerank.list_files import read_lists
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.rerank.lists import read_lists
+    from spacy_incparse.treebanks.reader import read_treebank
 
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:20]
     lists = load("base_lists").base_lists(trees, trees[:5], tmp_path, "generative", n=5, n_folds=2)
@@ -801,7 +801,7 @@ def test_lists_of_the_dev_part_have_the_folds_temperature(load, tmp_path):
 
 
 def test_settings_are_chosen_on_stretches_of_the_train_part(load):
-    from spacy_incparse.treebanks.penn_reader import parse_bracketed
+    from spacy_incparse.treebanks.reader import parse_bracketed
 
     sides = load("paper_sides")
     trees = list(parse_bracketed("".join(f"(TOP (S (NN n{number})))" for number in range(500))))
@@ -813,7 +813,7 @@ def test_settings_are_chosen_on_stretches_of_the_train_part(load):
 
 
 def test_the_dev_part_chooses_nothing(load, tmp_path):
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     study, sides, parts = load("paper_study"), load("paper_sides"), load("parts")
     train = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")[:30]

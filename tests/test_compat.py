@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span, Token
 
 from spacy_incparse.compat import NonConstituentException, install_benepar_names
-from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.documents.tree_storage import write_tree
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.storage import write_tree
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees
@@ -216,7 +216,7 @@ doc = nlp.make_doc("Owls sleep")
 print(doc[0:1]._.labels)
 install_benepar_names()
 install_benepar_names()
-from spacy_incparse.documents.tree_storage import write_tree
+from spacy_incparse.documents.storage import write_tree
 write_tree(doc, 0, 10, "1|||(TOP (S (NP NNS) (VP VBP)))|.4,5")
 print(doc[0:2]._.parse_string, doc[0]._.labels)
 """) == ["benepar's", "(S (NP (NNS Owls)) (VP (VBP sleep))) ('NP',)"]

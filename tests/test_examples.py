@@ -8,7 +8,7 @@ import pytest
 import spacy_incparse
 from spacy_incparse import Tree
 from spacy_incparse.errors import PatternError
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from tests.commands import run_command
 from tests.readme import CHECKOUT
 
@@ -103,7 +103,7 @@ def test_clauses_of_a_tree(tree, clauses):
     ],
 )
 def test_passives_of_a_tree(nlp, tree, found):
-    from spacy_incparse.documents.conversion import trees_to_docs
+    from spacy_incparse.documents.gold import trees_to_docs
 
     program = example("passives")
     (doc,) = trees_to_docs([Tree.from_string(f"(TOP {tree})")], nlp.vocab)

@@ -11,7 +11,7 @@ import pytest
 from spacy_incparse.cli.options import write_json, write_lines
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import FREE_BYTES, check_writable, most_unpacked, unzip, whole_lines, write_bytes, write_file
-from spacy_incparse.learning.weights import Weights
+from spacy_incparse.linear.weights import Weights
 
 GIGABYTE = 2**30
 
@@ -130,12 +130,12 @@ def test_a_table_larger_than_its_bytes_can_fill_is_not_made():
 CLAIMS = {
     "a treebank": """
 import gzip
-from spacy_incparse.treebanks.treebank_files import read_text
+from spacy_incparse.treebanks.files import read_text
 path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 1200))
 read_text(path)""",
     "weights": """
 from zlib import compressobj
-from spacy_incparse.learning.weights import Weights
+from spacy_incparse.linear.weights import Weights
 stream = compressobj(1)
 data = b"".join(stream.compress(bytes(2**20)) for _ in range(1200)) + stream.flush()
 Weights(12, 1).load_bytes(data)""",

@@ -9,7 +9,7 @@ import spacy_incparse
 from spacy_incparse import explain
 from spacy_incparse.data import embedded_names
 from spacy_incparse.glossary import FUNCTIONS, OTHER_TAGS, PHRASES, TAGS
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees
 from tests.readme import CHECKOUT
 
 

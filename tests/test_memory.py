@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from spacy_incparse import memory
-from spacy_incparse.memory import release_memory
+from spacy_incparse import files as memory
+from spacy_incparse.files import release_memory
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from spacy_incparse.parsers.base import BaseParser
-from spacy_incparse.parsers.catalogue import register_kind
-from spacy_incparse.parsers.one_pass import FinishedLearner
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.parsers.protocol import ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsing.base import BaseParser, FinishedLearner
+from spacy_incparse.parsing.catalogue import register_kind
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.parsing.parser import ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.builder import TreeBuilder
 

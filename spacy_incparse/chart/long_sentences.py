@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.builder import TreeBuilder
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree

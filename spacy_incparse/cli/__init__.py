@@ -10,10 +10,9 @@ import typer
 from spacy_incparse import __version__
 from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.convert import convert_command
-from spacy_incparse.cli.evaluate import evaluate_command
+from spacy_incparse.cli.evaluate import evaluate_command, oracle_command
 from spacy_incparse.cli.group import Command, CommandGroup
 from spacy_incparse.cli.measures import measures_command
-from spacy_incparse.cli.oracle import oracle_command
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.repair import repair_command
 from spacy_incparse.cli.rerank_train import rerank_train_command

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from spacy_incparse.cli.options import Model, RayAddress, is_within
-from spacy_incparse.corpora.records import SHARD_CHARS
+from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
-    from spacy_incparse.corpora.annotation import Engine
+    from spacy_incparse.corpora.annotate import Engine
     from spacy_incparse.corpora.job import Job
-    from spacy_incparse.corpora.records import Counts
 
 
 OutputFormat = Annotated[
@@ -75,10 +77,9 @@ def annotate_command(
       spacy-incparse annotate crawl/ parsed/ --ray auto
     """
     # Imported here, so that the other commands start faster.
-    from spacy_incparse.cli.annotation_progress import AnnotationProgress
-    from spacy_incparse.corpora.annotation import annotate, input_bytes
+    from spacy_incparse.corpora.annotate import annotate, input_bytes
+    from spacy_incparse.corpora.inputs import Fields
     from spacy_incparse.corpora.job import Job
-    from spacy_incparse.corpora.reader_settings import Fields
 
     *inputs, output = paths
     if not inputs:
@@ -105,7 +106,7 @@ def annotate_command(
 
 def corpus_files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
     """Return the files of a corpus. Raises IncparseError if there are none, or one whose format is not known."""
-    from spacy_incparse.corpora.input_files import input_files
+    from spacy_incparse.corpora.inputs import input_files
     from spacy_incparse.corpora.readers import SUFFIXES, find_reader
 
     reader = find_reader(input_format)
@@ -127,7 +128,7 @@ def _check_output(job: Job, inputs: Sequence[str]) -> None:
 
 
 def _engine(ray: str | None, n_process: int | None) -> Engine:
-    from spacy_incparse.corpora.annotation import in_processes
+    from spacy_incparse.corpora.annotate import in_processes
 
     if ray is None:
         return in_processes(n_process or 1)
@@ -148,3 +149,55 @@ def _summary(job: Job, counts: Counts) -> str:
 
 def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+_LOG_SECONDS = 60.0
+
+
+class AnnotationProgress:
+    """Shows words, words per second of this run, the time left, and how many documents were put aside.
+
+    total: bytes of all input files. The time left is that of the bytes that have not been read, at the speed of this
+    run; what an earlier run has finished counts as done, but not for the speed.
+    """
+
+    def __init__(self, total: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
+        self._total, self._stream, self._clock = total, stream or sys.stderr, clock
+        self._is_terminal = self._stream.isatty()
+        self._started = self._shown = clock()
+        self._n_shards = self._n_bytes = self._new_bytes = self._new_words = self._width = 0
+        self._counts = Counts()
+
+    def __enter__(self) -> AnnotationProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_terminal and self._width:
+            print(f"\r{'':{self._width}}\r", end="", file=self._stream, flush=True)
+
+    def __call__(self, n_bytes: int, record: ShardRecord, *, is_new: bool) -> None:
+        """Note a shard with these bytes of the input; not `is_new`: an earlier run has finished it."""
+        self._n_shards += 1
+        self._n_bytes += n_bytes
+        self._counts.add(record.counts)
+        if is_new:
+            self._new_bytes += n_bytes
+            self._new_words += record.counts.words
+        if self._is_terminal:
+            line = self.line()
+            print(f"\r{line:<{self._width}}", end="", file=self._stream, flush=True)
+            self._width = len(line)
+        elif self._clock() - self._shown >= _LOG_SECONDS:
+            self._shown = self._clock()
+            print(self.line(), file=self._stream, flush=True)
+
+    def line(self) -> str:
+        """Return the state in words."""
+        seconds = max(self._clock() - self._started, 1e-9)
+        left = max(self._total - self._n_bytes, 0)
+        percent = 100 * self._n_bytes / max(self._total, 1)
+        text = f"{percent:.0f} %, {self._n_shards:,} shards, {self._counts.words:,} words"
+        if self._new_bytes:
+            time_left = timedelta(seconds=round(left / self._new_bytes * seconds))
+            text += f", {self._new_words / seconds:,.0f} words/s, {time_left} left"
+        return text + (f", {self._counts.failed:,} documents put aside" if self._counts.failed else "")

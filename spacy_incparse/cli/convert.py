@@ -52,7 +52,7 @@ def convert(
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
-    from spacy_incparse.documents.conversion import trees_to_docs
+    from spacy_incparse.documents.gold import trees_to_docs
 
     if output.suffix != ".spacy":
         raise IncparseError(f"{output}: the last argument is the file to write, and its name must end in .spacy")

@@ -9,12 +9,16 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from spacy_incparse.errors import IncparseError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
 
 # Wrong arguments. Typer took this class from click, and recent versions have their own copy: this is the one in use.
 _UsageError: Any = typer.BadParameter.__mro__[1]
@@ -125,3 +129,10 @@ def _message(error: Exception) -> str:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     typer.echo(f"Warning: {message}", err=True)
+
+
+def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
+    """Return a bar on standard error that disappears when it is closed; it is only shown on a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(file=sys.stderr, leave=False, disable=not (is_shown and sys.stderr.isatty()), **settings)

@@ -15,19 +15,19 @@ import typer
 
 from spacy_incparse.cli.train_options import config_names
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.features.templates import NAMED_SETS
 from spacy_incparse.files import named
-from spacy_incparse.parsers.catalogue import check_search, find_kind, kind_of, recipes
-from spacy_incparse.parsers.protocol import ConstituencyParser, ParserKind
+from spacy_incparse.linear.templates import NAMED_SETS
+from spacy_incparse.parsing.catalogue import check_search, find_kind, kind_of, recipes
+from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
-from spacy_incparse.training.training_settings import (
+from spacy_incparse.training.settings import (
     TRAINING_DEFAULTS,
     check_training,
     feature_names,
     head_rules,
     parser_config,
 )
-from spacy_incparse.treebanks.treebank_files import read_text
+from spacy_incparse.treebanks.files import read_text
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Recipe:
 
     def train(self, trees: Sequence[Tree], dev: Sequence[Tree] = (), **run: Any) -> None:
         """Train with these settings; `run`: the other arguments of `train_parser`, which may replace them."""
-        from spacy_incparse.training.training_loop import train_parser
+        from spacy_incparse.training.loop import train_parser
 
         settings = {
             "kind": self.kind,
@@ -164,7 +164,7 @@ def _check_clusters(clusters: str | None, training: Mapping[str, Any]) -> None:
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
     """Return the settings of a trained pipeline. Raises IncparseError if it cannot be fine-tuned."""
     from spacy_incparse.cli.options import open_pipeline
-    from spacy_incparse.pipeline.parser_pipe import IncParser
+    from spacy_incparse.pipeline.parser import IncParser
     from spacy_incparse.training.preparation import TrainedModel
 
     nlp, component = open_pipeline(base)

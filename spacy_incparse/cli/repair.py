@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from spacy_incparse.cli.evaluate import tree_sentences
+from spacy_incparse.cli.group import progress_bar
 from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline
-from spacy_incparse.cli.progress import progress_bar
-from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError, UntaggedError
 from spacy_incparse.files import write_bytes
-from spacy_incparse.repair.change_report import FileChanges, report_lines, summary_lines
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
-from spacy_incparse.repair.repairing import repair_trees
-from spacy_incparse.repair.rule_files import Rule, find_rules
-from spacy_incparse.treebanks.penn_reader import read_trees
-from spacy_incparse.treebanks.treebank_files import treebank_files
+from spacy_incparse.repair.repair import FileChanges, repair_trees, report_lines, summary_lines
+from spacy_incparse.repair.rules import Rule, find_rules
+from spacy_incparse.treebanks.files import treebank_files
+from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.documents.sentences import Sentence as PipeSentence
-    from spacy_incparse.parsers.constraints import Constraint
-    from spacy_incparse.parsers.posterior import Posterior
+    from spacy_incparse.parsing.parse import Constraint, Posterior
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 SURE = 0.95

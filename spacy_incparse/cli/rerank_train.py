@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
-from spacy_incparse.cli.training_folder import check_replaceable, is_free
+from spacy_incparse.cli.train_options import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.trees.tree import Tree
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.pipeline.tree_pipe import TreePipe
-    from spacy_incparse.rerank.candidate_list import CandidateList
+    from spacy_incparse.rerank.list_folders import FoldReport
+    from spacy_incparse.rerank.lists import CandidateList
     from spacy_incparse.rerank.reranker import Reranker
-    from spacy_incparse.training.parser_folds import FoldReport
-    from spacy_incparse.training.parser_recipe import ParserRecipe
-    from spacy_incparse.training.rerank_report import RerankReport
+    from spacy_incparse.rerank.training import RerankReport
+    from spacy_incparse.training.settings import ParserRecipe
 
 N_PASSES = 10  # of a parser whose pipeline does not say how many it was trained for
 
@@ -95,8 +95,8 @@ def rerank_train_command(
       spacy-incparse rerank-train parser/model-best train.mrg dev.mrg boosted --loss boost --work reranked.lists
     """
     from spacy_incparse.cli.recipe import save_pipeline
-    from spacy_incparse.training.reranker_training import learn_reranker
-    from spacy_incparse.training.training_lists import TrainingLists
+    from spacy_incparse.rerank.list_folders import TrainingLists
+    from spacy_incparse.rerank.training import learn_reranker
 
     work = work or out.with_name(f"{out.name}.lists")
     for folder in (out, work):
@@ -128,7 +128,7 @@ def _settings(
     loss: Sequence[Loss], n: int, choose: Choice | None, families: Sequence[str] | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
-    from spacy_incparse.training.rerank_settings import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
+    from spacy_incparse.rerank.training import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
 
     names = [one.value for one in loss]
     unweighted = [name for name in names if name not in WEIGHTING_LOSSES]
@@ -154,9 +154,8 @@ def parser_recipe(nlp: Language, parser: TreePipe, passes: int | None = None) ->
 
     Raises IncparseError for a component that parsers like it cannot be trained for: a neural one, or a combiner.
     """
-    from spacy_incparse.pipeline.parser_pipe import IncParser
-    from spacy_incparse.training.parser_recipe import ParserRecipe
-    from spacy_incparse.training.training_settings import parser_config
+    from spacy_incparse.pipeline.parser import IncParser
+    from spacy_incparse.training.settings import ParserRecipe, parser_config
 
     if not isinstance(parser, IncParser):
         raise IncparseError(
@@ -200,7 +199,7 @@ def _make_lists(
     n_process: int | None,
 ) -> None:
     """Make the lists of all folds, with a line for each. settings: of the reranker's training."""
-    from spacy_incparse.training.parser_folds import make_lists
+    from spacy_incparse.rerank.list_folders import make_lists
 
     passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
     typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
@@ -225,7 +224,7 @@ def _fold_line(report: FoldReport) -> str:
 
 def _measured(reranker: Reranker, parser: TreePipe, trees: Sequence[Tree]) -> RerankReport:
     """Fit the temperature on lists of held-out trees, and score the choices from them."""
-    from spacy_incparse.training.rerank_report import fit_reranker_temperature, rerank_report
+    from spacy_incparse.rerank.training import fit_reranker_temperature, rerank_report
 
     lists = _lists(parser, trees, reranker)
     reranker.temperature = fit_reranker_temperature(reranker, lists)
@@ -234,8 +233,8 @@ def _measured(reranker: Reranker, parser: TreePipe, trees: Sequence[Tree]) -> Re
 
 def _lists(parser: TreePipe, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
     """Return the parser's lists of the sentences of trees, as the reranker gets them."""
-    from spacy_incparse.rerank.candidate_list import CandidateList
-    from spacy_incparse.rerank.reranked_search import base_temperature, candidate_search
+    from spacy_incparse.rerank.lists import CandidateList
+    from spacy_incparse.rerank.reranker import base_temperature, candidate_search
     from spacy_incparse.training.preparation import tags_of
 
     decoder = parser.decoder

@@ -8,9 +8,9 @@ import typer
 
 from spacy_incparse.cli.options import EvalbFile, NoTags, OutputFile, keep_inputs, write_json
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.params import COLLINS, read_params
+from spacy_incparse.evaluation.brackets import COLLINS, read_params
 from spacy_incparse.evaluation.report import report_scores
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees
 
 
 def score_command(

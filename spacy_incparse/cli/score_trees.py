@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
+from spacy_incparse.cli.evaluate import tree_sentences
+from spacy_incparse.cli.group import progress_bar
 from spacy_incparse.cli.options import Model, NoTags, SkipBad, check_output, keep_inputs, open_pipeline, write_lines
-from spacy_incparse.cli.progress import progress_bar
-from spacy_incparse.cli.tree_sentences import tree_sentences
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.penn_reader import SkipLog, read_numbered_trees
+from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.parsers.parse import Parse
-    from spacy_incparse.parsers.tree_scores import ScoredMove, ScoredRule, TreeScore
+    from spacy_incparse.parsing.parse import Parse, ScoredMove, ScoredRule, TreeScore
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")

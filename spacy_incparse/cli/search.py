@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol
 
+import srsly
 import typer
 
+from spacy_incparse.cli.group import progress_bar
 from spacy_incparse.cli.options import NoTags, SkipBad
-from spacy_incparse.cli.progress import progress_bar
-from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.skip_log import SkipLog
+from spacy_incparse.documents.rows import PARQUET, annotated_format, read_rows, sentence_files
+from spacy_incparse.errors import IncparseError, TreebankError
+from spacy_incparse.files import named_paths
+from spacy_incparse.patterns import Match, Pattern
+from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.files import LOOKED_FOR, SkipLog, expanded, files_in, read_text
+from spacy_incparse.treebanks.normalize import TRACE_TAG
+from spacy_incparse.treebanks.reader import read_forests, scanned
+from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
-
-if TYPE_CHECKING:
-    from spacy_incparse.cli.file_search import FileResult, FileSearch
-    from spacy_incparse.cli.hits import HitWriter
+from spacy_incparse.trees.labels import bare_label
+from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.text_width import columns
+from spacy_incparse.workers import run_in_order
 
 
 class HitFormat(str, Enum):
@@ -85,8 +96,6 @@ def search_command(
       spacy-incparse search "SBAR > NP" parsed/ --n-process 4 --format json
     """
     # Imported here, so that the other commands start faster.
-    from spacy_incparse.cli.corpora import corpus_files
-    from spacy_incparse.cli.file_search import FileSearch
     from spacy_incparse.patterns import compile
 
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
@@ -109,7 +118,6 @@ def _print(
     search: FileSearch, files: Sequence[Path], output: tuple[HitFormat, int | None] | None, n_process: int
 ) -> None:
     """Print hits, in a format with a number of words around them, or else counts."""
-    from spacy_incparse.cli.hits import LabelCounts
 
     if output is not None:
         search = replace(search, writer=_writer(*output, files))
@@ -139,7 +147,6 @@ def _counted(results: Iterator[FileResult], skipped: SkipLog, progress: Any) -> 
 
 
 def _writer(format_: HitFormat, context: int | None, files: Sequence[Path]) -> HitWriter:
-    from spacy_incparse.cli.hits import Kwic, TreeHits, write_json
 
     width = shutil.get_terminal_size().columns
     names = max(len(path.name) for path in files) if len(files) > 1 else 0
@@ -149,3 +156,317 @@ def _writer(format_: HitFormat, context: int | None, files: Sequence[Path]) -> H
         HitFormat.json: write_json,
     }
     return writers[format_]
+
+
+DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
+_NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `parse --format json` write them"
+_DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
+
+
+def corpus_files(paths: Sequence[str]) -> list[Path]:
+    """Return the bracket files, `.spacy` files, Parquet files and JSON lines for a list of files, folders and globs.
+
+    A corpus that `annotate` has made may have none. Raises IncparseError if another path does not exist or contains no
+    such files.
+    """
+    return [file for path in paths for file in _expand(path)]
+
+
+def read_corpus(
+    files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None, tags: bool = True
+) -> Iterator[tuple[Path, Forest]]:
+    """Yield each file with its trees: from bracket files, unchanged or `normalized`; from the others, as stored.
+
+    tags: whether the brackets include parts of speech.
+    """
+    symbols = Symbols()
+    for path in files:
+        if path.suffix == DOCBIN:
+            yield path, _stored_trees(path, symbols)
+        elif path.suffix == PARQUET:
+            yield path, _parquet_trees(path, symbols)
+        elif path.name.endswith(JSON_LINES):
+            yield path, _json_trees(path, symbols, skip_bad)
+        else:
+            yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
+
+
+def _expand(path: str) -> list[Path]:
+    named = named_paths(path)
+    files = expanded(named, _files_in)
+    if not files and not any(map(annotated_format, named)):
+        others = f"{DOCBIN}, {PARQUET}, and the .jsonl files of `annotate`"
+        raise IncparseError(f"{path}: no file with trees found; looked for {LOOKED_FOR}, {others}")
+    return files
+
+
+def _files_in(folder: Path) -> list[Path]:
+    documents = (file for file in folder.rglob("*.jsonl") if _is_of_annotation(file))
+    return sorted([*files_in(folder), *folder.rglob("*" + DOCBIN), *sentence_files(folder), *documents])
+
+
+def _is_of_annotation(file: Path) -> bool:
+    """Return whether a file of JSON lines has trees: in a folder, it may be anything, such as the input."""
+    parent = file.absolute().parent
+    return parent.name == _DOCUMENTS and annotated_format(parent.parent) == "jsonl"
+
+
+def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
+    trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
+    forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+    if forest is None:
+        raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
+    return forest
+
+
+def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
+    """Return the trees of the documents of `annotate`, or of the sentences of `parse`."""
+    forest, reader, places, number = Forest(symbols=symbols), BracketReader(symbols), list[int](), 0
+    for line_number, line in enumerate(read_text(path).split("\n"), start=1):
+        for brackets in _brackets(line) if line.strip() else ():
+            what = _NO_TREES if brackets is None else _added(brackets, forest, reader)
+            if not what:
+                places.append(number)
+            elif skip_bad is None:
+                raise TreebankError(path, line_number, 1, what)
+            else:
+                skip_bad.add(TreebankError(path, line_number, 1, what), is_tree=True)
+            number += 1
+    forest.places = places
+    return forest
+
+
+def _brackets(line: str) -> Sequence[str | None]:
+    """Return the trees of an object as brackets, None for what is no text; [None] for a line that is no such object."""
+    try:
+        row = json.loads(line)
+        found = [row["tree"]] if "tree" in row else [sentence["brackets"] for sentence in row["sentences"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return [None]
+    return [one if isinstance(one, str) else None for one in found]
+
+
+def _added(brackets: str, forest: Forest, reader: BracketReader) -> str:
+    """Add a tree to a forest; return what is wrong with it, or ""."""
+    n_before = len(forest)
+    if reader.read(brackets.encode(), forest) >= 0 and len(forest) == n_before + 1:
+        return ""
+    try:
+        forest.add(Tree.from_string(brackets))  # it has a message for each mistake
+    except TreebankError as error:
+        return f"a tree of this line is damaged: {error.what}"
+    return ""
+
+
+def _stored_trees(path: Path, symbols: Symbols) -> Forest:
+    # Imported here, so that searching bracket files does not need spaCy and starts quickly.
+    from spacy.lang.xx import MultiLanguage
+    from spacy.vocab import create_vocab
+
+    from spacy_incparse.documents.storage import anchored_trees
+    from spacy_incparse.pipeline.readers import read_docbin
+
+    forest = Forest(symbols=symbols)
+    vocab = create_vocab("xx", MultiLanguage.Defaults)  # an empty one does not know what whitespace is
+    for doc in read_docbin(path, vocab):
+        for found in anchored_trees(doc):
+            forest.add(found.tree)
+    return forest
+
+
+@dataclass(frozen=True)
+class FileSearch:
+    """What to do with each file: write hits with `writer`, or else count the nodes, by label if `by_label` is set."""
+
+    pattern: Pattern
+    writer: HitWriter | None = None
+    by_label: bool = False
+    raw_labels: bool = False
+    every: bool = False
+    limit: int | None = None
+    normalized: bool = False
+    skip_bad: bool = False
+    tags: bool = True
+
+    def results(self, files: Sequence[Path], n_process: int) -> Iterator[FileResult]:
+        """Yield the result of each file, in their order; the last one may have only what was skipped."""
+        if n_process == 1:
+            yield from self._searched(files)
+            return
+        for _, found in run_in_order(partial(_prepared, self), files, min(n_process, max(len(files), 1))):
+            yield from found
+
+    def search_file(self, path: Path) -> list[FileResult]:
+        """Return the results of a file, with at most `limit` hits."""
+        return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._searched([path])]
+
+    def _searched(self, files: Sequence[Path]) -> Iterator[FileResult]:
+        skipped = SkipLog() if self.skip_bad else None
+        for path, forest in read_corpus(files, normalized=self.normalized, skip_bad=skipped, tags=self.tags):
+            yield self._result(path, forest)
+        if skipped is not None:
+            yield FileResult(LabelCounts(), skipped=skipped)
+
+    def _result(self, path: Path, forest: Forest) -> FileResult:
+        result = FileResult(LabelCounts(raw_labels=self.raw_labels), is_file=True)
+        if self.writer is not None:
+            result.lines = self._lines(self.writer, path, forest)
+        elif self.by_label:
+            for match in self.pattern.search(forest):
+                result.labels.add(match)
+        else:
+            result.count = self.pattern.count(forest)
+        return result
+
+    def _lines(self, writer: HitWriter, path: Path, forest: Forest) -> Iterator[str]:
+        return (writer(path, match) for match in _placed(self.pattern, forest, self.every))
+
+
+@dataclass
+class FileResult:
+    """What was found in a file; `lines` may be found while they are read."""
+
+    labels: LabelCounts
+    lines: Iterable[str] = ()
+    count: int = 0
+    skipped: SkipLog = field(default_factory=SkipLog)
+    is_file: bool = False  # not only what was skipped
+
+
+def _prepared(search: FileSearch) -> Callable[[Path], list[FileResult]]:
+    return search.search_file
+
+
+def _placed(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
+    """Yield the matches, each with the number of its tree in the file, because the forest may omit trees."""
+    matches = pattern.search(forest, every=every)
+    if forest.places is None:
+        return matches
+    return (match._replace(number=forest.place(match.number)) for match in matches)
+
+
+_LEAST = 8  # characters of context, and of a match, however narrow the terminal is
+
+
+class HitWriter(Protocol):
+    """A function that formats a match in a file."""
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the text without a final newline."""
+
+
+@dataclass(frozen=True)
+class Kwic:
+    """Keyword in context: a line with the number of the tree, the words before the match, the match, and the rest.
+
+    width: the width of a line; with `n_words`, the context has this many words on either side, whatever the width.
+    names: the number of characters for file names; 0: do not show them.
+    """
+
+    width: int
+    n_words: int | None = None
+    names: int = 0
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the line."""
+        place = f"{path.name}:{match.number + 1}" if self.names else f"{match.number + 1}"
+        place = f"{place:<{self.names + 6}}"
+        before, middle, behind = _texts(match)
+        if self.n_words is not None:
+            left = before[max(len(before) - self.n_words, 0) :]
+            return " ".join([place, *left, middle, *behind[: self.n_words]])
+        room = max(self.width - len(place) - 3, 4 * _LEAST)
+        before_width = room // 3
+        middle = _shortened(middle, room - before_width - _LEAST)
+        left_text = " ".join(_fitting(before[::-1], before_width)[::-1])
+        right = _fitting(behind, room - before_width - columns(middle))
+        return f"{place} {' ' * (before_width - columns(left_text))}{left_text} {middle} {' '.join(right)}".rstrip()
+
+
+@dataclass(frozen=True)
+class TreeHits:
+    """The matched trees on indented lines, each after a comment with its position and the named nodes."""
+
+    width: int
+
+    def __call__(self, path: Path, match: Match) -> str:
+        """Return the comment, the tree and an empty line."""
+        named = "".join(f"  {name}={node}" for name, node in match.groups.items())
+        return f"# {path.name}:{match.number + 1}{named}\n{match.node.to_string(width=self.width)}\n"
+
+
+def write_json(path: Path, match: Match) -> str:
+    """Return a match as a JSON object on one line."""
+    content = {"file": str(path), "number": match.number + 1, **_described(match.node), "is_word": match.is_word}
+    content["groups"] = {name: _described(node) for name, node in match.groups.items()}
+    return srsly.json_dumps(content)
+
+
+class LabelCounts:
+    """Count the matches by label; words count under their own text."""
+
+    def __init__(self, *, raw_labels: bool = False):
+        self._raw_labels = raw_labels
+        self._counts: Counter[str] = Counter()
+
+    def add(self, match: Match) -> None:
+        """Count a match."""
+        label = match.node.label if self._raw_labels else bare_label(match.node.label)
+        self._counts[match.node.words[0] if match.is_word else label] += 1
+
+    def update(self, other: LabelCounts) -> None:
+        """Add other counts to these."""
+        self._counts.update(other._counts)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
+        total = self._counts.total()
+        width = max(map(len, ("total", *self._counts)))
+        for label, count in sorted(self._counts.items(), key=lambda item: (-item[1], item[0])):
+            yield f"{label:<{width}} {count:>10,} {100 * count / total:>6.2f} %"
+        yield f"{'total':<{width}} {total:>10,}"
+
+
+def _described(node: Tree) -> dict[str, object]:
+    return {
+        "label": node.label,
+        "start": node.start,
+        "end": node.end,
+        "text": " ".join(_words(node, node.start, node.end)),
+        "tree": str(node),
+    }
+
+
+def _texts(match: Match) -> tuple[list[str], str, list[str]]:
+    """Return the words before the match, the match in brackets, and the words after it, without traces around it."""
+    node = match.node
+    inside = _words(node, node.start, node.end) or list(node.words)
+    middle = " ".join(inside if match.is_word else [node.label, *inside])
+    return _words(node, 0, node.start), f"[{middle}]", _words(node, node.end, len(node.arrays.words))
+
+
+def _words(node: Tree, start: int, end: int) -> list[str]:
+    """Return the words from `start` to `end` of the whole tree that are not traces."""
+    arrays = node.arrays
+    places = zip(arrays.words[start:end], arrays.leaves[start:end], strict=True)
+    return [word for word, leaf in places if arrays.labels[leaf] != TRACE_TAG]
+
+
+def _shortened(text: str, width: int) -> str:
+    """Return the text shortened to this width, with dots in place of words in the middle."""
+    if columns(text) <= width:
+        return text
+    half, words = (width - 5) // 2, text.split(" ")
+    begin, end = " ".join(_fitting(words, half)), " ".join(_fitting(words[::-1], half)[::-1])
+    return f"{begin or text[:half]} ... {end or text[-half:]}"
+
+
+def _fitting(words: list[str], width: int) -> list[str]:
+    """Return the longest prefix of the words that fits into a width when joined by spaces."""
+    taken, length = [], -1
+    for word in words:
+        length += 1 + columns(word)
+        if length > width:
+            break
+        taken.append(word)
+    return taken

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, astuple, fields
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spacy_incparse.cli.annotation_table import DecisionKind, TableFormat, table_lines
 from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, keep_inputs, open_treebank, write_json
-from spacy_incparse.derivations.grammar_tables import grammar_table
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.annotation_differences import annotation_differences
+from spacy_incparse.incremental.coverage import grammar_table
+from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS
+from spacy_incparse.trees.edits import JOINT
 from spacy_incparse.trees.tree import Tree
 
 N_DIFFERENCES = 50
@@ -23,10 +25,30 @@ Number = Annotated[
     int | None,
     typer.Option("--number", "-n", min=1, metavar="N", help="With --against: show N differences. Default: 50."),
 ]
+
+
+class DecisionKind(str, Enum):
+    """What can be compared."""
+
+    production = "production"
+    chain = "chain"
+    tag = "tag"
+    word = "word"
+
+
 Kinds = Annotated[
     list[DecisionKind] | None,
     typer.Option("--kind", help="With --against: compare these alone; may be repeated. Default: all of them."),
 ]
+
+
+class TableFormat(str, Enum):
+    """The output formats of the table."""
+
+    text = "text"
+    tsv = "tsv"
+
+
 Format = Annotated[
     TableFormat | None,
     typer.Option("--format", "-f", help="With --against: aligned text, the default, or tab-separated values."),
@@ -103,3 +125,27 @@ def _show_differences(
     for line in table_lines(found, format_):
         typer.echo(line)
     write_json(output, {"differences": [asdict(row) for row in found]})
+
+
+_DECISIONS: dict[str, Callable[[Difference], str]] = {
+    "production": lambda row: f"{row.context} -> {row.outcome}",
+    "chain": lambda row: f"{row.outcome}{JOINT}{row.context}",
+    "tag": lambda row: f"{row.context} in {row.outcome}",
+    "word": lambda row: f"{row.context} as {row.outcome}",
+}
+
+
+def table_lines(rows: Sequence[Difference], format_: TableFormat) -> Iterator[str]:
+    """Yield the lines of the table."""
+    if format_ is TableFormat.tsv:
+        yield "\t".join(field.name for field in fields(Difference))
+        for row in rows:
+            yield "\t".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in astuple(row))
+        return
+    decisions = [_DECISIONS[row.kind](row) for row in rows]
+    width = max(map(len, ["decision", *decisions]))
+    yield f"{'kind':<10}  {'decision':<{width}}  {'first':>15}  {'second':>15}  log odds  at least"
+    for row, decision in zip(rows, decisions, strict=True):
+        first, second = f"{row.count:,}/{row.total:,}", f"{row.other_count:,}/{row.other_total:,}"
+        figures = f"{first:>15}  {second:>15}  {row.log_odds:>+8.2f}  {row.at_least:>8.2f}"
+        yield f"{row.kind:<10}  {decision:<{width}}  {figures}"

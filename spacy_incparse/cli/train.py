@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.neural_fine_tuning import is_neural_pipeline
-from spacy_incparse.cli.neural_train import TrainingFiles, train_from_files
 from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters
-from spacy_incparse.cli.pass_table import PassTable
+from spacy_incparse.cli.train_neural import TrainingFiles, is_neural_pipeline, train_from_files
 from spacy_incparse.cli.train_options import (
+    BEST,
     DEFAULT_CONFIG,
     NEURAL,
+    STATE,
     Config,
     Encoder,
     Extra,
@@ -26,19 +26,21 @@ from spacy_incparse.cli.train_options import (
     InitTok2vec,
     Lang,
     MixedPrecision,
+    PassTable,
     Processes,
     ResumeOrStart,
+    Start,
+    check_base,
     check_options,
 )
-from spacy_incparse.cli.training_folder import BEST, STATE, Start, check_base
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
-    from spacy_incparse.parsers.protocol import ConstituencyParser
+    from spacy_incparse.parsing.parser import ConstituencyParser
     from spacy_incparse.tagging.tagger import Tagger
-    from spacy_incparse.training.training_loop import PassReport
+    from spacy_incparse.training.loop import PassReport
     from spacy_incparse.trees.tree import Tree
 
     OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
@@ -115,7 +117,7 @@ def _check_passes(recipe: Recipe, extra_weight: float) -> None:
 
 
 def _can_resume(out_dir: Path, recipe: Recipe) -> bool:
-    from spacy_incparse.training.training_state import is_begun
+    from spacy_incparse.training.state import is_begun
 
     return is_begun(out_dir / STATE) and not recipe.kind.trains_in_one_pass
 
@@ -135,7 +137,7 @@ def train_pipeline(
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
     if a training with another language would go on, or all passes are finished and the best one's pipeline is gone.
     """
-    from spacy_incparse.training.training_state import forget
+    from spacy_incparse.training.state import forget
 
     one_pass, best, state = recipe.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
     if resume and one_pass:

@@ -8,11 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from spacy_incparse.corpora.fingerprints import file_hash, folder_hash
-from spacy_incparse.corpora.input_files import InputFile
-from spacy_incparse.corpora.reader_settings import Fields
+from spacy_incparse.corpora.inputs import Fields, InputFile
 from spacy_incparse.corpora.readers import check_readers, find_reader, read_files
-from spacy_incparse.corpora.records import SHARD_CHARS, Shard, split
+from spacy_incparse.corpora.records import SHARD_CHARS, Shard, file_hash, folder_hash, split
 from spacy_incparse.corpora.writers import find_writer
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError

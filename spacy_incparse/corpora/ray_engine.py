@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from spacy_incparse.corpora.annotation import AnnotateShard, Engine, engine_of
+from spacy_incparse.corpora.annotate import AnnotateShard, Engine, engine_of
 from spacy_incparse.corpora.records import Shard, ShardRecord
 from spacy_incparse.ray_workers import RayPool, cluster, ray_module
 from spacy_incparse.workers import OnKilled, run_in_pool

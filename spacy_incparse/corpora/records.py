@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 SHARD_CHARS = 300_000  # about 60,000 words of English: three seconds' work of `en`, so that workers end together
@@ -109,3 +111,34 @@ def split(items: Iterable[tuple[Item, int]], shard_chars: int) -> Iterator[Shard
             collected = []
     if collected:
         yield Shard(number, first, tuple(collected), position - read_before)
+
+
+_CHUNK = 1 << 20
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    for chunk in _chunks(path):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def folder_hash(folder: Path) -> str:
+    """Return the SHA-256 of the names and contents of all files in a folder, except Python's caches."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(f"{path.relative_to(folder).as_posix()}\n{file_hash(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def bytes_hash(data: bytes) -> str:
+    """Return the SHA-256 of bytes, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import srsly
 
 from spacy_incparse.corpora.records import Document
-from spacy_incparse.errors import IncparseError
-from spacy_incparse.extras import parquet_module
+from spacy_incparse.errors import IncparseError, parquet_module
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -43,7 +42,7 @@ class Writer:
 
 def parquet_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a table of documents and one of sentences."""
-    from spacy_incparse.corpora.parquet_writer import ParquetTables
+    from spacy_incparse.corpora.parquet import ParquetTables
 
     tables = ParquetTables()
     for number, document, doc in parsed:
@@ -99,7 +98,7 @@ def find_writer(name: str) -> Writer:
 
 
 def _json_line(item: Parsed) -> bytes:
-    from spacy_incparse.documents.sentence_rows import sentence_rows
+    from spacy_incparse.documents.rows import sentence_rows
 
     number, document, doc = item
     before = srsly.json_dumps({"document": number, "id": document.id, "file": document.file, "text": doc.text})
@@ -108,7 +107,7 @@ def _json_line(item: Parsed) -> bytes:
 
 
 def _bracket_lines(item: Parsed) -> list[str]:
-    from spacy_incparse.documents.tree_storage import anchored_trees
+    from spacy_incparse.documents.storage import anchored_trees
 
     shown = " ".join(item.document.id.split())  # on one line
     return [f"# document {item.number} {shown}", *(str(found.tree) for found in anchored_trees(item.doc))]

@@ -7,17 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.documents.stored_fields import analysis_field, temperature_field
-from spacy_incparse.documents.stored_heads import heads_field
-from spacy_incparse.parsers.constraints import Constraints
-from spacy_incparse.parsers.parse import Parse, Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser
+from spacy_incparse.documents.stored_fields import analysis_field, heads_field, temperature_field
+from spacy_incparse.parsing.parse import Constraints, Parse, Tags
+from spacy_incparse.parsing.parser import ConstituencyParser
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.parsers.nbest import NBestSearch
-    from spacy_incparse.parsers.posterior import Posterior
+    from spacy_incparse.parsing.nbest import NBestSearch
+    from spacy_incparse.parsing.parse import Posterior
     from spacy_incparse.tagging.tagger import Tagger
 
 
@@ -42,7 +40,7 @@ class ConfiguredParser:
     @cached_property
     def nbest_search(self) -> NBestSearch:
         """The search for analyses other than the parser's own."""
-        from spacy_incparse.parsers.nbest import NBestSearch
+        from spacy_incparse.parsing.nbest import NBestSearch
 
         return NBestSearch(self.parser)
 

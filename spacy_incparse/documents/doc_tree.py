@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
+from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from spacy_incparse.documents.confidences import node_confidence
-from spacy_incparse.documents.tree_storage import AnchoredTree
+from spacy_incparse.documents.analyses import Analyses, analyses_of
+from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser
+from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
+from spacy_incparse.documents.stored_fields import stored_probability
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
+from spacy_incparse.parsing.parse import Posterior, check_n_analyses
+from spacy_incparse.treebanks.normalize import normalize
+from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.parsing.parse import TreeScore
 
 
 class DocTree(Tree):
@@ -104,3 +118,137 @@ class DocTree(Tree):
 
     def _at(self, index: int) -> DocTree:
         return DocTree(self._doc, self._anchored, index)
+
+
+# A parser that sums over all trees knows them exactly; otherwise they are computed from the analyses of each sentence.
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """The probability of a tree, and of each phrase over the words of its sentence."""
+
+    tree: float
+    phrases: dict[Phrase, float]
+
+
+_confidences: WeakKeyDictionary[AnchoredTree, Confidence] = WeakKeyDictionary()
+
+
+def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
+    """Return the probability of the whole tree for the root; for other phrases, that of the label over the words.
+
+    Return None for POS nodes, flat trees, and trees that a chart parser parsed piece by piece. Raises IncparseError if
+    no live pipeline gives the analyses, or the model has no temperature.
+    """
+    arrays = found.tree.arrays
+    if found.source == "flat" or arrays.sizes[index] == 1:
+        return None
+    confidence = _confidences.get(found)
+    if confidence is None and index == 0:
+        stored = stored_probability(found.more)
+        if stored is not None:
+            return stored
+    if confidence is None:
+        analyses = analyses_of(doc, found)
+        if not analyses.have_probabilities:
+            return None
+        known = confidences_of(analyses)
+        if not known:
+            raise IncparseError(
+                "there is no temperature that turns scores into probabilities, as for a model that was trained "
+                "without held-out trees, and a combination of parsers: fit one with the component's calibrate()"
+            )
+        confidence = known[0]
+    if not index:
+        return confidence.tree
+    return confidence.phrases.get((arrays.labels[index], arrays.starts[index], arrays.ends[index]), 0.0)
+
+
+def forget_confidences() -> None:
+    """Clear the cached confidences, which an older temperature may have produced."""
+    _confidences.clear()
+
+
+def confidences_of(analyses: Analyses) -> list[Confidence]:
+    """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature."""
+    if analyses.temperature is None or not analyses.have_probabilities:
+        return []
+    if analyses.posterior:
+        found = _exact(analyses.trees, analyses.posterior)
+    else:
+        found = _listed(analyses.trees, analyses.temperature)
+    _confidences.update(zip(analyses.trees, found, strict=True))
+    return found
+
+
+def _exact(trees: Sequence[AnchoredTree], posterior: Posterior) -> list[Confidence]:
+    phrases = dict(posterior.phrases)
+    return [Confidence(posterior.of_score(anchored.score or 0.0), phrases) for anchored in trees]
+
+
+def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:
+    """Return the confidences by the share of each analysis among all."""
+    shares = probabilities([anchored.score or 0.0 for anchored in trees], temperature)
+    phrases = phrase_probabilities([anchored.tree for anchored in trees], shares)
+    return [Confidence(share, phrases) for share in shares]
+
+
+class ScoredTree(NamedTuple):
+    """An analysis of a sentence: the root of its tree, its score, and its probability among the analyses.
+
+    Scores are sums of weights, and only comparable between trees of the same sentence. probability: None if the model
+    has no temperature, or a chart parser parsed the sentence piece by piece.
+    """
+
+    tree: DocTree
+    score: float
+    probability: float | None
+
+
+def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[tuple[ScoredTree, ...], ...]:
+    """Return up to k analyses for each sentence with a tree: the tree on the Doc, then the best others.
+
+    The search finds at most 100 analyses; if the component has `nbest` set, the stored analyses are returned. With
+    `nlp`, that pipeline parses the sentences, whatever the Doc has stored. Raises IncparseError if no pipeline can
+    provide the analyses, or k is below 1.
+    """
+    check_n_analyses(k)
+    component = None if nlp is None else _component_of(nlp)
+    return tuple(tuple(_scored(doc, analyses_of(doc, found, component), k)) for found in anchored_trees(doc))
+
+
+def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
+    shares: Sequence[float | None]
+    shares = [confidence.tree for confidence in confidences_of(analyses)] or [None] * len(analyses.trees)
+    for anchored, share in islice(zip(analyses.trees, shares, strict=True), k):
+        yield ScoredTree(DocTree(doc, anchored), anchored.score or 0.0, share)
+
+
+def _component_of(nlp: Language) -> LiveParser:
+    if not isinstance(nlp, Language):
+        raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
+    return deciding_parser(nlp)
+
+
+def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
+    """Return the score that the component's parser assigns to a tree (or its brackets) of one of the Doc's sentences.
+
+    For a tree of this Doc, that is its own sentence; otherwise it is the first sentence with the words of the
+    normalized tree. The tags are those that the component would parse with, or with `gold_tags` the tree's. Raises
+    IncparseError if no sentence matches.
+    """
+    if not isinstance(doc, Doc):
+        raise IncparseError(
+            f"score takes a Doc and a tree of one of its sentences, not a {type(doc).__name__}: {doc!r}"
+        )
+    if not isinstance(tree, Tree | str):
+        raise IncparseError(f"score takes a Tree or its brackets as a string, not {tree!r}")
+    given = normalize(Tree.from_string(tree) if isinstance(tree, str) else Tree(tree.arrays, tree.index))
+    words = [] if given is None else list(given.words)
+    start = tree.start_char if isinstance(tree, DocTree) and tree.doc is doc else None
+    found = [sentence for sentence in component.sentences_of(doc) if sentence.words == words]
+    sentence = min(found, key=lambda one: one.char_starts[0] != start, default=None)
+    if given is None or sentence is None:
+        raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
+    tags = None if gold_tags else component.tags_for(sentence)
+    return component.decoder.parser.score(given.words, tags, given)

@@ -8,9 +8,8 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
-from spacy_incparse.documents.doc_parses import doc_parses
-from spacy_incparse.documents.doc_tree import DocTree
-from spacy_incparse.documents.tree_storage import ATTRIBUTE, AnchoredTree, anchored_tree_over, anchored_trees
+from spacy_incparse.documents.doc_tree import DocTree, doc_parses
+from spacy_incparse.documents.storage import ATTRIBUTE, AnchoredTree, anchored_tree_over, anchored_trees
 from spacy_incparse.documents.word_measures import register_measures, token_measures
 from spacy_incparse.errors import IncparseError
 

@@ -10,13 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spacy_incparse.documents.annotated_folders import annotated_format
-from spacy_incparse.documents.parquet_rows import read_rows, sentence_files
-from spacy_incparse.documents.sentence_rows import row_tree
-from spacy_incparse.documents.tree_matches import find
+from spacy_incparse.documents.rows import annotated_format, read_rows, row_tree, sentence_files
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.patterns import Pattern
+from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.walks import without_nested
 from spacy_incparse.workers import run_in_order
 
 _COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")
@@ -93,3 +91,23 @@ def _search(rules: Sequence[Rule], path: Path) -> list[FileMatch]:
 def _group(row: dict[str, Any], node: Tree) -> FileGroup:
     start, end = row["tokens"][node.start]["start"], row["tokens"][node.end - 1]["end"]
     return FileGroup(node.label, start, end, row["text"][start - row["start"] : end - row["start"]])
+
+
+def find(tree: Tree, patterns: Iterable[Pattern], *, nested: str = "all", every: bool = False) -> list[Match]:
+    """Return the matches of the patterns in pre-order; a node that several patterns match belongs to the first.
+
+    With `every`, return a node once for each way to assign names to nodes.
+    """
+    found: dict[tuple[int, bool], list[Match]] = {}
+    for pattern in patterns:
+        by_node: dict[tuple[int, bool], list[Match]] = {}
+        for match in pattern.search(tree, every=every):
+            by_node.setdefault((match.node.index, match.is_word), []).append(match)
+        for node, matches in by_node.items():
+            if every:
+                found.setdefault(node, []).extend(matches)
+            else:
+                found.setdefault(node, matches)
+    indices = sorted({index for index, _ in found})
+    kept = set(without_nested(tree.arrays, indices, nested))
+    return [match for node in sorted(found) if node[0] in kept for match in found[node]]

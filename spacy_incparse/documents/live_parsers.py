@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from spacy_incparse.documents.configured_parser import ConfiguredParser
     from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.parsers.parse import Parse, Tags
+    from spacy_incparse.parsing.parse import Parse, Tags
 
 
 class LiveParser(Protocol):

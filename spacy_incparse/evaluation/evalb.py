@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb_brackets import (
+from spacy_incparse.evaluation.brackets import (
+    COLLINS,
     DeletedSide,
+    EvalbParams,
     Rules,
     count_crossing,
     counted_brackets,
     delete_words,
     match_brackets,
+    restore_quotes,
     without_wrapper,
 )
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
-from spacy_incparse.evaluation.quotes import restore_quotes
 from spacy_incparse.evaluation.scores import ERROR, SKIPPED, LabelCounts, Scores, SentenceScore
 from spacy_incparse.trees.tree import Tree
 

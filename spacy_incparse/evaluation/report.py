@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
-from spacy_incparse.evaluation.score_format import format_evalb
 from spacy_incparse.evaluation.scores import Scores
 from spacy_incparse.evaluation.significance import Bootstrap, compare
+from spacy_incparse.evaluation.summaries import format_evalb
 from spacy_incparse.trees.tree import Tree
 
 

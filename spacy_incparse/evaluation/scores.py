@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from spacy_incparse.evaluation.evalb_brackets import Bracket
-from spacy_incparse.evaluation.params import EvalbParams
-from spacy_incparse.evaluation.score_format import format_scores
+from spacy_incparse.evaluation.brackets import Bracket, EvalbParams
 from spacy_incparse.evaluation.summaries import (
     ERROR,
     SKIPPED,
@@ -19,6 +17,7 @@ from spacy_incparse.evaluation.summaries import (
     LabelScore,
     SentenceScore,
     Summary,
+    format_scores,
 )
 
 __all__ = [

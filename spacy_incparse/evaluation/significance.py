@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
 from spacy_incparse.evaluation.scores import VALID, Scores
 from spacy_incparse.trees.tree import Tree
 

@@ -2,9 +2,9 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport HashMapC, map_find
-from spacy_incparse.lexicon.hashing cimport mix64
-from spacy_incparse.lexicon.prefetch cimport prefetch
+from spacy_incparse.linear.hash_map cimport HashMapC, map_find
+from spacy_incparse.linear.hashing cimport mix64
+from spacy_incparse.linear.prefetch cimport prefetch
 
 cdef enum:
     MAX_LEVELS = 16

@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from spacy_incparse.lexicon.hash_map cimport map_allot, map_place
-from spacy_incparse.lexicon.prefetch cimport huge_pages, prefetch
+from spacy_incparse.linear.hash_map cimport map_allot, map_place
+from spacy_incparse.linear.prefetch cimport huge_pages, prefetch
 
 
 cdef class ContextTable:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.count_storage import pack_counts, unpack_counts
+from spacy_incparse.generative.storage import pack_counts, unpack_counts
 from spacy_incparse.integer_arrays import unpack
 
 N_FOLDS = 10

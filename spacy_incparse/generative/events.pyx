@@ -5,8 +5,8 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.walk cimport Walk
-from spacy_incparse.derivations.left_context cimport L01, L10, N_STRUCTURE_FIELDS
-from spacy_incparse.derivations.moves cimport Moves
+from spacy_incparse.incremental.left_context cimport L01, L10, N_STRUCTURE_FIELDS
+from spacy_incparse.incremental.moves cimport Moves
 
 
 cdef class EventLog(Walk):

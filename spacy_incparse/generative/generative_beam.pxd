@@ -5,9 +5,9 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC
-from spacy_incparse.lexicon.hash_map cimport HashMapC
-from spacy_incparse.derivations.state cimport FrameC
+from spacy_incparse.incremental.incremental_beam cimport IncrementalBeam, StepC
+from spacy_incparse.linear.hash_map cimport HashMapC
+from spacy_incparse.incremental.state cimport FrameC
 
 
 # A hypothesis: how the last word was absorbed, and what is open now. Frames are built for survivors only.

@@ -6,15 +6,15 @@ from libcpp.algorithm cimport reverse, sort
 
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.derivations.int_vector cimport taken
-from spacy_incparse.derivations.left_context cimport ContextC, context_of
-from spacy_incparse.lexicon.hashing cimport mix64
-from spacy_incparse.derivations.bracket_constraints cimport BracketConstraints
-from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.derivations.incremental_beam cimport IncrementalBeam, StepC, precedes
-from spacy_incparse.derivations.move_effect cimport LowestC, start_arena
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport ROOT, SENTINEL, FrameC
+from spacy_incparse.incremental.int_vector cimport taken
+from spacy_incparse.incremental.left_context cimport ContextC, context_of
+from spacy_incparse.linear.hashing cimport mix64
+from spacy_incparse.incremental.bracket_constraints cimport BracketConstraints
+from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
+from spacy_incparse.incremental.incremental_beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.incremental.move_effect cimport LowestC, start_arena
+from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.state cimport ROOT, SENTINEL, FrameC
 
 cdef enum:
     MAX_INT = 0x7FFFFFFF

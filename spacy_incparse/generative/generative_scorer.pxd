@@ -3,10 +3,10 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.generative.context_counts cimport MAX_LEVELS, ContextTable
-from spacy_incparse.derivations.left_context cimport ContextC
-from spacy_incparse.lexicon.hash_map cimport HashMapC
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport FrameC, SentenceC
+from spacy_incparse.incremental.left_context cimport ContextC
+from spacy_incparse.linear.hash_map cimport HashMapC
+from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.state cimport FrameC, SentenceC
 
 
 # A chain that may be put on a site. score: log probability of all that it builds with the word; before: without it.
@@ -36,7 +36,7 @@ cdef struct PendingC:
     double probability
 
 
-# The trained probabilities, as functions of a context's field values (derivations/left_context.pxd): no search and no
+# The trained probabilities, as functions of a context's field values (incremental/left_context.pxd): no search and no
 # grammar.
 cdef class Probabilities:
     cdef readonly object lock    # the memos below serve one search at a time

@@ -6,8 +6,8 @@ from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport sort
 
-from spacy_incparse.lexicon.hashing cimport mix64
-from spacy_incparse.derivations.left_context cimport (
+from spacy_incparse.linear.hashing cimport mix64
+from spacy_incparse.incremental.left_context cimport (
     L01,
     L10,
     N_STRUCTURE_FIELDS,
@@ -17,9 +17,9 @@ from spacy_incparse.derivations.left_context cimport (
     node_key,
     node_values,
 )
-from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.derivations.moves cimport Moves, TrieNodeC, contains
-from spacy_incparse.derivations.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
+from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
+from spacy_incparse.incremental.moves cimport Moves, TrieNodeC, contains
+from spacy_incparse.incremental.state cimport SHIFT, STOP, SentenceC, opened, tag_symbol
 
 cdef enum:
     MAX_DISTRIBUTIONS = 20000  # remembered over sentences, as are

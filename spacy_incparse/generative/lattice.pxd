@@ -2,7 +2,7 @@
 from libc.stdint cimport uint16_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.derivations.state cimport SentenceC
+from spacy_incparse.incremental.state cimport SentenceC
 
 
 # A word with one of its tags is a node; those of a word lie next to each other. Frames name their heads by nodes, so

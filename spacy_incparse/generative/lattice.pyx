@@ -1,6 +1,6 @@
 """The words of sentences as the generative search reads them, each with the tags that it may have."""
 
-from spacy_incparse.derivations.state cimport PAD
+from spacy_incparse.incremental.state cimport PAD
 
 
 cdef class Lattice:

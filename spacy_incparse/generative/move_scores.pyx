@@ -6,9 +6,9 @@ from libc.stdint cimport uint32_t
 from spacy_incparse.generative.lattice cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.generative.walk cimport Walk
-from spacy_incparse.derivations.left_context cimport N_STRUCTURE_FIELDS
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport STOP
+from spacy_incparse.incremental.left_context cimport N_STRUCTURE_FIELDS
+from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.state cimport STOP
 
 
 cdef class MoveScores(Walk):

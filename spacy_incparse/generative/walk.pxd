@@ -3,9 +3,9 @@ from libc.stdint cimport uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.generative.lattice cimport Lattice
-from spacy_incparse.derivations.move_effect cimport LowestC
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport FrameC
+from spacy_incparse.incremental.move_effect cimport LowestC
+from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.state cimport FrameC
 
 
 cdef class Walk:

@@ -3,10 +3,10 @@
 from libc.stdint cimport uint32_t
 
 from spacy_incparse.generative.lattice cimport Lattice
-from spacy_incparse.derivations.left_context cimport ContextC, context_of, node_values
-from spacy_incparse.derivations.move_effect cimport attach_word, end_lowest, lowest_at, open_below, start_arena
-from spacy_incparse.derivations.moves cimport Moves
-from spacy_incparse.derivations.state cimport ROOT, SENTINEL, STOP, tag_symbol
+from spacy_incparse.incremental.left_context cimport ContextC, context_of, node_values
+from spacy_incparse.incremental.move_effect cimport attach_word, end_lowest, lowest_at, open_below, start_arena
+from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.state cimport ROOT, SENTINEL, STOP, tag_symbol
 
 
 cdef class Walk:

@@ -9,10 +9,10 @@ from math import inf
 from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError, PatternError
+from spacy_incparse.patterns.compile import compile_program
 from spacy_incparse.patterns.forest_matcher import Matcher
 from spacy_incparse.patterns.label_tests import LabelTests
 from spacy_incparse.patterns.pattern_parser import parse_pattern
-from spacy_incparse.patterns.program import compile_program
 from spacy_incparse.settings import check_range
 from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.heads import HeadRules

@@ -20,25 +20,20 @@ from contextlib import contextmanager
 
 from spacy_incparse.errors import PatternError
 from spacy_incparse.patterns.bounded_regex import UnboundedError, bounded_regex
-from spacy_incparse.patterns.lexer import (
+from spacy_incparse.patterns.syntax import (
     ANY,
+    ANYTHING,
     ATOMS,
     CHAIN,
+    CHAINS,
+    CHILDREN,
     END,
     LABEL,
+    LEAF_BELOW,
     NTH,
     QUOTED,
     REGEX,
     RELATION,
-    Token,
-    tokenize,
-)
-from spacy_incparse.patterns.names import Names
-from spacy_incparse.patterns.syntax import (
-    ANYTHING,
-    CHAINS,
-    CHILDREN,
-    LEAF_BELOW,
     SAME_OR_CHILD,
     SYMBOLS,
     And,
@@ -46,12 +41,15 @@ from spacy_incparse.patterns.syntax import (
     Constraint,
     Description,
     Maybe,
+    Names,
     Node,
     Not,
     Or,
     Reference,
     Relation,
     Step,
+    Token,
+    tokenize,
 )
 
 MAX_DEPTH = 50  # of nested brackets, since parsing recurses

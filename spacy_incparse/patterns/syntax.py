@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+
+from spacy_incparse.errors import PatternError
+
+LABEL, QUOTED, REGEX, ANY = "label", "quoted", "regex", "any"
 
 
 class Step(IntEnum):
@@ -198,3 +204,123 @@ SYMBOLS: dict[str, tuple[Step, int, bool]] = {
 # Relations with a description of the nodes in between, as in `VP <+(VP) NP`.
 CHAINS: dict[str, Step] = {"<+": Step.CHILD, ">+": Step.PARENT, ".+": Step.NEXT, ",+": Step.PREVIOUS}
 SAME_OR_CHILD, LEAF_BELOW, CHILDREN = "<=", "<<<", "<..."
+
+
+RELATION, NTH, CHAIN, END = "relation", "nth", "chain", "end"
+ATOMS = (LABEL, QUOTED, REGEX, ANY)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a pattern; `kind` is one of the above, or the character itself for brackets and operators."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def column(self) -> int:
+        """The column where the token begins, counted from 1."""
+        return self.start + 1
+
+    def __str__(self) -> str:
+        return "the end" if self.kind == END else repr(self.text)
+
+
+def tokenize(pattern: str) -> list[Token]:
+    """Return the tokens of a pattern and one for its end. Raises PatternError for anything else."""
+    tokens: list[Token] = []
+    position = 0
+    while position < len(pattern):
+        match = _TOKEN.match(pattern, position)
+        if match is None:
+            raise PatternError(pattern, position + 1, _no_token(pattern[position]))
+        kind = match.lastgroup
+        if kind is not None:
+            text = match.group()
+            tokens.append(Token(text if kind == "operator" else kind, text, *match.span()))
+        position = match.end()
+    return [*tokens, Token(END, "", len(pattern), len(pattern))]
+
+
+def _any_of(symbols: list[str]) -> str:
+    """Return a regular expression for the longest matching symbol."""
+    return "|".join(re.escape(symbol) for symbol in sorted(symbols, key=len, reverse=True))
+
+
+_RELATIONS = [*SYMBOLS, SAME_OR_CHILD, LEAF_BELOW, CHILDREN]
+_RELATIONS += [symbol.replace("$", "%") for symbol in _RELATIONS if "$" in symbol]
+_SPECIAL = r"\s()\[\]{}/|@!#%&=?><~.,$:;" + '"'
+# A label such as PRP$ needs no quotes unless a node follows: in `NP$ VP`, `$` is the relation.
+_DOLLAR = r"\$(?=[=|)\]&;}]|\s*$|\s+(?:[)\]|&;}<>.,$:?%\[]|==|!\s*[<>.,$:%\[(!?]))"
+_TOKEN = re.compile(
+    rf"\s+"
+    rf"|(?P<{CHAIN}>{_any_of(list(CHAINS))})"
+    rf"|(?P<{NTH}>[<>]-?\d+)"
+    rf"|(?P<{RELATION}>{_any_of(_RELATIONS)})"
+    rf"|(?P<{REGEX}>(?:i@)?/(?:\\.|[^/\\])*/)"
+    rf'|(?P<{QUOTED}>(?:i@)?"(?:\\.|[^"\\])*")'
+    rf"|(?P<{ANY}>__)"
+    rf"|(?P<{LABEL}>(?:i@)?[^{_SPECIAL}]+(?:{_DOLLAR})?)"
+    rf"|(?P<operator>[()\[\]{{}}|@!#&=?~;])",
+    re.DOTALL,
+)
+
+
+def _no_token(character: str) -> str:
+    if character == "/":
+        return "the regular expression that begins here has no end; expected another '/'"
+    if character == '"':
+        return "the quoted label that begins here has no end; expected another '\"'"
+    return f"unexpected {character!r}"
+
+
+class Names:
+    """The names in scope while a pattern is read from left to right.
+
+    Alternatives do not see each other's names, so several of them may declare the same name; the rest of the pattern
+    sees them all.
+    """
+
+    def __init__(self, pattern: str):
+        self._pattern = pattern
+        self._known: set[str] = set()
+        self._groups: list[tuple[set[str], set[str]]] = []  # before the alternatives, and in those read so far
+        self._n_negations = 0
+
+    def declare(self, name: Token) -> None:
+        """Give a name to a node."""
+        if self._n_negations:
+            raise self._error(name, f"the name {name} is under a '!': a node that must not exist cannot be found")
+        if name.text in self._known:
+            raise self._error(name, f"the name {name} is given twice; ={name.text} alone refers to the same node")
+        self._known.add(name.text)
+
+    def refer(self, name: Token) -> None:
+        """Refer to the node of a name."""
+        if name.text not in self._known:
+            raise self._error(name, f"no node before has the name {name}")
+
+    @contextmanager
+    def negation(self) -> Iterator[None]:
+        """Forbid names within this context."""
+        self._n_negations += 1
+        yield
+        self._n_negations -= 1
+
+    @contextmanager
+    def alternatives(self) -> Iterator[None]:
+        """Enclose alternatives, each of which begins with `alternative`."""
+        self._groups.append((set(self._known), set()))
+        yield
+        self._known |= self._groups.pop()[1]
+
+    def alternative(self) -> None:
+        """Begin an alternative."""
+        before, read = self._groups[-1]
+        read |= self._known
+        self._known = set(before)
+
+    def _error(self, name: Token, what: str) -> PatternError:
+        return PatternError(self._pattern, name.column, what)

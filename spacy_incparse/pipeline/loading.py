@@ -10,9 +10,8 @@ import spacy
 from spacy.language import Language
 
 from spacy_incparse.data import find_pipeline
-from spacy_incparse.errors import ModelError
-from spacy_incparse.extras import INSTALL_TRANSFORMERS, has_transformers
-from spacy_incparse.pipeline.model_file import check_pipeline
+from spacy_incparse.errors import INSTALL_TRANSFORMERS, ModelError, has_transformers
+from spacy_incparse.pipeline.model import check_pipeline
 from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spacy.training import Example
 from spacy.util import logger
 
-from spacy_incparse.documents.gold_trees import gold_sentences
+from spacy_incparse.documents.gold import gold_sentences
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.catalogue import find_kind, kind_of
-from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser, FineTuner, Learner, TagRequest
-from spacy_incparse.training.training_settings import head_rules, own_settings
+from spacy_incparse.parsing.catalogue import find_kind, kind_of
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import ConstituencyParser, FineTuner, Learner, TagRequest
+from spacy_incparse.training.settings import head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:  # compiled modules are only loaded when training begins

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from itertools import islice, repeat
 from pathlib import Path
 
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.pipeline.given_annotations import given
 from spacy_incparse.pipeline.loading import load
 from spacy_incparse.pipeline.tree_pipe import TreePipe
 from spacy_incparse.trees.tree import Tree
@@ -98,3 +99,19 @@ def _check_strings(what: str, values: Iterable[object]) -> None:
 def _plain(tree: Tree) -> Tree:
     """Return the tree without a reference to its Doc."""
     return Tree(tree.arrays)
+
+
+@contextmanager
+def given(nlp: Language, annotations: set[str], tags: str | None = None) -> Iterator[None]:
+    """Disable the components that would add annotations that the Docs already have; set the `tags` of all parsers."""
+    givers = [name for name in nlp.pipe_names if annotations.intersection(nlp.get_pipe_meta(name).assigns)]
+    parsers = [pipe for _, pipe in nlp.components if isinstance(pipe, TreePipe)]
+    before = [parser.tags for parser in parsers]
+    try:
+        for parser in parsers:
+            parser.tags = tags or parser.tags
+        with nlp.select_pipes(disable=givers):
+            yield
+    finally:
+        for parser, own in zip(parsers, before, strict=True):
+            parser.tags = own

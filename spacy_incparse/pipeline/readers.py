@@ -14,18 +14,17 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.documents.examples import example_of
+from spacy_incparse.documents.gold import example_of, trees_to_docs
 from spacy_incparse.documents.sentences import has_sentence_bounds
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.settings import MOST, check_number
 from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.penn_reader import SkipLog, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, read_trees
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.rerank.candidate_list import CandidateList
+    from spacy_incparse.rerank.lists import CandidateList
 
 
 def create_treebank_reader(
@@ -49,7 +48,7 @@ def create_list_reader(path: str | Path | None) -> Iterable[CandidateList] | Non
     """
     if path is None:
         return None
-    from spacy_incparse.training.training_lists import TrainingLists  # may load compiled modules
+    from spacy_incparse.rerank.list_folders import TrainingLists  # may load compiled modules
 
     return TrainingLists(path)
 

@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.evaluation.characters import PlacedTree, TextScores, score_texts
 
 KEYS = ("const_p", "const_r", "const_f", "const_exact", "tag_acc")

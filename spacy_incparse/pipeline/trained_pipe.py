@@ -11,8 +11,7 @@ from spacy.pipeline import TrainablePipe
 from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 
-from spacy_incparse.pipeline.component_model import ComponentModel
-from spacy_incparse.pipeline.model_file import named_errors
+from spacy_incparse.pipeline.model import ComponentModel, named_errors
 
 AnyPipe = TypeVar("AnyPipe", bound="TrainedPipe")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,31 +14,29 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.confidences import forget_confidences
 from spacy_incparse.documents.configured_parser import ConfiguredParser
-from spacy_incparse.documents.doc_tags import write_tags
-from spacy_incparse.documents.doc_tree_scores import score_doc_tree
+from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.live_parsers import register
+from spacy_incparse.documents.mirror import mirror_trees
 from spacy_incparse.documents.noun_chunks import use_tree_chunks
-from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences
-from spacy_incparse.documents.span_constraints import constrained, shown
-from spacy_incparse.documents.span_mirror import mirror_trees
-from spacy_incparse.documents.tree_storage import clear_trees, write_tree
+from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences, write_tags
+from spacy_incparse.documents.span_groups import constrained, shown
+from spacy_incparse.documents.storage import clear_trees, write_tree
 from spacy_incparse.documents.word_measures import clear_measures, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsers.catalogue import check_search
-from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.parse import Parse, Tags
-from spacy_incparse.pipeline.annotate import ParsedSentence, annotate, nbest_parses
-from spacy_incparse.pipeline.group_name import GroupName
+from spacy_incparse.parsing.catalogue import check_search
+from spacy_incparse.parsing.parse import Constraint, Parse, Tags, flat_tree
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
+from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.parsers.tree_scores import TreeScore
+    from spacy_incparse.parsing.parse import TreeScore
+
 
 register_extensions()
 
@@ -57,6 +56,25 @@ TREE_ATTRIBUTES = ("doc._.trees", "span._.tree", "span._.is_constituent", "token
 """What all components that store trees assign."""
 TREE_SCORE_WEIGHTS: dict[str, float | None] = {"const_f": 1.0, "const_p": 0.0, "const_r": 0.0, "const_exact": 0.0}
 """How their scores count when `spacy train` chooses the best pipeline."""
+
+
+class GroupName:
+    """An attribute of a component that names a group of doc.spans, or is None."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, component: Any, owner: type) -> Any:
+        if component is None:
+            return self
+        if self._name not in component.__dict__:
+            raise AttributeError(self._name)
+        return component.__dict__[self._name]
+
+    def __set__(self, component: Any, value: str | None) -> None:
+        if not (value is None or isinstance(value, str)):
+            raise ConfigError(f"{component.name}: {self._name} = {value!r} must be a name, or None")
+        component.__dict__[self._name] = value
 
 
 class TreePipe(TrainedPipe):
@@ -287,3 +305,100 @@ def checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
             what = f"{one!r:.60} is no Example"
             raise IncparseError(f"{what}: pass Examples with gold trees, as spacy_incparse.examples() returns them")
         yield one
+
+
+BATCH_WORDS = 10_000  # large enough to make the overhead per batch small, small enough to limit memory
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentence:
+    """A sentence and the string that stores its tree."""
+
+    sentence: Sentence
+    tags: Sequence[str]
+    stored: str
+    measures: str | None = None  # the string that stores the measures of the words
+    unmet: Sequence[Constraint] = ()  # constraints that were dropped
+
+
+def annotate(
+    sentences: Sequence[Sentence],
+    parser: ConfiguredParser,
+    on_error: Callable[[Sentence, Exception], None],
+    on_unmet: Callable[[Sentence, Sequence[Constraint]], None] = lambda sentence, constraints: None,
+    *,
+    use_given_tags: bool = False,
+) -> list[ParsedSentence]:
+    """Tag and parse the sentences of any Docs, and return a tree for each of them.
+
+    If a sentence fails, it gets a flat tree and `on_error` is called; the other sentences are not affected. `on_unmet`
+    is called with the constraints that a tree could not satisfy. With `use_given_tags`, the tagger only tags words
+    without a tag.
+    """
+    parsed: list[ParsedSentence] = []
+    for batch in _batches(sentences):
+        try:
+            parsed += _annotate_batch(batch, parser, use_given_tags)
+        except Exception:
+            parsed += [_annotate_one(sentence, parser, on_error, use_given_tags) for sentence in batch]
+    for item in parsed:
+        if item.unmet:
+            on_unmet(item.sentence, item.unmet)
+    return parsed
+
+
+def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    batch: list[Sentence] = []
+    n_words = 0
+    for sentence in sentences:
+        batch.append(sentence)
+        n_words += len(sentence.words)
+        if n_words >= BATCH_WORDS:
+            yield batch
+            batch, n_words = [], 0
+    if batch:
+        yield batch
+
+
+def _annotate_batch(batch: list[Sentence], parser: ConfiguredParser, use_given_tags: bool) -> list[ParsedSentence]:
+    tags = parser.tags_for(batch, use_given=use_given_tags)
+    given = [(s.words, t, s.constraints) if s.constraints else (s.words, t) for s, t in zip(batch, tags, strict=True)]
+    parses = parser.parser.parse_batch(given)
+    return [
+        encode_parse(s, p, parser.fields(p, *sentence)) for s, p, sentence in zip(batch, parses, given, strict=True)
+    ]
+
+
+def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> ParsedSentence:
+    """Return a sentence with the string that stores a parse and further fields."""
+    stored = _encode(parse.tree, sentence, parse.score, parse.source, fields)
+    return ParsedSentence(sentence, parse.tree.tags, stored, None, parse.unmet)
+
+
+def _annotate_one(
+    sentence: Sentence,
+    parser: ConfiguredParser,
+    on_error: Callable[[Sentence, Exception], None],
+    use_given_tags: bool,
+) -> ParsedSentence:
+    try:
+        return _annotate_batch([sentence], parser, use_given_tags)[0]
+    except Exception as error:
+        on_error(sentence, error)
+    tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
+    tree = flat_tree(sentence.words, tags)
+    return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat", [parser.heads_field(tree)]))
+
+
+def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int | None, *, use_given_tags: bool) -> list[Parse]:
+    """Return up to `k` analyses of a sentence, starting with that of `annotate`; a flat tree if parsing fails."""
+    try:
+        (tags,) = parser.tags_for([sentence], use_given=use_given_tags)
+        return parser.nbest_search.analyses(sentence.words, tags, sentence.constraints, k)
+    except Exception:
+        flat: Tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
+        return [Parse(flat_tree(sentence.words, flat), 0.0, "flat")]
+
+
+def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Sequence[str]) -> str:
+    return encode(tree, s.char_starts, s.char_ends, origin=s.start_char, score=score, source=source, more=more)

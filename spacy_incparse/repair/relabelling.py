@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.parsers.posterior import Posterior
-from spacy_incparse.repair.repairing import Change, is_repaired, recorded
-from spacy_incparse.repair.rule_files import Rule
-from spacy_incparse.repair.surgery import relabel
+from spacy_incparse.parsing.parse import Constraint, Posterior
+from spacy_incparse.repair.repair import Change, is_repaired, recorded
+from spacy_incparse.repair.rules import Rule, relabel
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, bare_label
 from spacy_incparse.trees.tree import Tree

@@ -10,10 +10,10 @@ import numpy as np
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.boosting import Boosting
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData
 from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, GreedyLearner, base_scores, greedy_path
+from spacy_incparse.rerank.learner import Progress
 from spacy_incparse.rerank.ranking_pairs import RankingPairs, ranking_pairs
-from spacy_incparse.rerank.rerank_learner import Progress
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 from spacy_incparse.settings import Settings, check_number
 
 PairWeights = Literal["none", "f"]

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.prefetch cimport prefetch
+from spacy_incparse.linear.prefetch cimport prefetch
 
 
 # Sorted keys with an index on their highest bits. Keys are hashes, so few share these bits: a look-up reads the index,

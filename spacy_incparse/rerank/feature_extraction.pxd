@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport HashMapC
+from spacy_incparse.linear.hash_map cimport HashMapC
 from spacy_incparse.rerank.family_functions cimport FamilyC
 from spacy_incparse.rerank.packed_trees cimport PackedTrees, TreeC
 

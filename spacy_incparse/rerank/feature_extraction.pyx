@@ -16,7 +16,7 @@ from threading import Lock
 
 import numpy as np
 
-from spacy_incparse.lexicon.hash_map cimport map_clear, map_find, map_init, map_insert
+from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.rerank.column_table cimport ColumnTable
 from spacy_incparse.rerank.families_charniak_johnson cimport add_charniak_johnson_families
 from spacy_incparse.rerank.families_collins cimport add_collins_families

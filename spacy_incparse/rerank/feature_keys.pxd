@@ -6,7 +6,7 @@
 # read from a tree and never builds the tuples; `fold` in feature_names.py does the same to a tuple.
 from libc.stdint cimport int64_t, uint64_t
 
-from spacy_incparse.lexicon.hashing cimport hash_bytes, mix64
+from spacy_incparse.linear.hashing cimport hash_bytes, mix64
 
 cdef enum:
     NONE = 0  # the value of None: no node is there, or STOP beyond the first and last child

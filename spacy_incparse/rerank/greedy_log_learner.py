@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spacy_incparse.rerank.best_candidates import best_candidates
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData, best_candidates
 from spacy_incparse.rerank.greedy_log_loss import GreedyLogLoss
 from spacy_incparse.rerank.greedy_path import LEAST_SMOOTHING, GreedyLearner, base_scores, greedy_path
-from spacy_incparse.rerank.rerank_learner import Progress
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.learner import Progress
 from spacy_incparse.settings import Settings, check_number
 
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData
+from spacy_incparse.rerank.learner import Progress, check_rounds
 
 LEAST_SMOOTHING = 1e-12  # without any, a feature that is never wrong would get an infinite weight
 _REPORT_EVERY = 100  # rounds

@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.boost_learner import BoostLearner, BoostSettings
-from spacy_incparse.rerank.expected_f_loss import RiskLearner, RiskSettings
 from spacy_incparse.rerank.greedy_log_learner import GreedyLogLearner, GreedyLogSettings
-from spacy_incparse.rerank.log_loss import LogLearner, LogSettings
+from spacy_incparse.rerank.learner import LogLearner, LogSettings, RerankLearner, RiskLearner, RiskSettings
 from spacy_incparse.rerank.perceptron_learner import RankPerceptronLearner, RankPerceptronSettings
-from spacy_incparse.rerank.rerank_learner import RerankLearner
 from spacy_incparse.settings import Settings
 
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport HashMapC
+from spacy_incparse.linear.hash_map cimport HashMapC
 
 cdef enum:
     PUNCTUATION = 1    # the label is among the head table's punctuation

@@ -2,13 +2,13 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
-from spacy_incparse.lexicon.hash_map cimport map_find, map_init, map_insert
-from spacy_incparse.lexicon.hashing cimport mix64
+from spacy_incparse.linear.hash_map cimport map_find, map_init, map_insert
+from spacy_incparse.linear.hashing cimport mix64
 from spacy_incparse.rerank.feature_keys cimport extended, text_value
 from spacy_incparse.trees.forest cimport find_parents
 
-from spacy_incparse.perceptron.perceptron_config import CONJUNCTIONS
-from spacy_incparse.rerank.label_classes import is_prepositional
+from spacy_incparse.incremental.config import CONJUNCTIONS
+from spacy_incparse.rerank.features import is_prepositional
 from spacy_incparse.trees.labels import bare_label
 
 cdef enum:

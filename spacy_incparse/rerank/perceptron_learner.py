@@ -8,11 +8,10 @@ from random import Random
 
 import numpy as np
 
-from spacy_incparse.rerank.best_candidates import best_candidates
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData, best_candidates
 from spacy_incparse.rerank.greedy_path import base_scores
+from spacy_incparse.rerank.learner import Progress, check_rounds
 from spacy_incparse.rerank.ranking_perceptron import RankingPerceptron
-from spacy_incparse.rerank.rerank_learner import Progress, check_rounds
-from spacy_incparse.rerank.reranking_data import RerankerWeights, RerankingData
 from spacy_incparse.settings import MOST_SEED, Settings, check_number
 
 

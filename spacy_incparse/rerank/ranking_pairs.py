@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_incparse.rerank.best_candidates import best_candidates, list_ids, sentence_f
+from spacy_incparse.rerank.data import RerankingData, best_candidates, list_ids, sentence_f
 from spacy_incparse.rerank.pair_differences import pair_differences
-from spacy_incparse.rerank.reranking_data import RerankingData
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport map_init
-from spacy_incparse.lexicon.hashing cimport hash_bytes, mix64
+from spacy_incparse.linear.hash_map cimport map_init
+from spacy_incparse.linear.hashing cimport hash_bytes, mix64
 from spacy_incparse.tagging.tagger_model cimport WINDOW, AtomC, TemplateC
 
-from spacy_incparse.tagging.tagger_words import MAX_LENGTH as _MAX_LENGTH
-from spacy_incparse.tagging.tagger_words import shorten
+from spacy_incparse.tagging.words import MAX_LENGTH as _MAX_LENGTH
+from spacy_incparse.tagging.words import shorten
 
 cdef Py_ssize_t MAX_LENGTH = _MAX_LENGTH
 

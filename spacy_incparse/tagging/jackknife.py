@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.lexicon.cluster_files import as_clusters
-from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.linear.clusters import Clusters, as_clusters
 from spacy_incparse.tagging.tagger import Tagger, Tagging
 from spacy_incparse.workers import run_in_order
 

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport map_allot, map_place
+from spacy_incparse.linear.hash_map cimport map_allot, map_place
 from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
 from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
 from spacy_incparse.tagging.tag_search cimport (

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from spacy_incparse.lexicon.hash_map cimport map_prefetch
+from spacy_incparse.linear.hash_map cimport map_prefetch
 from spacy_incparse.tagging.tagger_model cimport ModelC, history_key, word_part
 from spacy_incparse.tagging.tagger_weights cimport add_all_scores, score_of
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError, check_texts
 from spacy_incparse.files import write_bytes
-from spacy_incparse.lexicon.cluster_files import as_clusters
-from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.linear.clusters import Clusters, as_clusters
+from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_strings
+from spacy_incparse.tagging.storage import SparseWeights, check_weights, pack_tagger, unpack_tagger
 from spacy_incparse.tagging.tag_decoder import Decoder
-from spacy_incparse.tagging.tagger_config import SETTINGS, check_settings
-from spacy_incparse.tagging.tagger_storage import SparseWeights, check_weights, pack, unpack
-from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
 from spacy_incparse.tagging.tagger_trainer import Trainer
-from spacy_incparse.tagging.tagger_words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
+from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
+from spacy_incparse.tagging.words import FIELDS, TagDictionary, boundary_fields, orient_quotes, word_fields
 
 SCALE = 8  # weights are stored as multiples of 1/SCALE; those below 1/(2 * SCALE) become 0
 MAX_WEIGHT = 2**15 - 1
@@ -90,7 +90,7 @@ class Tagger:
         seed: for the order of the sentences in each pass.
         beam_size: the most tag sequences to keep after a word, in training and tagging.
         margin: by how much (in updates) the right tag must win.
-        templates: features, see tagging/tagger_templates.py; None: TEMPLATES, and with clusters CLUSTER_TEMPLATES too.
+        templates: features, see tagging/templates.py; None: TEMPLATES, and with clusters CLUSTER_TEMPLATES too.
         clusters: word clusters to store with the tagger: a language or a file, see `read_clusters`; None: no clusters.
         class_min_count: the possible tags of words seen at least this often are features of their neighbors.
         only_min_count, only_min_share: words seen at least this often, and with one tag in at least this share, always
@@ -168,12 +168,12 @@ class Tagger:
 
     def to_bytes(self) -> bytes:
         """Return the whole tagger as bytes; the same tagger has the same bytes."""
-        return pack(asdict(self.settings), self.weights, self.clusters.to_bytes() if self.clusters else None)
+        return pack_tagger(asdict(self.settings), self.weights, self.clusters.to_bytes() if self.clusters else None)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tagger:
         """Return the tagger in bytes from `to_bytes`. Raises ModelError for any other bytes."""
-        stored, weights, clusters = unpack(data)
+        stored, weights, clusters = unpack_tagger(data)
         try:
             check_texts(stored["labels"], "tags")
             for name in ("classes", "only_tags"):
@@ -248,3 +248,43 @@ def _quantise(trainer: Trainer) -> SparseWeights:
     """Return the averaged weights as multiples of 1/SCALE, clipped to int16."""
     keys, lengths, tags, values = trainer.averaged_weights(SCALE)
     return SparseWeights(keys, lengths, tags, values.clip(-MAX_WEIGHT, MAX_WEIGHT))
+
+
+MOST_HYPOTHESES = 10_000  # the search has room for this many at every word
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an unknown setting of `Tagger.train` or an invalid value."""
+    for name in settings:
+        if name not in SETTINGS:
+            raise ConfigError(f"the tagger has no setting {name!r}: choose from {', '.join(SETTINGS)}")
+    for name, value in settings.items():
+        if name in _WHOLE:
+            check_number(f"the tagger's {name}", value, *_WHOLE[name])
+    check_number("the tagger's only_min_share", settings.get("only_min_share", 1), 0, 1, is_whole=False)
+    _check_templates(settings.get("templates"))
+    _check_clusters(settings.get("clusters"))
+
+
+def _check_templates(templates: Any) -> None:
+    if templates is None:
+        return
+    if not is_list_of_strings(templates):
+        raise ConfigError(f"the tagger's templates are {templates!r}: they must be a list of templates, or None")
+    for text in templates:
+        parse_template(text)
+
+
+def _check_clusters(clusters: Any) -> None:
+    if not (clusters is None or isinstance(clusters, Clusters | str | Path)):
+        raise ConfigError(
+            f"the tagger's clusters is {clusters!r}: it must be a language code, the path of a file, or None"
+        )
+
+
+# The minimum and maximum of each whole number.
+_WHOLE = {
+    "n_epochs": (1, MOST), "seed": (0, MOST_SEED), "beam_size": (1, MOST_HYPOTHESES), "margin": (0, MOST),
+    "class_min_count": (0, MOST), "only_min_count": (0, MOST),
+}  # fmt: skip
+SETTINGS = (*_WHOLE, "only_min_share", "templates", "clusters")

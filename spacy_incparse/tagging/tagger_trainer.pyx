@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport HashMapC, MapEntryC
+from spacy_incparse.linear.hash_map cimport HashMapC, MapEntryC
 from spacy_incparse.tagging.engine cimport Engine
 from spacy_incparse.tagging.tagger_model cimport WINDOW, TemplateC, context_key, history_key, word_part
 from spacy_incparse.tagging.tag_search cimport NodeC, best_tags, history_score, prepare, search_tags, set_parts

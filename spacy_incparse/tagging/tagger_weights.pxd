@@ -7,8 +7,8 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.lexicon.hash_map cimport HashMapC, map_find, map_insert, map_prefetch, map_update
-from spacy_incparse.lexicon.prefetch cimport prefetch
+from spacy_incparse.linear.hash_map cimport HashMapC, map_find, map_insert, map_prefetch, map_update
+from spacy_incparse.linear.prefetch cimport prefetch
 
 cdef enum:
     AT_ONCE = 32  # contexts that are looked up together

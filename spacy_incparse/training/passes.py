@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import Convergence, Learner
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import Convergence, Learner
 from spacy_incparse.training.extra_trees import PassSelection
 from spacy_incparse.trees.tree import Tree
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_incparse.parsers.nbest import NBestSearch
-from spacy_incparse.parsers.parse import Tags
-from spacy_incparse.parsers.protocol import ConstituencyParser
-from spacy_incparse.parsers.requested_tags import requested_tags
+from spacy_incparse.parsing.nbest import NBestSearch
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import ConstituencyParser, requested_tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # enough for one number

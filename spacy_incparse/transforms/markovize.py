@@ -7,25 +7,18 @@ The labels (state_labels.py) are the states of a chart parser's grammar (Klein &
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.transforms.binarize import Node, build_tree
-from spacy_incparse.transforms.state_labels import (
-    ACTIVE,
-    CHAIN,
-    active_label,
-    chain_of,
-    label_parts,
-    passive_label,
-)
 from spacy_incparse.trees import walks
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.edits import compress_nodes, expand_unaries
-from spacy_incparse.trees.head_words import head_children, head_words
-from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.heads import HeadRules, head_children, head_words
 
 BRANCHING = ("right", "left", "head")
 MAX_ORDER = 2
@@ -165,3 +158,66 @@ def _groups(n: int, settings: Markovization, head: int) -> Iterator[tuple[int, i
 def _head_index(parent: str, names: Sequence[str], heads: HeadRules) -> int:
     """Return the index of the head child. A chain is its lowest category as a parent, its highest one as a child."""
     return heads.head_index(label_parts(parent).categories[-1], [label_parts(name).categories[0] for name in names])
+
+
+# A label is a category, or the categories of a unary chain that has become one node, then the ancestors, then the tag
+# of the head word. The label of an *active* node, which stands between a phrase and some of its children, begins with
+# the phrase's and names other children::
+#
+# NP    S+VP    NP^S    VP^S[VBZ]    NP^S|<DT>    NP^S|<DT..JJ>
+#
+# Characters of a treebank's label that have a meaning here are written as `%` and two hexadecimal digits.
+
+CHAIN, ANCESTOR, HEAD_TAG, ACTIVE = "+", "^", "[", "|"
+_RESERVED = re.compile(r"[%+^|\[=]")  # "=" begins the names of tags among a grammar's states
+
+
+@dataclass(frozen=True)
+class LabelParts:
+    """The parts of a label that say which phrases a node stands for."""
+
+    categories: tuple[str, ...]  # of a chain, from the top down
+    ancestors: tuple[str, ...]  # the parent first
+    is_active: bool
+
+
+@lru_cache(maxsize=100_000)
+def label_parts(label: str) -> LabelParts:
+    """Return the parts of a label of a markovized tree."""
+    ancestors = label.partition(ACTIVE)[0].partition(HEAD_TAG)[0].split(ANCESTOR)[1:]
+    return LabelParts(
+        categories=tuple(map(unquote, chain_of(label).split(CHAIN))),
+        ancestors=tuple(map(unquote, ancestors)),
+        is_active=ACTIVE in label,
+    )
+
+
+def passive_label(chain: Iterable[str], ancestors: Iterable[str] = (), head_tag: str | None = None) -> str:
+    """Return the label of a node that is no active one."""
+    label = CHAIN.join(map(escape, chain)) + "".join(ANCESTOR + escape(label) for label in ancestors)
+    return label if head_tag is None else f"{label}{HEAD_TAG}{escape(head_tag)}]"
+
+
+def active_label(phrase: str, side: str, context: str) -> str:
+    """Return the label of an active node of a phrase, whose own label is given."""
+    return f"{phrase}{ACTIVE}{side}<{context}>"
+
+
+def with_furthest_ancestor(label: str, ancestor: str) -> str:
+    """Return a label with another furthest ancestor; the label must have one."""
+    chain = chain_of(label)
+    passive = label.partition(ACTIVE)[0].partition(HEAD_TAG)[0]
+    ancestors = passive[len(chain) :].split(ANCESTOR)[1:-1]
+    changed = "".join(ANCESTOR + name for name in [*ancestors, escape(ancestor)])
+    return chain + changed + label[len(passive) :]
+
+
+def chain_of(label: str) -> str:
+    """Return the categories in a label, escaped and joined by `CHAIN`."""
+    return label.partition(ACTIVE)[0].partition(HEAD_TAG)[0].partition(ANCESTOR)[0]
+
+
+@lru_cache(maxsize=10_000)
+def escape(label: str) -> str:
+    """Return a treebank's label without the characters that have a meaning here."""
+    return _RESERVED.sub(lambda match: f"%{ord(match[0]):02X}", label)

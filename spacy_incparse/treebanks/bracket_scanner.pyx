@@ -1,4 +1,4 @@
-"""Reading brackets directly into a forest: the fast counterpart of treebanks/bracket_texts.py, for well-formed text.
+"""Reading brackets directly into a forest: the fast counterpart of treebanks/reader.py, for well-formed text.
 
 One scan over the bytes builds no Tree objects and decodes each distinct spelling once. Text that the scan does not
 expect is left to the other reader, which has a message for each mistake.
@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.tokens import penn_to_raw
 from spacy_incparse.trees.labels import WRAPPERS
-from spacy_incparse.trees.penn_labels import is_penn_tag
+from spacy_incparse.trees.labels import is_penn_tag
 
 from spacy_incparse.trees.forest cimport Forest, Symbols, find_parents
 

@@ -58,7 +58,7 @@ def drop_empties(tree: Tree) -> Tree | None:
 
 def strip_functions(tree: Tree) -> Tree:
     """Remove function tags, co-indices and gap indices from all labels: NP-SBJ-1 and NP=2 become NP."""
-    return cast(Tree, _apply(tree, STRIP_FUNCTIONS))
+    return cast("Tree", _apply(tree, STRIP_FUNCTIONS))
 
 
 def drop_indices(tree: Tree) -> Tree:
@@ -71,12 +71,12 @@ def one_top(tree: Tree) -> Tree:
 
     All wrappers above the first branching are dropped, and below it every phrase labeled TOP or without a label.
     """
-    return cast(Tree, _apply(tree, ONE_TOP))
+    return cast("Tree", _apply(tree, ONE_TOP))
 
 
 def merge_doubled(tree: Tree) -> Tree:
     """Merge a phrase with its only child if that is a phrase with the same label; POS nodes stay."""
-    return cast(Tree, _apply(tree, MERGE_DOUBLED))
+    return cast("Tree", _apply(tree, MERGE_DOUBLED))
 
 
 STANDARD: tuple[Step, ...] = (drop_empties, strip_functions, one_top, merge_doubled)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import Phrase, TreeArrays
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 
 
 class ArraysBuilder:

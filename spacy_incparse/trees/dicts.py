@@ -14,7 +14,7 @@ from typing import Any
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import Phrase, TreeArrays
 from spacy_incparse.trees.arrays_builder import arrays_of_phrases
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 
 
 def to_dict(tree: TreeNode) -> dict[str, Any]:

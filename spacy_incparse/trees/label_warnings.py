@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.penn_labels import FUNCTIONS, PHRASES, ROOTS, is_penn_tag
+from spacy_incparse.trees.labels import FUNCTIONS, PHRASES, ROOTS, bare_label, is_penn_tag
 
 _PHRASES = frozenset([*PHRASES, *ROOTS, ""])
 _PARTS = re.compile(r"[^-=|+/<>@]+")  # of labels that transforms make, such as S+VP or NP|<JJ-NN>

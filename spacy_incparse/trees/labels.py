@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"
@@ -26,3 +27,101 @@ def function_tags(label: str) -> str:
     """Return the function tags of a label, joined by "-": LOC-PRD for NP-LOC-PRD-1, "" if there are none."""
     behind = label[len(bare_label(label)) :]
     return "-".join(part for part in _SEPARATOR.split(behind) if part and not part.isdigit())
+
+
+class Term(NamedTuple):
+    """The meaning of a label, and an example, in context if needed."""
+
+    meaning: str
+    example: str
+
+
+PHRASES: dict[str, Term] = {
+    "TOP": Term("root of a tree", "a whole sentence"),
+    "S": Term("clause: declarative, imperative or without a finite verb", "**The bell rang.**"),
+    "SBAR": Term("clause after a subordinating conjunction or a wh-word", "It broke **because it was old**."),
+    "SBARQ": Term("question that begins with a wh-phrase", "**Who rang the bell?**"),
+    "SINV": Term("inverted declarative clause, with the subject after the verb", "**Down came the rain.**"),
+    "SQ": Term("yes/no question, or a wh-question without its wh-phrase", "**Did the bell ring?**"),
+    "NP": Term("noun phrase", "**the old bridge**"),
+    "VP": Term("verb phrase", "She **wrote a letter**."),
+    "PP": Term("prepositional phrase", "**on the roof**"),
+    "ADJP": Term("adjective phrase", "The soup is **too hot to eat**."),
+    "ADVP": Term("adverb phrase", "**very slowly**"),
+    "CONJP": Term("conjunction of several words", "cats **as well as** dogs"),
+    "FRAG": Term("fragment: a clause with parts missing", "**Not today.**"),
+    "INTJ": Term("interjection", "**Oh dear**, it is late."),
+    "LST": Term("marker of a list item, with its punctuation", "**1.** Boil the water."),
+    "NAC": Term("part of a noun phrase that is not a noun phrase itself", "the **Port of London** Authority"),
+    "NML": Term("part of a noun phrase before its head", "**coffee shop** owners"),
+    "NX": Term("one of several heads that share a noun phrase", "the **cups** and **plates** we bought"),
+    "PRN": Term("parenthesis", "The bridge **(built in 1901)** fell."),
+    "PRT": Term("particle of a verb", "He gave **up**."),
+    "QP": Term("quantity of several words inside a noun phrase", "**more than forty** boats"),
+    "RRC": Term("reduced relative clause", "a man **now in prison**"),
+    "UCP": Term("coordination of different kinds of phrases", "She is **tired and in a hurry**."),
+    "WHADJP": Term("wh-adjective phrase", "**how long** it takes"),
+    "WHADVP": Term("wh-adverb phrase", "**when** it rains"),
+    "WHNP": Term("wh-noun phrase", "**which letter** she read"),
+    "WHPP": Term("wh-prepositional phrase", "the box **in which** it lay"),
+    "X": Term("uncertain, unknown, or hard to bracket", "**The more**, the better."),
+    "EDITED": Term("words that a speaker corrects (transcripts of speech)", "**I want** I need it."),
+    "CAPTION": Term("caption of a figure or table (scientific articles)", "**Figure 1: the river**"),
+    "CIT": Term("citation (scientific articles)", "It was shown before **[12]**."),
+    "HEADING": Term("heading of a section (scientific articles)", "**Results**"),
+    "TITLE": Term("title (scientific articles)", "**A study of rivers**"),
+}
+"""The labels of phrases in the Penn Treebank, its successors and CRAFT."""
+
+ROOTS = ("ROOT", "S1", "VROOT")  # names for TOP in other treebanks
+
+TAGS: tuple[str, ...] = (
+    "CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN", "NNS", "NNP", "NNPS", "PDT", "POS", "PRP",
+    "PRP$", "RB", "RBR", "RBS", "RP", "SYM", "TO", "UH", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "WDT", "WP", "WP$",
+    "WRB", ".", ",", ":", "``", "''", "-LRB-", "-RRB-", "$", "#", "HYPH", "AFX", "ADD", "GW", "NFP", "XX",
+)  # fmt: skip
+"""The parts of speech of Penn-style treebanks that spaCy's glossary has."""
+
+OTHER_TAGS = {
+    "-NONE-": "trace or other empty element; never in parsed trees",
+    "-LSB-": "left square bracket",
+    "-RSB-": "right square bracket",
+    "-LCB-": "left curly bracket",
+    "-RCB-": "right curly bracket",
+    '"': "quotation mark",
+}
+"""The parts of speech that spaCy's glossary lacks."""
+
+FUNCTIONS: dict[str, Term] = {
+    "SBJ": Term("subject", "**The bell** rang."),
+    "LGS": Term("logical subject, the agent of a passive", "rung by **a boy**"),
+    "PRD": Term("predicate that is not a verb phrase", "The soup is **hot**."),
+    "DTV": Term("dative with a preposition", "She gave it **to Anna**."),
+    "PUT": Term("place that the verb 'put' requires", "She put it **on the shelf**."),
+    "TPC": Term("topic, moved to the front", "**That book** I know."),
+    "VOC": Term("vocative", "Come in, **Anna**!"),
+    "BNF": Term("benefactive", "He baked a cake **for us**."),
+    "DIR": Term("direction", "They flew **to Oslo**."),
+    "EXT": Term("extent", "Prices rose **two percent**."),
+    "LOC": Term("place", "They live **in Oslo**."),
+    "MNR": Term("manner", "She sings **well**."),
+    "PRP": Term("purpose or reason", "He stayed **because it rained**."),
+    "TMP": Term("time", "It rained **on Monday**."),
+    "ADV": Term("adverbial that is not an adverb or prepositional phrase", "They met **the other way round**."),
+    "NOM": Term("nominal use of a relative or infinitive clause", "**What you see** is old."),
+    "CLR": Term("closely related to the verb", "He relies **on her**."),
+    "CLF": Term("cleft sentence", "**It was Anna who rang.**"),
+    "HLN": Term("headline", "**Ferry sinks**"),
+    "TTL": Term("title of a work", "She read **The Old Bridge**."),
+    "IMP": Term("imperative", "**Ring the bell!**"),
+    "ETC": Term("end of an open-ended list", "bread, milk, **etc.**"),
+    "FRM": Term("formula (scientific articles)", "**x = 2**"),
+}
+"""The function tags that follow labels in treebanks; parsed trees have none."""
+
+_TAGS = frozenset([*TAGS, *OTHER_TAGS])
+
+
+def is_penn_tag(label: str) -> bool:
+    """Return whether a label is a Penn Treebank part of speech, with or without functions: NN, NN-HLN, JJ|VBG."""
+    return all(part in _TAGS for part in bare_label(label).split("|"))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.trees import edits
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.bracket_parser import parse_one
-from spacy_incparse.trees.bracket_strings import bracket_string
+from spacy_incparse.trees.brackets import bracket_string, parse_one
 from spacy_incparse.trees.dicts import from_dict, to_dict
+from spacy_incparse.trees.export import from_nltk, to_latex, to_nltk
 from spacy_incparse.trees.labels import TRACE_TAG, bare_label
-from spacy_incparse.trees.latex import to_latex
-from spacy_incparse.trees.nltk_trees import from_nltk, to_nltk
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 
 if TYPE_CHECKING:
     import nltk

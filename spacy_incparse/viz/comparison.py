@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.evalb_brackets import WRAPPERS, Rules
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
+from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, EvalbParams, Rules
 from spacy_incparse.evaluation.scores import Agreement
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.colors import EXTRA, MISSING, WRONG_LABEL, Mark

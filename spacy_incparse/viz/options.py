@@ -10,7 +10,7 @@ from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 from spacy_incparse.viz.markup import is_style_value
 from spacy_incparse.viz.sketch import folded_phrases
 from spacy_incparse.viz.text_width import is_right_to_left

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 from spacy_incparse.viz.blocks import Block, shelve, stack
 from spacy_incparse.viz.colors import Look
 from spacy_incparse.viz.markup import escape

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 from spacy_incparse.viz.layout import Layout, child_indices, lay_out
 from spacy_incparse.viz.options import read_options
 from spacy_incparse.viz.outline import outline

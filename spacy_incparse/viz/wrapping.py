@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from spacy_incparse.trees.tree_node import TreeNode
+from spacy_incparse.trees.node import TreeNode
 from spacy_incparse.viz.layout import child_indices
 from spacy_incparse.viz.sketch import Sketch, SketchNode, set_sizes, text_lines
 

@@ -1,10 +1,10 @@
 import pytest
 
-from spacy_incparse.chart.chart_sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.features.edge_features import EdgeFeatures
-from spacy_incparse.chart.features.edge_templates import resolve
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.templates import resolve
+from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import grammar_of

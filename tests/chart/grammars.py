@@ -3,8 +3,8 @@
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.grammar.grammar import Grammar
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.chart import Enumeration, count_derivations

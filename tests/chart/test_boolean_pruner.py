@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_parser import ChartParser
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.recurrences import log_partition
-from spacy_incparse.chart.forests.rule_scores import rule_scores
-from spacy_incparse.chart.grammar.tree_rules import tree_steps
-from spacy_incparse.chart.pruning.boolean_pruner import BooleanPruner
+from spacy_incparse.chart.boolean_pruner import BooleanPruner
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.grammar import tree_steps
+from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.parser import ChartParser
+from spacy_incparse.chart.recurrences import log_partition
+from spacy_incparse.chart.rule_scores import rule_scores
 from spacy_incparse.errors import ModelError
 from spacy_incparse.transforms.markovize import markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of

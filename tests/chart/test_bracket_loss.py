@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.learning.bracket_loss import BracketLoss
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.crf import BracketLoss
+from spacy_incparse.chart.decoding import derived_tree
+from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.transforms.markovize import Markovization
 from tests.chart.grammars import MAX_TREES, TREEBANKS, cases, grammar_of
 from tests.reference.chart import count_derivations, forest_derivations

@@ -5,18 +5,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.grammar.tree_rules import tree_steps
-from spacy_incparse.chart.jackknifed_pruning import TrainingPruners
-from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.grammar import tree_steps
+from spacy_incparse.chart.learner import ChartLearner, TrainingPruners
+from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.learning.folds import fold_numbers
-from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.training.training_loop import train_parser
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.folds import fold_numbers
+from spacy_incparse.training.loop import train_parser
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -164,7 +163,7 @@ def test_a_resumed_run_gives_the_same_models(trees, tmp_path, settings):
 
 def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_them(trees, monkeypatch):
     _, models = run(trees[:25], settings={"table_bits": 14})
-    monkeypatch.setattr("spacy_incparse.chart.chart_learner.MAX_KEPT_EDGES", 1000)
+    monkeypatch.setattr("spacy_incparse.chart.learner.MAX_KEPT_EDGES", 1000)
     n_built, build = 0, ChartLearner._build
 
     def counted(learner, encoded):
@@ -179,7 +178,7 @@ def test_forests_are_read_from_disk_or_built_again_where_there_is_no_room_for_th
     def is_full(*arguments, **options):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("spacy_incparse.chart.spare_forests.TemporaryFile", is_full)
+    monkeypatch.setattr("spacy_incparse.chart.learner.TemporaryFile", is_full)
     assert run(trees[:25], settings={"table_bits": 14})[1] == models
     assert n_built > 50
 

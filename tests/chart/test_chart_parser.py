@@ -10,13 +10,13 @@ import srsly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_parser import MAX_UNPRUNED_WORDS, MAX_WORDS, ChartParser
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.forest_builder import ForestBuilder
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.forest_builder import ForestBuilder
+from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.parser import MAX_UNPRUNED_WORDS, MAX_WORDS, ChartParser
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, TREEBANKS
 
@@ -220,7 +220,7 @@ def test_pieces_are_parsed_once_for_all_that_is_asked_of_them(parser, monkeypatc
 
 
 def test_sentences_whose_charts_are_too_large_are_parsed_in_pieces(trees, monkeypatch):
-    monkeypatch.setattr("spacy_incparse.chart.forests.charts.ForestBuilder", partial(ForestBuilder, max_edges=1000))
+    monkeypatch.setattr("spacy_incparse.chart.charts.ForestBuilder", partial(ForestBuilder, max_edges=1000))
     parser = parser_of(trees)
     words, tags = WORDS * 18, TAGS * 18
     assert MAX_UNPRUNED_WORDS < len(words) <= parser.max_words
@@ -231,7 +231,7 @@ def test_sentences_whose_charts_are_too_large_are_parsed_in_pieces(trees, monkey
 
 
 def test_the_more_states_the_shorter_are_the_sentences_of_one_chart(parser, monkeypatch):
-    monkeypatch.setattr("spacy_incparse.chart.chart_parser.MAX_CELLS", 50 * len(parser.model.grammar.states))
+    monkeypatch.setattr("spacy_incparse.chart.parser.MAX_CELLS", 50 * len(parser.model.grammar.states))
     assert ChartParser(parser.model, parser.config).max_words == 10
 
 

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.forest_builder import ForestBuilder
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.forests.rule_tables import RuleTables
-from spacy_incparse.chart.forests.span_limits import SpanLimits
-from spacy_incparse.chart.forests.span_numbers import span_number
-from spacy_incparse.chart.grammar.grammar import GLUE
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.decoding import derived_tree
+from spacy_incparse.chart.forest_builder import ForestBuilder
+from spacy_incparse.chart.grammar import GLUE
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.rule_tables import RuleTables
+from spacy_incparse.chart.span_limits import SpanLimits
+from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.transforms.markovize import Markovization, markovize
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, MAX_TREES, TREEBANKS, grammar_of, lexical_rules
 from tests.reference.chart import Enumeration, count_derivations, edge_keys, forest_derivations

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 import srsly
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.learning.bracket_loss import BracketLoss
-from spacy_incparse.chart.learning.crf_learner import CrfLearner, CrfSettings
-from spacy_incparse.chart.learning.crf_objective import CrfObjective
-from spacy_incparse.chart.learning.edge_learners import make_edge_learner
-from spacy_incparse.chart.learning.linear_model import LinearChartModel
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfObjective, CrfSettings, LinearChartModel
+from spacy_incparse.chart.learner import make_edge_learner
+from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.errors import ModelError
 from tests.reference.integer_arrays import first_version
 

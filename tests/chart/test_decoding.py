@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.decoding import TAG_GAIN, expected_f_scores, max_rule_scores, phrase_probabilities
-from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.edge_labels import EdgeLabels
-from spacy_incparse.chart.forests.recurrences import marginals, viterbi
-from spacy_incparse.parsers.constraints import Constraint
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.decoding import (
+    TAG_GAIN,
+    derived_tree,
+    expected_f_scores,
+    max_rule_scores,
+    phrase_probabilities,
+)
+from spacy_incparse.chart.edge_labels import EdgeLabels
+from spacy_incparse.chart.recurrences import marginals, viterbi
+from spacy_incparse.parsing.parse import Constraint
 from tests.chart.grammars import cases
 from tests.reference.chart import forest_derivations
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import srsly
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_parser import ChartParser
-from spacy_incparse.chart.learning.dual_edges import DualEdges, word_scores
-from spacy_incparse.chart.learning.factored_dual import FactoredDual
-from spacy_incparse.chart.learning.span_predictions import JackknifedPredictors
-from spacy_incparse.cli.pass_table import pass_line
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.dual_edges import DualEdges, word_scores
+from spacy_incparse.chart.factored_dual import FactoredDual
+from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.parser import ChartParser
+from spacy_incparse.chart.span_predictions import JackknifedPredictors
+from spacy_incparse.cli.train_options import pass_line
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.training.training_loop import train_parser
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.training.loop import train_parser
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -149,7 +149,7 @@ def test_a_damaged_model_is_refused(trained):
 
 
 def test_sentences_have_to_fit_into_memory(trees, monkeypatch):
-    monkeypatch.setattr("spacy_incparse.chart.learning.dual_learner.MAX_EDGES", 1000)
+    monkeypatch.setattr("spacy_incparse.chart.dual_learner.MAX_EDGES", 1000)
     with pytest.raises(IncparseError, match=r"more than 1,000 edges.* lower max_length"):
         learner_of(trees)
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.chart_sentence import ChartSentence
-from spacy_incparse.chart.features.edge_features import EdgeFeatures
-from spacy_incparse.chart.features.edge_templates import NAMED_SETS, resolve
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.sentence import ChartSentence
+from spacy_incparse.chart.templates import NAMED_SETS, resolve
+from spacy_incparse.linear.words import Lexicon
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.edge_features import EdgeReader, scores
 

@@ -2,9 +2,19 @@
 
 import pytest
 
-from spacy_incparse.chart.features.edge_fields import SPAN_FIELDS, WORD_VALUES, EdgeField, parse_field
-from spacy_incparse.chart.features.edge_outcomes import OUTCOMES, base_category, columns
-from spacy_incparse.chart.features.edge_templates import BORDERS, NAMED_SETS, parse_key, resolve
+from spacy_incparse.chart.templates import (
+    BORDERS,
+    NAMED_SETS,
+    OUTCOMES,
+    SPAN_FIELDS,
+    WORD_VALUES,
+    EdgeField,
+    base_category,
+    columns,
+    parse_field,
+    parse_key,
+    resolve,
+)
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.transforms.markovize import Markovization
 from tests.chart.grammars import grammar_of

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.features.sparse_features import FeatureNumbers, SparseFeatures
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.grammar.grammar import Grammar
-from spacy_incparse.chart.learning.bracket_loss import BracketLoss
-from spacy_incparse.chart.learning.factored_dual import DualExample, FactoredDual
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.crf import BracketLoss
+from spacy_incparse.chart.factored_dual import DualExample, FactoredDual
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.sparse_features import FeatureNumbers, SparseFeatures
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import MAX_TREES, TREEBANKS
 from tests.reference.chart import count_derivations, forest_derivations
@@ -93,7 +93,7 @@ def test_the_solution_is_that_of_the_plain_dual(trees, c):
 def sample():
     from pathlib import Path
 
-    from spacy_incparse.treebanks.penn_reader import read_treebank
+    from spacy_incparse.treebanks.reader import read_treebank
 
     path = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
     return [tree for tree in read_treebank(path) if len(tree.words) <= 12][:40]

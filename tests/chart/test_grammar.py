@@ -1,10 +1,9 @@
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.grammar.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, count_rules
-from spacy_incparse.chart.grammar.relaxed_rules import relaxed
-from spacy_incparse.chart.grammar.tree_rules import Rule
-from spacy_incparse.chart.grammar.unary_closure import with_closed_unaries
+from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, Rule, count_rules
+from spacy_incparse.chart.relaxed_rules import relaxed
+from spacy_incparse.chart.unary_closure import with_closed_unaries
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree

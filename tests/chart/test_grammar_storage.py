@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.grammar.grammar_storage import grammar_from_dict, grammar_to_dict
+from spacy_incparse.chart.grammar import grammar_from_dict, grammar_to_dict
 from spacy_incparse.errors import ModelError
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 

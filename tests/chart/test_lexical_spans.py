@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.features.constituent_classifier import ConstituentClassifier, TaggedSpans, span_features
-from spacy_incparse.chart.features.lexical_spans import LexicalSpans, span_words
-from spacy_incparse.chart.forests.charts import ChartBuilder
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.constituent_classifier import ConstituentClassifier, TaggedSpans, span_features
+from spacy_incparse.chart.lexical_spans import LexicalSpans, span_words
 
 WORDS = "the screen was a sea of red".split()
 TAGS = "DT NN VBD DT NN IN NN".split()

@@ -5,14 +5,13 @@ from math import log2
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.features.edge_features import EdgeFeatures
-from spacy_incparse.chart.features.edge_templates import resolve
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.learning.bracket_loss import BracketLoss
-from spacy_incparse.chart.learning.linear_model import SCALE
-from spacy_incparse.chart.learning.margin_learner import MarginLearner, MarginSettings
+from spacy_incparse.chart.crf import SCALE, BracketLoss
+from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.templates import resolve
 from spacy_incparse.errors import ModelError
-from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.linear.words import Lexicon
 from tests.reference.chart import forest_derivations
 from tests.reference.edge_features import EdgeReader
 

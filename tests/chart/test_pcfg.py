@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.derived_trees import derived_tree
-from spacy_incparse.chart.forests.recurrences import viterbi
-from spacy_incparse.chart.forests.rule_scores import GLUE_SCORE, rule_scores
-from spacy_incparse.chart.grammar.pcfg import Pcfg
-from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.decoding import derived_tree
+from spacy_incparse.chart.pcfg import Pcfg
+from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.rule_scores import GLUE_SCORE, rule_scores
+from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
 

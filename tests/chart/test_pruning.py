@@ -5,14 +5,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.recurrences import marginals
-from spacy_incparse.chart.forests.span_numbers import span_number
-from spacy_incparse.chart.grammar.pcfg import Pcfg
-from spacy_incparse.chart.grammar.tree_rules import tree_steps
-from spacy_incparse.chart.pruning.coarse_pass import CoarsePass
-from spacy_incparse.chart.pruning.pcfg_pruner import Pruner, coarse
-from spacy_incparse.lexicon.words import Lexicon
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.coarse_pass import CoarsePass
+from spacy_incparse.chart.grammar import tree_steps
+from spacy_incparse.chart.pcfg import Pcfg
+from spacy_incparse.chart.pcfg_pruner import Pruner, coarse
+from spacy_incparse.chart.recurrences import marginals
+from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.chart import edges_by_node

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.forest import Forest
-from spacy_incparse.chart.forests.kbest import KBest
-from spacy_incparse.chart.forests.recurrences import inside, log_partition, marginals, samples, viterbi
+from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.kbest import KBest
+from spacy_incparse.chart.recurrences import inside, log_partition, marginals, samples, viterbi
 from tests.chart.grammars import cases
 from tests.reference.chart import edge_keys, forest_derivations
 

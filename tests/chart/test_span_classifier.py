@@ -8,18 +8,16 @@ import pytest
 import srsly
 from hypothesis import given, settings
 
-from spacy_incparse.chart.forests.charts import ChartBuilder
-from spacy_incparse.chart.forests.span_numbers import span_number
-from spacy_incparse.chart.forests.span_states import SpanStates
-from spacy_incparse.chart.grammar.grammar import Grammar
-from spacy_incparse.chart.grammar.tree_rules import tree_steps
-from spacy_incparse.chart.pruning import span_classifier
-from spacy_incparse.chart.pruning.lazy_masks import LazyMasks
-from spacy_incparse.chart.pruning.span_classifier import SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart import pruner as span_classifier
+from spacy_incparse.chart.charts import ChartBuilder
+from spacy_incparse.chart.grammar import Grammar, tree_steps
+from spacy_incparse.chart.pruner import LazyMasks, SpanClassifier, SpanClassifierSettings
+from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.chart.span_states import SpanStates
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import unpack
 from spacy_incparse.transforms.markovize import Markovization, markovize
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.integer_arrays import first_version
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.forests.span_numbers import span_number
-from spacy_incparse.chart.forests.span_states import SpanStates
-from spacy_incparse.chart.pruning.bracketings import Bracketings
-from spacy_incparse.chart.pruning.span_learner import SpanLearner
+from spacy_incparse.chart.bracketings import Bracketings
+from spacy_incparse.chart.pruner_learner import SpanLearner
+from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.chart.span_states import SpanStates
 from tests.reference import spans as reference
 
 FEW = settings(max_examples=30, deadline=None)

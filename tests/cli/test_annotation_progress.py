@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from spacy_incparse.cli.annotation_progress import AnnotationProgress
+from spacy_incparse.cli.annotate import AnnotationProgress
 from spacy_incparse.corpora.records import Counts, ShardRecord
 
 

@@ -3,7 +3,7 @@ import gzip
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 
 
 def _docs(path):

@@ -4,7 +4,7 @@ import pytest
 import spacy
 
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 
 
 @pytest.fixture

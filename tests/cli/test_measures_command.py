@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
-from spacy_incparse.cli.measures import COLUMNS, displayed_words
-from spacy_incparse.cli.stimuli import read_stimuli
+from spacy_incparse.cli.measures import COLUMNS, displayed_words, read_stimuli
 from spacy_incparse.generative.measures import MEASURES
 
 ASSETS = "assets"

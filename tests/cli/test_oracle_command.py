@@ -3,8 +3,8 @@ import json
 import pytest
 import spacy
 
-from spacy_incparse.rerank.list_files import read_lists, write_lists
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.rerank.lists import read_lists, write_lists
+from spacy_incparse.treebanks.reader import read_treebank
 
 GOLD = "(TOP (S (NP (NN rain)) (VP (VBD fell))))"
 BLLIP = f"""2 a

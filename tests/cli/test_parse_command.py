@@ -8,8 +8,8 @@ import pytest
 import spacy
 from spacy.util import load_config
 
-from spacy_incparse.cli.parsing import paragraphs
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.cli.parse import paragraphs
+from spacy_incparse.treebanks.reader import parse_bracketed
 
 TEXT = "The cook chopped the onions.\nShe (the cook) was  tired.\n\n \nWhere are my gloves?\n"
 
@@ -184,7 +184,7 @@ def test_a_package_that_a_pipeline_needs_is_named(run, tmp_path, monkeypatch, is
     config["nlp"]["pipeline"] = ["transformer"]
     config["components"] = {"transformer": {"factory": "no_curated_transformer" if is_transformer else "unknown"}}
     config.to_disk(tmp_path / "config.cfg")
-    monkeypatch.setattr("spacy_incparse.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("spacy_incparse.errors.find_spec", lambda name: None)
     result = run("parse", "x", "--model", tmp_path)
     assert result.exit_code == 1
     advice = 'cannot be loaded: it needs pip install "spacy-incparse[transformers]". [E002]'

@@ -8,10 +8,10 @@ import pytest
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.tagging.tagger_config import SETTINGS
-from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.tagging.tagger import SETTINGS
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
 
 WRONG = ["x y", -1, 1.5, True, None, [], [1], {}, {"a": 1}, 10**10, 1e300]
 NAMES = [*ParserConfig().to_dict(), *TRAINING_DEFAULTS, "lang", "max_epochs"]

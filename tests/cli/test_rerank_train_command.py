@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from spacy_incparse.pipeline.readers import TreebankReader
-from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.rerank.lists import read_lists
 from tests.small_pipeline import SMALL
 
 LITTLE = ["--folds", 2, "--n", 6, "--n-process", 1, "--families", "rules,heavy", "--passes", 1]

@@ -5,8 +5,8 @@ import json
 import pytest
 import spacy
 
-from spacy_incparse.parsers.nbest import NBestSearch
-from tests.combined.small_combination import MEMBERS
+from spacy_incparse.parsing.nbest import NBestSearch
+from tests.parsing.small_combination import MEMBERS
 from tests.small_pipeline import ASSETS
 
 SMALL = {"tagger": {"n_epochs": 1}, "n_folds": 2, "max_epochs": 1}

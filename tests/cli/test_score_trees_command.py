@@ -4,7 +4,7 @@ import json
 import pytest
 
 from spacy_incparse.cli.score_trees import COLUMNS, MOVE_COLUMNS
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 
 TREES = """( (S (NP-SBJ (DT The) (NN rain)) (VP (VBD stopped)) (. .)) )
 ( (S (NP-SBJ (DT The) (NN rain)) (XX (VBD stopped)) (. .)) )

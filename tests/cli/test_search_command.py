@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 import spacy_incparse
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
-from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank, read_trees
+from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank, read_trees
 from spacy_incparse.viz.text_width import columns
 from tests.commands import start_program
 

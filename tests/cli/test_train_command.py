@@ -12,7 +12,7 @@ import spacy_incparse
 from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsers.catalogue import recipes
+from spacy_incparse.parsing.catalogue import recipes
 from tests.pickled_pool import PickledPool
 
 
@@ -93,7 +93,7 @@ def interrupted(run, write, tmp_path, monkeypatch):
 
 
 def test_interrupted_run_says_how_to_go_on(run, interrupted, tmp_path):
-    trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.training_loop"
+    trees, loop = tmp_path / "small.mrg", "spacy_incparse.training.loop"
     resume = ["train", trees, trees, tmp_path / "out", "--config", SMALL_CONFIG, "--max-epochs", 3, "--resume"]
     begun = "Interrupted: the preparation is not finished, --resume starts it again\n"
     no_pass = "Interrupted: no pass is finished yet, --resume continues with the first one\n"
@@ -313,7 +313,7 @@ def test_a_generative_model_has_a_temperature_fitted_on_the_dev_trees(run, train
 
 def test_a_flag_starts_resumes_or_finds_a_training_finished(run, write, interrupted, tmp_path):
     trees, out = write("small.mrg", SMALL), tmp_path / "out"
-    loop = "spacy_incparse.training.training_loop"
+    loop = "spacy_incparse.training.loop"
     flag, resume = "--resume-or-start", ["--config", SMALL_CONFIG, "--max-epochs", 3, "--resume-or-start"]
     interrupted(f"{loop}.TrainingTask.prepare", flag)
     interrupted(f"{loop}.TrainingState.save_preparation", flag)

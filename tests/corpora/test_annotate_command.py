@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 import spacy_incparse
 from spacy_incparse.cli import app
-from spacy_incparse.corpora import shard_worker
-from spacy_incparse.corpora.annotation import unfinished
+from spacy_incparse.corpora import worker as shard_worker
+from spacy_incparse.corpora.annotate import unfinished
 from spacy_incparse.corpora.job import Job
-from spacy_incparse.corpora.output_folder import OutputFolder
+from spacy_incparse.corpora.output import OutputFolder
 from spacy_incparse.corpora.records import Counts
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.corpora.conftest import CODE
 

@@ -9,8 +9,8 @@ from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.corpora.annotator import Annotator
 from spacy_incparse.corpora.records import Document
+from spacy_incparse.corpora.worker import Annotator
 from tests.corpora.conftest import CODE
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from spacy_incparse.corpora.killers import MOST_SHARDS, REASON, GivenUp
+from spacy_incparse.corpora.annotate import MOST_SHARDS, REASON, GivenUp
 from spacy_incparse.corpora.records import Document, Shard, Unreadable
 from spacy_incparse.errors import IncparseError
 from tests.corpora.conftest import without_progress

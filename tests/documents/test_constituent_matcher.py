@@ -6,11 +6,11 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from spacy_incparse.documents.constituent_matcher import ConstituentMatcher
-from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.matcher import ConstituentMatcher
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import PatternError, compile
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 
 TREES = """(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD slept)) (. .)))
 (TOP (S (NP (NNP Ann)) (VP (VBD saw) (NP (NP (DT a) (NN roof)) (PP (IN of) (NP (NN straw))))) (. .)))"""

@@ -3,8 +3,8 @@ from hypothesis import given
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.strategies import normalised_trees
 
 VOCAB = Vocab()

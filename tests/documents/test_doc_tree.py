@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_incparse.documents.conversion import trees_to_docs
 from spacy_incparse.documents.doc_tree import DocTree
-from spacy_incparse.documents.tree_storage import write_tree
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.storage import write_tree
 from spacy_incparse.trees.codec import encode
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

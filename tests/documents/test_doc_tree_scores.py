@@ -4,7 +4,7 @@ from spacy.training import Example
 
 import spacy_incparse
 from spacy_incparse import Tree
-from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import IncparseError
 
 

@@ -2,9 +2,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.documents.gold_trees import gold_sentences
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.documents.gold import gold_sentences, trees_to_docs
+from spacy_incparse.treebanks.reader import parse_bracketed
 
 VOCAB = spacy.blank("en").vocab
 TREES = """

@@ -15,7 +15,7 @@ from spacy import displacy
 from spacy.tokens import Doc
 
 import spacy_incparse
-from spacy_incparse.documents import rendering
+from spacy_incparse.documents import display as rendering
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.trees.tree import Tree
 from tests.viz.markup import HOSTILE, elements, texts

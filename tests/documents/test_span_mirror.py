@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus
 
-from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.documents.mirror import mirror_trees
 from spacy_incparse.documents.sentences import split_sentences
-from spacy_incparse.documents.span_mirror import mirror_trees
 from spacy_incparse.documents.user_data import keys, user_data
 from tests.fakes import fake_model
 from tests.strategies import normalised_trees

@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams, parse_params, read_params
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, parse_params, read_params
 
 COLLINS_TEXT = """\
 # the parameters of Collins (1997)

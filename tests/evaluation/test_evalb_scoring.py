@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
-from spacy_incparse.evaluation.score_format import format_evalb
+from spacy_incparse.evaluation.summaries import format_evalb
 from spacy_incparse.trees.builder import make_tree
 from tests.evaluation.pairs import tree_pairs
 from tests.reference.evalb import score_pair, tree_of

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.list_counts import BracketCounts, list_counts
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
+from spacy_incparse.evaluation.nbest import BracketCounts, list_counts
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.evaluation.pairs import tree_pairs

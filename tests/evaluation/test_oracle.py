@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.oracle import Oracle
+from spacy_incparse.evaluation.nbest import Oracle
 from spacy_incparse.trees.tree import Tree
 from tests.evaluation.pairs import tree_pairs
 

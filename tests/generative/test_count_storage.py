@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse import integer_arrays
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.count_storage import pack_counts, unpack_counts
 from spacy_incparse.generative.estimation import NestedCounts, count
+from spacy_incparse.generative.storage import pack_counts, unpack_counts
 from tests.reference.integer_arrays import first_version
 
 NAMES = ("above", "values", "n_outcomes", "outcomes", "counts")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_parser import ALL, GenerativeParser
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import ALL, GenerativeParser
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.features import Child, Open, Sentence
 from tests.reference.generative import SlowGenerative, log_sum

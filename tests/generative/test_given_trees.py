@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.derivations.oracle import retag
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_parser import ALL, GenerativeParser
-from spacy_incparse.parsers.constraints import Constraint
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.parser import ALL, GenerativeParser
+from spacy_incparse.incremental.oracle import retag
+from spacy_incparse.parsing.parse import Constraint
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.constraints import satisfies
 from tests.strategies import normalised_trees

@@ -6,10 +6,10 @@ import pytest
 
 import spacy_incparse
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.generative.generative_parser import GenerativeParser
+from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.measures import MEASURES
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.generative.parser import GenerativeParser
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 WORDS = "The old train was late because the driver slept .".split()

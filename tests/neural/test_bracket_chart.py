@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.forests import recurrences
-from spacy_incparse.chart.spans.bracket_chart import best_brackets, bracket_marginals
-from spacy_incparse.chart.spans.bracket_forest import best_trees, bracket_forest, brackets_of
+from spacy_incparse.chart import recurrences
+from spacy_incparse.neural.bracket_chart import best_brackets, bracket_marginals
+from spacy_incparse.neural.brackets import best_trees, bracket_forest, brackets_of
 from tests.reference import bracket_chart as slow
 
 N_LABELS = 3

@@ -8,12 +8,11 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from spacy_incparse import Parser, Tree
-from spacy_incparse.cli.parsing import parse_texts
+from spacy_incparse.cli.parse import parse_texts
 from spacy_incparse.cli.score_trees import score_trees as score_given_trees
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.pipeline import combiner_pipe  # noqa: F401  # registers the component
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS, untrained
@@ -74,8 +73,8 @@ def test_scores_are_as_exact_as_those_of_the_members(combined):
 
 
 def _listed(parser, words, tags):
-    from spacy_incparse.combined.members import PERCEPTRONS
-    from spacy_incparse.parsers.nbest import phrases_of
+    from spacy_incparse.parsing.combination import PERCEPTRONS
+    from spacy_incparse.parsing.nbest import phrases_of
 
     parses = parser.with_wide_search(50).nbest(words, tags, 50)
     return phrases_of(parses, parser.temperature or PERCEPTRONS)

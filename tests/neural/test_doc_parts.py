@@ -6,8 +6,7 @@ import spacy
 from spacy.attrs import ORTH
 from spacy.ml.models.tok2vec import CharacterEmbed, MaxoutWindowEncoder, MultiHashEmbed, build_Tok2Vec_model
 
-from spacy_incparse.pipeline.doc_parts import DocArrays, DocPart
-from spacy_incparse.pipeline.span_scorer import CutDocs, create_span_scorer, cut_vectors
+from spacy_incparse.neural.span_scorer import CutDocs, DocArrays, DocPart, create_span_scorer, cut_vectors
 
 FORMS = ["NORM", "SHAPE"]
 

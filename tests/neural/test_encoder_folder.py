@@ -13,9 +13,9 @@ from spacy.util import load_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.pipeline.encoder_folder import (
+from spacy_incparse.neural.encoder import (
     create_encoder_loader,
     create_wordpiece_loader,
     encoder_sizes,

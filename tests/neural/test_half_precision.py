@@ -3,7 +3,7 @@
 import pytest
 import spacy
 
-from spacy_incparse.pipeline import sorted_spans
+from spacy_incparse.neural import encoder as sorted_spans
 from tests.neural.conftest import examples, untrained
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
 

@@ -7,7 +7,7 @@ from spacy.tokens import Doc, DocBin
 from thinc.api import Model
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.pipeline.listened_vectors import check_listened
+from spacy_incparse.neural.span_scorer import check_listened
 from tests.neural.conftest import MODEL, TOK2VEC, examples
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}

@@ -8,9 +8,9 @@ from thinc.api import Config, prefer_gpu
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.neural_train import _use_gpu
+from spacy_incparse.cli.train_neural import _use_gpu
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
 

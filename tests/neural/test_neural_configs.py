@@ -12,9 +12,9 @@ from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import ModelError
-from spacy_incparse.pipeline.chart_pipe import DEFAULT_CONFIG
+from spacy_incparse.neural.component import DEFAULT_CONFIG
 from tests.small_pipeline import ASSETS
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.chart.spans.phrase_shares import LEAST_SHARE, PhraseShares, chains_with
+from spacy_incparse.neural.span_parser import LEAST_SHARE, PhraseShares, chains_with
 
 CHAINS = [("S",), ("NP",), ("S", "VP"), ("NP", "NP"), ("VP", "S")]
 N_WORDS = 5

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from spacy.training.batchers import minibatch_by_words
 
-from spacy_incparse.pipeline.encoder_folder import read_safetensors
+from spacy_incparse.neural.encoder import read_safetensors
 from tests.neural.conftest import examples
 from tests.neural.long_docs import growth, reads_peak
 from tests.neural.tiny_encoder import needs_transformers, transformer_pipeline

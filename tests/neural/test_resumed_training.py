@@ -7,7 +7,7 @@ import srsly
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.pipeline.neural_passes import NeuralPasses
+from spacy_incparse.neural.training import NeuralPasses
 from tests.neural.tiny_encoder import needs_transformers, write_encoder
 from tests.small_pipeline import ASSETS
 

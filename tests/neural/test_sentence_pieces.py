@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import Model, Ragged
 
-from spacy_incparse.pipeline.sentence_pieces import PREPROCESS, UNKNOWN, create_sentence_pieces, join_sentences
+from spacy_incparse.neural.encoder import PREPROCESS, UNKNOWN, create_sentence_pieces, join_sentences
 from tests.neural.conftest import trees_together_and_alone
 from tests.neural.tiny_encoder import learned, needs_transformers, transformer_pipeline
 

@@ -10,7 +10,7 @@ from spacy.cli.train import train
 from spacy.tokens import Doc, DocBin, Span
 from thinc.api import Adam
 
-from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.neural.conftest import MODEL

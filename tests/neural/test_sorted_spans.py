@@ -8,8 +8,8 @@ import pytest
 from thinc.api import Model
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.pipeline import sorted_spans
-from spacy_incparse.pipeline.sorted_spans import (
+from spacy_incparse.neural import encoder as sorted_spans
+from spacy_incparse.neural.encoder import (
     _freeze_embeddings,
     _limit_threads,
     by_length,

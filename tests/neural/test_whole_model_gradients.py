@@ -7,10 +7,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import NumpyOps
 
-from spacy_incparse.chart.spans.span_losses import LOSSES, crf_loss
-from spacy_incparse.documents.conversion import trees_to_docs
-from spacy_incparse.pipeline.chart_training import ChartLoss, gold_batch
-from spacy_incparse.pipeline.span_head import SpanScores
+from spacy_incparse.documents.gold import trees_to_docs
+from spacy_incparse.neural.component import ChartLoss, gold_batch
+from spacy_incparse.neural.losses import LOSSES, crf_loss
+from spacy_incparse.neural.network import SpanScores
 from spacy_incparse.trees.tree import Tree
 from tests.neural.conftest import MODEL, TOK2VEC
 

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from spacy.training.initialize import init_nlp
 
-from spacy_incparse.cli.neural_train import neural_config
+from spacy_incparse.cli.train_neural import neural_config
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.small_pipeline import ASSETS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_incparse.parsers.protocol import ParserKind
+from spacy_incparse.parsing.parser import ParserKind
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from spacy_incparse.patterns import Forest, compile
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree

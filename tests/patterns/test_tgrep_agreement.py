@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.patterns import compile
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees
 from tests import strategies
 
 pytest.importorskip("pyparsing", reason="nltk's tgrep needs pyparsing")

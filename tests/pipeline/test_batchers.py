@@ -1,6 +1,6 @@
 import spacy
 
-from spacy_incparse.pipeline.batchers import batch_by_pass
+from spacy_incparse.pipeline.registered import batch_by_pass
 
 
 def test_one_batch_has_all():

@@ -6,7 +6,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import registry
 
-from spacy_incparse.pipeline import callbacks
+from spacy_incparse.pipeline import registered as callbacks
 from tests.small_pipeline import ASSETS
 
 DEV = ASSETS / "sample-dev.mrg"

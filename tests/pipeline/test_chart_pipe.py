@@ -7,8 +7,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_incparse.chart.chart_parser import MAX_WORDS
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.chart.parser import MAX_WORDS
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.small_pipeline import ASSETS, train

@@ -4,8 +4,8 @@ import pytest
 
 import spacy_incparse
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.parsers.catalogue import check_search
-from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, check_training, head_rules
+from spacy_incparse.parsing.catalogue import check_search
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, head_rules
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import spacy
 from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
-from spacy_incparse.chart.chart_config import ChartConfig
+from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.generative.generative_config import GenerativeConfig
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.training.rerank_settings import RERANK_DEFAULTS
-from spacy_incparse.training.training_settings import TRAINING_DEFAULTS, parser_config
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.rerank.training import RERANK_DEFAULTS
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, parser_config
 from tests.small_pipeline import ASSETS, SMALL
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.errors import ModelError
-from spacy_incparse.pipeline.model_file import pack, unpack
+from spacy_incparse.pipeline.model import pack, unpack
 from tests.small_pipeline import untrained
 
 PACKAGE = Path(spacy_incparse.__file__).parent

@@ -6,7 +6,7 @@ import srsly
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
-from spacy_incparse.pipeline.model_file import pack, read_parts, unpack
+from spacy_incparse.pipeline.model import pack, read_parts, unpack
 
 PARTS = {"parser": b"\x00weights", "tagger": b""}
 

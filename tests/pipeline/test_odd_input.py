@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from tests.strategies import odd_words
 
 TOKENS = st.lists(st.one_of(odd_words(), st.text(max_size=5), st.sampled_from(["\n", " ", "\t\t", "."])), max_size=30)

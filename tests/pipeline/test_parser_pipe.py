@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError
 from tests.fakes import fake_model
 from tests.small_pipeline import untrained

@@ -6,9 +6,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import ConfigError, PatternError
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 
 ANN = """(TOP (S (NP (NNP Ann)) (VP (MD will) (VP (VB give) (NP (PRP him)) (NP (NP (DT a) (NN book)) (PP (IN on) (NP
 (NNS owls)))) (PP (IN in) (NP (NNP May))) (SBAR (IN if) (S (NP (PRP he)) (VP (VBZ is) (ADJP (JJ good))))))) (. .)))"""

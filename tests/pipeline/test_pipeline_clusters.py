@@ -7,8 +7,8 @@ import pytest
 import spacy
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
-from spacy_incparse.pipeline.model_file import unpack
+from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.pipeline.model import unpack
 from tests.small_pipeline import SMALL, train, untrained
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"

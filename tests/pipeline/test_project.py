@@ -14,7 +14,7 @@ import pytest
 import spacy
 import srsly
 
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from tests.commands import run_program
 
 ROOT = Path(__file__).parents[2]

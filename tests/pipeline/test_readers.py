@@ -5,10 +5,10 @@ import spacy
 from spacy.tokens import DocBin
 
 import spacy_incparse
-from spacy_incparse.documents.conversion import trees_to_docs
+from spacy_incparse.documents.gold import trees_to_docs
 from spacy_incparse.errors import ConfigError, IncparseError, TreebankError
 from spacy_incparse.pipeline.readers import TreebankReader, create_treebank_reader, read_docbin
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 
 NLP = spacy.blank("en")
 RAW = """

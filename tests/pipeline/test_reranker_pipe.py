@@ -10,13 +10,13 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 import spacy_incparse
-from spacy_incparse.cli.parsing import parse_texts
-from spacy_incparse.documents.tree_storage import anchored_trees
+from spacy_incparse.cli.parse import parse_texts
+from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.parsers.nbest import NBestSearch, probabilities
-from spacy_incparse.pipeline.model_file import pack, unpack
+from spacy_incparse.parsing.nbest import NBestSearch, probabilities
+from spacy_incparse.pipeline.model import pack, unpack
 from spacy_incparse.pipeline.readers import TreebankReader
-from spacy_incparse.training.rerank_settings import check_reranking
+from spacy_incparse.rerank.training import check_reranking
 from tests.small_pipeline import ASSETS, train, untrained
 from tests.small_reranker import SMALL_RERANKING, lists_of, reranking_pipeline
 

@@ -4,7 +4,7 @@ from functools import cache
 from itertools import product
 from math import prod
 
-from spacy_incparse.chart.grammar.grammar import GLUE, GLUE_ROOT, IDENTITY, WRAP
+from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, IDENTITY, WRAP
 from spacy_incparse.trees.labels import ROOT
 
 

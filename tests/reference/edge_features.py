@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from spacy_incparse.chart.features.edge_fields import WORD_VALUES
-from spacy_incparse.chart.features.edge_outcomes import columns
-from spacy_incparse.chart.features.sentence_values import PAD, SentenceValues
-from spacy_incparse.chart.forests.rule_scores import GLUE_SCORE
-from spacy_incparse.chart.grammar.grammar import IDENTITY
-from spacy_incparse.features.templates import hash_text
+from spacy_incparse.chart.features import PAD, SentenceValues
+from spacy_incparse.chart.grammar import IDENTITY
+from spacy_incparse.chart.rule_scores import GLUE_SCORE
+from spacy_incparse.chart.templates import WORD_VALUES, columns
+from spacy_incparse.linear.templates import hash_text
 
 MASK = (1 << 64) - 1
 BASE = 0x9E3779B97F4A7C15

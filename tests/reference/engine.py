@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from spacy_incparse.derivations.derivation import derivation
-from spacy_incparse.derivations.encoded_sentence import Sentence
-from spacy_incparse.derivations.treebank_parser import root_symbol
-from spacy_incparse.features.fields import FIELDS
-from spacy_incparse.features.templates import CLUSTERS, NAMED_SETS, combine
+from spacy_incparse.incremental.beam import Beam
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.early_update import Perceptron
+from spacy_incparse.incremental.encoded_sentence import Sentence
+from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.integer_arrays import pack
-from spacy_incparse.learning.weights import AveragedWeights, Weights
-from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.parsers.catalogue import kind_of_config
-from spacy_incparse.perceptron.beam import Beam
-from spacy_incparse.perceptron.early_update import Perceptron
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.templates import CLUSTERS, FIELDS, NAMED_SETS, combine
+from spacy_incparse.linear.weights import AveragedWeights, Weights
+from spacy_incparse.parsing.catalogue import kind_of_config
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.perceptron import SlowPerceptron

@@ -2,7 +2,7 @@
 
 import re
 
-from spacy_incparse.evaluation.params import COLLINS
+from spacy_incparse.evaluation.brackets import COLLINS
 from spacy_incparse.trees.builder import TreeBuilder
 
 

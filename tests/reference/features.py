@@ -4,8 +4,7 @@ from collections import defaultdict
 from functools import cache
 from typing import NamedTuple
 
-from spacy_incparse.features.fields import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
-from spacy_incparse.features.templates import compile_kind
+from spacy_incparse.linear.templates import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS, compile_kind
 
 MASK = (1 << 64) - 1
 BEFORE, BEHIND = 1, 2  # the numbers of the words outside of a sentence

@@ -8,9 +8,9 @@ from math import exp, floor, inf, log, log2
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from spacy_incparse.derivations.derivation import derivation
-from spacy_incparse.generative.context_templates import nested_sets
 from spacy_incparse.generative.estimation import COUNT_BUCKETS, RATIO_BUCKETS
+from spacy_incparse.generative.templates import nested_sets
+from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.transforms.left_corner import transform
 from tests.reference.features import Context, Facts, Open, Sentence
 from tests.reference.search import SlowBeam

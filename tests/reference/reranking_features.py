@@ -8,8 +8,8 @@ from collections import Counter
 from functools import cache
 from itertools import pairwise
 
-from spacy_incparse.perceptron.perceptron_config import CONJUNCTIONS
-from spacy_incparse.rerank.label_classes import is_prepositional
+from spacy_incparse.incremental.config import CONJUNCTIONS
+from spacy_incparse.rerank.features import is_prepositional
 
 MASK = (1 << 64) - 1
 LEXICALIZED = "lexicalized-"

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from spacy_incparse.derivations.grammar_labels import END, NO_SIBLING
-from spacy_incparse.derivations.grammar_labels import SHIFT as GRAMMAR_SHIFT
-from spacy_incparse.derivations.grammar_labels import STOP as GRAMMAR_STOP
+from spacy_incparse.incremental.grammar import END, NO_SIBLING
+from spacy_incparse.incremental.grammar import SHIFT as GRAMMAR_SHIFT
+from spacy_incparse.incremental.grammar import STOP as GRAMMAR_STOP
 from tests.reference.features import Child, Extractor, Facts, Open, Sentence
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 from math import exp, log1p
 
-from spacy_incparse.chart.pruning.span_templates import BEGIN, END, GATE, PADDING, SPAN, WORD
+from spacy_incparse.chart.pruner_templates import BEGIN, END, GATE, PADDING, SPAN, WORD
 
 MASK64 = 2**64 - 1
 

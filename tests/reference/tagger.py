@@ -4,8 +4,8 @@ import random
 from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
-from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
-from spacy_incparse.tagging.tagger_words import (
+from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
+from spacy_incparse.tagging.words import (
     FIELDS,
     TagDictionary,
     boundary_fields,

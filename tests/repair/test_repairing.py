@@ -5,8 +5,8 @@ from hypothesis import given, settings
 
 from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.repair.repairing import repair_tree, repair_trees
-from spacy_incparse.repair.rule_files import find_rules, make_rules
+from spacy_incparse.repair.repair import repair_tree, repair_trees
+from spacy_incparse.repair.rules import find_rules, make_rules
 from spacy_incparse.trees.arrays import TreeArrays
 from tests.strategies import raw_trees
 

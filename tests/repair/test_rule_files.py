@@ -6,8 +6,8 @@ import pytest
 
 from spacy_incparse import Tree
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.repair.repairing import repair_tree
-from spacy_incparse.repair.rule_files import FOLDER, find_rules, make_rules
+from spacy_incparse.repair.repair import repair_tree
+from spacy_incparse.repair.rules import FOLDER, find_rules, make_rules
 
 RULE = {"name": "a", "reason": "b", "pattern": "NP=x", "action": "excise x"}
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse import Tree
-from spacy_incparse.repair.surgery import EditError, excise, insert, raise_node, relabel
+from spacy_incparse.repair.rules import EditError, excise, insert, raise_node, relabel
 from tests.strategies import raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ-1 (DT the) (NN cat)) (VP (VBD slept) (ADVP (RB well)))))")

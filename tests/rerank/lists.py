@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.builder import make_tree
 from tests.strategies import raw_trees

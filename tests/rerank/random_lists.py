@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spacy_incparse.rerank.reranking_data import RerankingData
+from spacy_incparse.rerank.data import RerankingData
 
 
 def random_data(seed=0, n_lists=12, most=6, n_features=15, density=0.3, n_scores=1):

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.best_candidates import best_candidates, is_best, sentence_f
+from spacy_incparse.parsing.nbest import max_expected_f
+from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.choice import base_f, choose, corpus_f, expected_f, oracle_f
+from spacy_incparse.rerank.data import (
+    RerankerWeights,
+    best_candidates,
+    candidate_values,
+    is_best,
+    list_probabilities,
+    sentence_f,
+)
 from spacy_incparse.rerank.data_building import phrase_overlaps
-from spacy_incparse.rerank.list_probabilities import candidate_values, list_probabilities
-from spacy_incparse.rerank.reranking_data import RerankerWeights
 from spacy_incparse.trees.tree import Tree
 from tests.reference.rerank_learners import SlowLists, probabilities
 from tests.rerank.random_lists import random_data

@@ -5,19 +5,17 @@ from math import exp, log
 
 import pytest
 
-from spacy_incparse.chart.chart_config import ChartConfig
-from spacy_incparse.chart.chart_learner import ChartLearner
-from spacy_incparse.chart.chart_parser import MAX_WORDS
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.learner import ChartLearner
+from spacy_incparse.chart.parser import MAX_WORDS
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.parsers.parse import Parse, flat_tree
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.chart_score import LEAST, ChartScore
+from spacy_incparse.parsing.parse import Parse, flat_tree
+from spacy_incparse.rerank import training as reranker_training
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker
-from spacy_incparse.rerank.second_scores import columns_of, read_second_scores
-from spacy_incparse.training import reranker_training
-from spacy_incparse.training.reranker_training import learn_reranker
-from spacy_incparse.training.second_score_training import train_second_score
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.rerank.second_scores import LEAST, ChartScore, columns_of, read_second_scores
+from spacy_incparse.rerank.training import learn_reranker, train_second_score
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -2,11 +2,18 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.choice import ChoiceRule, choose, corpus_f
-from spacy_incparse.rerank.cross_validation import best_trial, contiguous_folds, cross_validate, round_numbers
-from spacy_incparse.rerank.data_selection import select_lists
+from spacy_incparse.rerank.choice import (
+    ChoiceRule,
+    best_trial,
+    choose,
+    contiguous_folds,
+    corpus_f,
+    cross_validate,
+    round_numbers,
+)
+from spacy_incparse.rerank.data import candidate_values
+from spacy_incparse.rerank.data_building import select_lists
 from spacy_incparse.rerank.learners import DEFAULT_LEARNER, LEARNERS, make_learner
-from spacy_incparse.rerank.list_probabilities import candidate_values
 from tests.rerank.random_lists import random_data
 
 RULES = (ChoiceRule(), ChoiceRule("expected_f", 0.5))

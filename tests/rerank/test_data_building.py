@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.candidate_list import CandidateList
+from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.data_building import build_data
+from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.trees.tree import Tree
 
 LOW = Tree.from_string("(TOP (S (NP (PRP we)) (VP (VBP eat) (NP (NP (NNS figs)) (PP (IN with) (NP (NN salt)))))))")

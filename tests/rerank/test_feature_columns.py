@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.rerank import feature_columns
-from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.rerank import features as feature_columns
+from spacy_incparse.rerank.features import FeatureColumns
 
 
 def lists_of(*lists):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.rerank.families import EXAMPLE_CLOSED_TAGS, EXAMPLE_TREE, FAMILIES, GROUPS
-from spacy_incparse.rerank.feature_columns import FeatureColumns
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.rerank.features import FeatureColumns
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_incparse.rerank.label_classes import closed_class_tags, is_prepositional
+from spacy_incparse.rerank.features import closed_class_tags, is_prepositional
 from spacy_incparse.trees.tree import Tree
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_incparse.rerank.lbfgs import minimize
+from spacy_incparse.rerank.learner import minimize
 
 
 def quadratic(x):

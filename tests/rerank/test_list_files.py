@@ -7,11 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.parsers.nbest import probabilities
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.list_files import LIST_WRITERS, read_lists, write_lists
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.parsing.nbest import probabilities
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList, read_lists, write_lists
+from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.rerank.lists import normalized_lists, raw_lists
 

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.expected_f_loss import RiskLearner, RiskSettings, expected_f_loss
-from spacy_incparse.rerank.log_loss import LogLearner, LogSettings, log_loss
-from spacy_incparse.rerank.prior_fit import prior_objective, split_weights
+from spacy_incparse.rerank.learner import (
+    LogLearner,
+    LogSettings,
+    RiskLearner,
+    RiskSettings,
+    expected_f_loss,
+    log_loss,
+    prior_objective,
+    split_weights,
+)
 from tests.reference.rerank_learners import slow_gradient, slow_log_objective, slow_minimum, slow_risk_objective
 from tests.rerank.random_lists import random_data
 

@@ -8,12 +8,11 @@ import srsly
 
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.integer_arrays import pack
-from spacy_incparse.parsers.expected_f import max_expected_f
-from spacy_incparse.parsers.nbest import probabilities
-from spacy_incparse.parsers.parse import Parse, flat_tree
-from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.parsing.nbest import max_expected_f, probabilities
+from spacy_incparse.parsing.parse import Parse, flat_tree
+from spacy_incparse.rerank.data import RerankerWeights
+from spacy_incparse.rerank.features import FeatureColumns
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.reranking_data import RerankerWeights
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.reference.integer_arrays import first_version

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.list_files import read_lists, write_lists
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, read_second_scores
-from spacy_incparse.training.rerank_settings import SCORES, check_reranking
-from spacy_incparse.training.reranker_training import learn_reranker
-from spacy_incparse.training.second_score_training import train_second_score
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.rerank.training import SCORES, check_reranking, learn_reranker, train_second_score
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

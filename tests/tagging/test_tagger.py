@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.tagging import Tagger, jackknife_tags, tagger
-from spacy_incparse.tagging.tagger_templates import TEMPLATES
+from spacy_incparse.tagging.templates import TEMPLATES
 from tests.reference.tagger import SlowTagger
 from tests.tagging.corpora import any_text, random_corpus, written_corpus
 
@@ -221,7 +221,7 @@ def test_templates_are_distinct():
 @pytest.mark.treebanks
 def test_a_slice_of_a_real_treebank(treebanks):
     from spacy_incparse.treebanks.normalize import normalize
-    from spacy_incparse.treebanks.penn_reader import read_trees
+    from spacy_incparse.treebanks.reader import read_trees
 
     trees = [tree for raw in read_trees(treebanks / "wsj" / "train.mrg") if (tree := normalize(raw))][:900]
     sentences, tags = [list(tree.words) for tree in trees], [list(tree.tags) for tree in trees]

@@ -4,11 +4,10 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.lexicon.cluster_files import read_clusters
-from spacy_incparse.lexicon.clusters import Clusters
+from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags
-from spacy_incparse.tagging.tagger_templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
-from spacy_incparse.tagging.tagger_words import CLUSTER_PREFIXES, FIELDS, TagDictionary, boundary_fields, word_fields
+from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
+from spacy_incparse.tagging.words import CLUSTER_PREFIXES, FIELDS, TagDictionary, boundary_fields, word_fields
 from tests.reference.tagger import SlowTagger
 from tests.tagging.corpora import random_corpus, written_corpus
 

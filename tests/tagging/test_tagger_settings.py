@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.tagging.tagger_config import SETTINGS, check_settings
+from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.tagging.tagger import SETTINGS, Tagger, check_settings
 
 COUNTS = ("n_epochs", "seed", "beam_size", "margin", "class_min_count", "only_min_count")
 

@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from spacy_incparse import integer_arrays
 from spacy_incparse.errors import ModelError
 from spacy_incparse.tagging import Tagger
-from spacy_incparse.tagging.tagger_storage import MAGIC, SparseWeights, check_weights, pack, unpack
-from spacy_incparse.tagging.weight_storage import pack_weights, unpack_weights
+from spacy_incparse.tagging.storage import (
+    MAGIC,
+    SparseWeights,
+    check_weights,
+    pack_tagger,
+    pack_weights,
+    unpack_tagger,
+    unpack_weights,
+)
 from tests.reference import integer_arrays as reference
 from tests.tagging.corpora import random_corpus, written_corpus
 
@@ -90,7 +97,7 @@ def test_weights_that_do_not_fit_are_refused(trained, change):
 def test_stored_tags_beyond_the_labels_are_refused(trained, make):
     weights = replace(trained.weights, tags=make(trained.weights.tags))
     with pytest.raises(ModelError, match="has weights for tags beyond"):
-        Tagger.from_bytes(pack(asdict(trained.settings), weights))
+        Tagger.from_bytes(pack_tagger(asdict(trained.settings), weights))
 
 
 @st.composite
@@ -130,7 +137,7 @@ def first_version(settings, weights):
 @given(sparse_weights(), st.booleans())
 def test_any_weights_are_kept(weights, is_old):
     settings = {"words": ["a", "\ud800"]}
-    stored, found, _ = unpack(first_version(settings, weights) if is_old else pack(settings, weights))
+    stored, found, _ = unpack_tagger(first_version(settings, weights) if is_old else pack_tagger(settings, weights))
     assert stored == settings
     for name in ("keys", "lengths", "tags", "values"):
         array = getattr(found, name)
@@ -178,19 +185,19 @@ def test_stored_arrays_that_do_not_fit_are_refused(trained, name, numbers, messa
 )
 def test_settings_that_do_not_fit_are_refused(trained, change):
     with pytest.raises(ModelError):
-        Tagger.from_bytes(pack({**asdict(trained.settings), **change}, trained.weights))
+        Tagger.from_bytes(pack_tagger({**asdict(trained.settings), **change}, trained.weights))
 
 
 def test_a_missing_setting_is_refused(trained):
     kept = {name: value for name, value in asdict(trained.settings).items() if name != "scale"}
     with pytest.raises(ModelError, match="scale"):
-        Tagger.from_bytes(pack(kept, trained.weights))
+        Tagger.from_bytes(pack_tagger(kept, trained.weights))
 
 
 def test_unpack_inverts_pack(trained):
-    stored, weights, clusters = unpack(trained.to_bytes())
+    stored, weights, clusters = unpack_tagger(trained.to_bytes())
     assert tuple(stored["labels"]) == trained.labels
     assert clusters is None
-    assert unpack(pack(stored, weights, b"paths"))[2] == b"paths"
+    assert unpack_tagger(pack_tagger(stored, weights, b"paths"))[2] == b"paths"
     for name in ("keys", "lengths", "tags", "values"):
         assert (getattr(weights, name) == getattr(trained.weights, name)).all()

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.tagging.tagger_words import (
+from spacy_incparse.tagging.words import (
     FIELDS,
     MAX_LENGTH,
     TagDictionary,

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_incparse.rerank.best_candidates import sentence_f
-from spacy_incparse.rerank.data_selection import first_candidates
+from spacy_incparse.rerank.data import sentence_f
+from spacy_incparse.rerank.data_building import first_candidates
 from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.training.learner_choice import GRIDS, RULES, SCALES, learn_weights
+from spacy_incparse.rerank.training import GRIDS, RULES, SCALES, learn_weights
 from tests.rerank.random_lists import random_data
 
 FIXED = {"sigma": 0.3, "max_iterations": 20}

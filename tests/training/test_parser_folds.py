@@ -6,15 +6,20 @@ from dataclasses import replace
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.rerank.list_files import read_lists
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.rerank import list_folders as parser_folds
+from spacy_incparse.rerank.list_folders import (
+    ListOrigin,
+    TrainingLists,
+    fold_numbers,
+    fold_tasks,
+    make_lists,
+    sentence_key,
+)
+from spacy_incparse.rerank.lists import read_lists
 from spacy_incparse.rerank.second_scores import columns_of
-from spacy_incparse.training import parser_folds
-from spacy_incparse.training.list_origin import ListOrigin, sentence_key
-from spacy_incparse.training.parser_folds import fold_numbers, fold_tasks, make_lists
-from spacy_incparse.training.parser_recipe import ParserRecipe
-from spacy_incparse.training.training_lists import TrainingLists
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.training.settings import ParserRecipe
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from tests.small_pipeline import ASSETS

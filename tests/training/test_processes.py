@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.training.processes import run_tasks
+from spacy_incparse.rerank.list_folders import run_tasks
 
 
 def square(number):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from spacy_incparse import workers
-from spacy_incparse.parsers.catalogue import kind_of_config
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.parsing.catalogue import kind_of_config
 from spacy_incparse.training.preparation import TrainingTask
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from tests.pickled_pool import PickledPool
 

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from spacy_incparse.parsers.nbest import probabilities
+from spacy_incparse.parsing.nbest import probabilities
 from spacy_incparse.training.temperature import HIGHEST, LOWEST, best_temperature, fit_temperature
 
 

@@ -3,16 +3,15 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
-from spacy_incparse.features.templates import CLUSTERS, combine, resolve
-from spacy_incparse.lexicon.cluster_files import read_clusters
-from spacy_incparse.lexicon.clusters import Clusters
-from spacy_incparse.lexicon.words import GROUP_LENGTH, Lexicon
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
-from spacy_incparse.perceptron.perceptron_kind import PERCEPTRON
-from spacy_incparse.perceptron.perceptron_parser import PerceptronParser
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.kind import PERCEPTRON
+from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.linear.clusters import Clusters, read_clusters
+from spacy_incparse.linear.templates import CLUSTERS, combine, resolve
+from spacy_incparse.linear.words import GROUP_LENGTH, Lexicon
+from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.preparation import TrainingTask
-from spacy_incparse.training.training_loop import train_parser
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 
 FILE = Path(__file__).parents[1] / "data" / "clusters.txt"

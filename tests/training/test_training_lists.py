@@ -5,11 +5,9 @@ import warnings
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.rerank.candidate_list import CandidateList
-from spacy_incparse.rerank.list_files import write_lists
-from spacy_incparse.training.list_origin import ListOrigin, origin_path, sentence_key
-from spacy_incparse.training.training_lists import TrainingLists, training_lists
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.rerank.list_folders import ListOrigin, TrainingLists, origin_path, sentence_key, training_lists
+from spacy_incparse.rerank.lists import CandidateList, write_lists
 from spacy_incparse.trees.tree import Tree
 
 TREE = Tree.from_string("(TOP (S (NP (PRP It)) (VP (VBD rained))))")

@@ -9,11 +9,11 @@ from unittest.mock import Mock
 import pytest
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.perceptron.perceptron_config import ParserConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.training.loop import train_parser
 from spacy_incparse.training.passes import uses_gold_tags
-from spacy_incparse.training.training_loop import train_parser
-from spacy_incparse.training.training_state import TrainingState
-from spacy_incparse.treebanks.penn_reader import read_treebank
+from spacy_incparse.training.state import TrainingState
+from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 
 SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.transforms.left_corner import restore, slash_base, slash_label, transform
 from spacy_incparse.treebanks.normalize import normalize
-from spacy_incparse.treebanks.penn_reader import parse_bracketed, read_treebank
+from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from tests.strategies import deep_tree, normalised_trees
 

@@ -3,9 +3,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize, unmarkovize
-from spacy_incparse.transforms.state_labels import label_parts, with_furthest_ancestor
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.transforms.markovize import (
+    BRANCHING,
+    Markovization,
+    label_parts,
+    markovize,
+    unmarkovize,
+    with_furthest_ancestor,
+)
+from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

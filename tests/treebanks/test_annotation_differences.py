@@ -6,8 +6,7 @@ from dataclasses import astuple
 import pytest
 
 from spacy_incparse import Tree
-from spacy_incparse.treebanks.annotation_counts import KINDS, count_decisions
-from spacy_incparse.treebanks.annotation_differences import annotation_differences, weighted_log_odds
+from spacy_incparse.repair.compare import KINDS, annotation_differences, count_decisions, weighted_log_odds
 from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS, normalize
 
 RELATIVE = "(TOP (NP (NP (NN cat)) (SBAR ({label} (WP who)) (S (VP (VBD slept))))))"

@@ -8,7 +8,7 @@ from spacy_incparse.treebanks.normalize import (
     one_top,
     strip_functions,
 )
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.labels import bare_label
 from tests.strategies import deep_tree, normalised_trees, raw_trees

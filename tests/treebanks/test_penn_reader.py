@@ -6,8 +6,7 @@ import subprocess
 import pytest
 
 from spacy_incparse.errors import IncparseError, TreebankError
-from spacy_incparse.treebanks.forest_reader import read_forests
-from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_treebank, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_treebank, read_trees
 
 RAIN = "(S (NP (NN Rain)) (VP (VBZ falls)))"
 

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from spacy_incparse.errors import TreebankError
-from spacy_incparse.treebanks.forest_reader import read_forests
-from spacy_incparse.treebanks.penn_reader import SkipLog, parse_bracketed, read_treebank, read_trees
+from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_treebank, read_trees
 from spacy_incparse.trees.tree import Tree
 
 GOOD = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))"

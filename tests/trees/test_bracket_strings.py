@@ -3,7 +3,7 @@ from hypothesis import given
 
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.tokens import raw_to_penn
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees

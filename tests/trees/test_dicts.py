@@ -3,11 +3,10 @@ import json
 import pytest
 from hypothesis import given
 
-from spacy_incparse.cli.parsing import ParsedSentence
-from spacy_incparse.cli.writing import write_json
+from spacy_incparse.cli.parse import ParsedSentence, write_json
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.parsers.parse import Parse
-from spacy_incparse.treebanks.penn_reader import read_trees
+from spacy_incparse.parsing.parse import Parse
+from spacy_incparse.treebanks.reader import read_trees
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees
 

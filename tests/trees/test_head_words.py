@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.trees.head_words import head_children, head_words
-from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.heads import HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees
 

@@ -1,6 +1,6 @@
 import pytest
 
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.labels import bare_label, function_tags
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
-from spacy_incparse.trees.latex import escape
+from spacy_incparse.trees.export import escape
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, raw_trees
 

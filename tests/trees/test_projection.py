@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.projection import ink_ends, project
 from tests.strategies import deep_tree, normalised_trees
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 import spacy_incparse
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.treebanks.penn_reader import parse_bracketed
+from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.builder import TreeBuilder, make_tree
 from spacy_incparse.trees.tree import Tree
 from tests.strategies import deep_tree, normalised_trees, raw_trees

@@ -7,8 +7,7 @@ import pytest
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.options import Options
-from spacy_incparse.viz.page import page
-from spacy_incparse.viz.picture import Entry, Picture
+from spacy_incparse.viz.page import Entry, Picture, page
 from tests.strategies import deep_tree
 from tests.viz.chromium import Browser
 from tests.viz.markup import HOSTILE, hostile_tree

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.params import COLLINS, EvalbParams
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.colors import EXTRA, MISSING, WRONG_LABEL
 from spacy_incparse.viz.comparison import compare
-from spacy_incparse.viz.picture import Picture, compared, markup
+from spacy_incparse.viz.page import Picture, compared, markup
 from tests.evaluation.pairs import tree_pairs
 from tests.viz.markup import texts
 

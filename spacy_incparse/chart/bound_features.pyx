@@ -1,0 +1,192 @@
+"""The features of the edges of a forest.
+
+Many edges share their features: those of a word at a border and a rule, say, do not depend on the other borders. So
+each pair of a place and an outcome, a *unit*, is scored once, and an edge's score is a sum over a few units. The way
+back is the same: an edge's value is added to its units, and then each unit with a value changes the weights of its
+features.
+"""
+
+from libc.math cimport fabs
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from spacy_incparse.chart.edge_weights cimport LearningWeights
+from spacy_incparse.linear.prefetch cimport prefetch
+
+cdef enum:
+    AHEAD = 6  # units whose weights are asked for in advance
+
+cdef double TINY = 1e-9  # values of units that change nothing
+
+ctypedef fused weight_t:
+    int16_t
+    float
+    double
+
+
+cdef class BoundFeatures:
+    """The features of the edges of one forest.
+
+    Weights are arrays of `FeatureGroups.n_weights` numbers.
+    """
+
+    @property
+    def n_bytes(self):
+        """The memory that this takes."""
+        cdef size_t g, n = self.rows.capacity() + self.run_starts.capacity() + self.run_units.capacity()
+        n += self.edge_units.capacity() + 2 * self.constants.capacity()
+        for g in range(self.units.size()):
+            n += 2 * self.units[g].capacity()
+        return 4 * n
+
+    @property
+    def n_units(self):
+        """The number of distinct pairs of a place and an outcome."""
+        cdef size_t g, n = 0
+        for g in range(self.units.size()):
+            n += self.units[g].size()
+        return n
+
+    def scores(self, const weight_t[::1] weights, double unit=1.0):
+        """Return the score of each edge: float64 (n_edges,).
+
+        unit: what a weight of 1 counts, for weights in smaller units.
+        """
+        cdef vector[vector[double]] sums
+        cdef Py_ssize_t g
+        cdef double[::1] scores
+        found = np.empty(self.n_edges)
+        self._check(len(weights))
+        if self.n_edges:
+            scores = found
+            sums.resize(self.units.size())
+            with nogil:
+                for g in range(<Py_ssize_t>self.units.size()):
+                    _score_units(&weights[0], &self.units[g], self.rows.data(),
+                                 self.n_templates[g], unit, &sums[g])
+                self._spread_units(&sums, &scores[0])
+        return found
+
+    def update(self, LearningWeights weights not None, const double[::1] edge_values):
+        """Add the gradient that these values of the edges stand for, the derivatives by their scores."""
+        cdef vector[vector[double]] sums
+        cdef Py_ssize_t g, u, t, n
+        cdef UnitC unit
+        self._check(len(weights.values), edge_values.shape[0])
+        if not self.n_edges:
+            return
+        with nogil:
+            self._sum_units(&edge_values[0], &sums)
+            for g in range(<Py_ssize_t>self.units.size()):
+                n = self.n_templates[g]
+                for u in range(<Py_ssize_t>self.units[g].size()):
+                    if fabs(sums[g][u]) > TINY:
+                        unit = self.units[g][u]
+                        for t in range(n):
+                            weights.add(self.rows[unit.row + t] + unit.column, <float>sums[g][u])
+
+    def add_gradient(self, double[::1] gradient, const double[::1] edge_values, double factor=1.0):
+        """Add the derivative of factor * sum(edge_values * scores) by each weight to an array of all weights."""
+        cdef vector[vector[double]] sums
+        cdef Py_ssize_t g, u, t, n
+        cdef UnitC unit
+        self._check(gradient.shape[0], edge_values.shape[0])
+        if not self.n_edges:
+            return
+        with nogil:
+            self._sum_units(&edge_values[0], &sums)
+            for g in range(<Py_ssize_t>self.units.size()):
+                n = self.n_templates[g]
+                for u in range(<Py_ssize_t>self.units[g].size()):
+                    unit = self.units[g][u]
+                    if sums[g][u] != 0:
+                        for t in range(n):
+                            gradient[self.rows[unit.row + t] + unit.column] += factor * sums[g][u]
+
+    def feature_vector(self, const double[::1] edge_values):
+        """Return the sum over all edges of value times features: weights' numbers, int64, ascending; float64 sums."""
+        cdef vector[vector[double]] sums
+        cdef vector[int64_t] numbers
+        cdef vector[double] values
+        cdef Py_ssize_t g, u, t, n
+        cdef UnitC unit
+        self._check(self.n_weights, edge_values.shape[0])
+        if self.n_edges:
+            self._sum_units(&edge_values[0], &sums)
+        for g in range(<Py_ssize_t>sums.size()):
+            n = self.n_templates[g]
+            for u in range(<Py_ssize_t>self.units[g].size()):
+                unit = self.units[g][u]
+                if fabs(sums[g][u]) > TINY:
+                    for t in range(n):
+                        numbers.push_back(self.rows[unit.row + t] + unit.column)
+                        values.push_back(sums[g][u])
+        features, places = np.unique(np.array(numbers, np.int64), return_inverse=True)
+        return features, np.bincount(places, np.array(values, float), len(features))
+
+    def _check(self, Py_ssize_t n_weights, Py_ssize_t n_values=-1):
+        if n_weights != self.n_weights:
+            raise ValueError(f"there are {n_weights} weights, the features have {self.n_weights}")
+        if n_values >= 0 and n_values != self.n_edges:
+            raise ValueError(f"{n_values} values for {self.n_edges} edges")
+
+    cdef void _spread_units(self, const vector[vector[double]]* sums, double* edge_scores) noexcept nogil:
+        """Fill the scores of edges with the sums of their units' scores."""
+        cdef size_t r, m, n_run = self.run_groups.size(), n_edge = self.edge_groups.size()
+        cdef const int32_t* units
+        cdef int32_t e
+        cdef double common
+        for r in range(self.run_starts.size() - 1):
+            common = self.constants[r]
+            units = self.run_units.data() + r * n_run
+            for m in range(n_run):
+                if units[m] >= 0:
+                    common += sums[0][self.run_groups[m]][units[m]]
+            for e in range(self.run_starts[r], self.run_starts[r + 1]):
+                edge_scores[e] = common
+                units = self.edge_units.data() + e * n_edge
+                for m in range(n_edge):
+                    if units[m] >= 0:
+                        edge_scores[e] += sums[0][self.edge_groups[m]][units[m]]
+
+    cdef void _sum_units(self, const double* edge_values, vector[vector[double]]* sums) noexcept nogil:
+        """Fill the values of units with the sums of their edges' values."""
+        cdef size_t r, m, g, n_run = self.run_groups.size(), n_edge = self.edge_groups.size()
+        cdef const int32_t* units
+        cdef int32_t e
+        cdef double total
+        sums.resize(self.units.size())
+        for g in range(self.units.size()):
+            sums[0][g].assign(self.units[g].size(), 0)
+        for r in range(self.run_starts.size() - 1):
+            total = 0
+            for e in range(self.run_starts[r], self.run_starts[r + 1]):
+                total += edge_values[e]
+                units = self.edge_units.data() + e * n_edge
+                for m in range(n_edge):
+                    if units[m] >= 0:
+                        sums[0][self.edge_groups[m]][units[m]] += edge_values[e]
+            units = self.run_units.data() + r * n_run
+            for m in range(n_run):
+                if units[m] >= 0:
+                    sums[0][self.run_groups[m]][units[m]] += total
+
+
+cdef void _score_units(const weight_t* weights, const vector[UnitC]* units, const uint32_t* rows,
+                       Py_ssize_t n_templates, double unit, vector[double]* sums) noexcept nogil:
+    cdef Py_ssize_t u, t, n = units.size()
+    cdef const uint32_t* row
+    cdef int32_t column
+    cdef double total
+    sums.resize(n)
+    for u in range(n):
+        if u + AHEAD < n:
+            row, column = rows + units[0][u + AHEAD].row, units[0][u + AHEAD].column
+            for t in range(n_templates):
+                prefetch(&weights[row[t] + column])
+        row, column, total = rows + units[0][u].row, units[0][u].column, 0
+        for t in range(n_templates):
+            total += weights[row[t] + column]
+        sums[0][u] = total * unit

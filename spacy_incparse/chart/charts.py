@@ -1,0 +1,139 @@
+"""Sentences as packed forests: tags, constraints, and what is done if the grammar has no tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from spacy_incparse.chart import charts as limits
+from spacy_incparse.chart.forest import Forest
+from spacy_incparse.chart.forest_builder import ForestBuilder
+from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.rule_tables import RuleTables
+from spacy_incparse.chart.sentence import Mask
+from spacy_incparse.chart.span_limits import SpanLimits
+from spacy_incparse.parsing.parse import Constraint, Tags, is_about_root, may_be_met
+from spacy_incparse.trees.labels import ROOT
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The forest of a sentence.
+
+    source: "chart"; "relaxed" if the grammar has no tree and neighbours may stand under no phrase; "flat" if even then
+    there is none, or the forest would be too large, and it is empty. unmet: the constraints that were dropped because
+    no tree satisfies them.
+    """
+
+    forest: Forest
+    source: str
+    unmet: tuple[Constraint, ...] = ()
+
+
+class ChartBuilder:
+    """Builds the charts of sentences under one grammar. Not for several threads at a time."""
+
+    def __init__(self, grammar: Grammar):
+        self.grammar = grammar
+
+    def build(
+        self,
+        tags: Tags,
+        constraints: Sequence[Constraint] = (),
+        masks: Sequence[Mask] = (),
+        *,
+        relax: bool = True,
+    ) -> Chart:
+        """Return the chart of a sentence.
+
+        tags: for each word its tag, or several with their scores, of which only the tags count here; None stands for
+        all tags that training saw, and so does a tag that it did not see. constraints: see `parsers.constraints`.
+        masks: see `ForestBuilder.build`; where one leaves no tree, the next is tried, and none at all last. relax:
+        whether neighbours may stand under no phrase, and constraints may be dropped, where there is no tree.
+        """
+        words = [self.grammar.lexical_rules(tag) for tag in tags]
+        kept = limits.possible(constraints, self.grammar, len(words))
+        chart = self._build(words, kept, masks, relax)
+        if chart.source == "flat" and kept and relax:
+            kept = self._met(words, kept, masks)
+            chart = self._build(words, kept, masks, relax)
+        unmet = tuple(constraint for constraint in constraints if constraint not in kept)
+        return Chart(chart.forest, chart.source, unmet)
+
+    def _build(
+        self,
+        words: Sequence[Sequence[int]],
+        constraints: Sequence[Constraint],
+        masks: Sequence[Mask],
+        relax: bool,
+    ) -> Chart:
+        builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
+        needed = limits.limiting(constraints, len(words))
+        nothing: Sequence[None] = (None,)
+        # What a constraint requires may have been pruned. Without constraints, what masks leave is good enough.
+        groups: list[list[Sequence[Mask | None]]] = [[masks, nothing]] if needed else [[masks], [nothing]]
+        for group in groups:
+            for source, builder in builders:
+                bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
+                for mask in chain.from_iterable(group):
+                    forest = builder.build(words, bounds, mask)
+                    if forest:
+                        return Chart(forest, source)
+        return Chart(Forest(), "flat")
+
+    def _met(
+        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[Mask]
+    ) -> list[Constraint]:
+        """Return the constraints that can be met together with those before them."""
+        kept: list[Constraint] = []
+        for constraint in constraints:
+            if self._build(words, [*kept, constraint], masks, True).forest:
+                kept.append(constraint)
+        return kept
+
+    @cached_property
+    def _strict(self) -> ForestBuilder:
+        return ForestBuilder(RuleTables(self.grammar))
+
+    @cached_property
+    def _relaxed(self) -> ForestBuilder:
+        return ForestBuilder(RuleTables(self.grammar, is_relaxed=True))
+
+
+MAX_REQUIRED = 60  # labels over the same words; see span_limits.pxd
+
+
+def possible(constraints: Iterable[Constraint], grammar: Grammar, n_words: int) -> list[Constraint]:
+    """Return the constraints that some tree may satisfy."""
+    known = set(grammar.labels)
+    n_required: Counter[tuple[int, int]] = Counter()
+    found = []
+    for constraint in constraints:
+        span = constraint[:2]
+        if constraint.label != ROOT:
+            n_required[span] += constraint.is_required
+        if may_be_met(constraint, known, n_words) and n_required[span] <= MAX_REQUIRED:
+            found.append(constraint)
+    return found
+
+
+def limiting(constraints: Sequence[Constraint], n_words: int) -> list[Constraint]:
+    """Return the constraints that are not only about the root, which is in every tree."""
+    return [constraint for constraint in constraints if not is_about_root(constraint, n_words)]
+
+
+def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ...]:
+    """Return the constraints that a tree does not satisfy. Its root satisfies a required phrase."""
+    root, *phrases = tree.spans() if constraints else [()]
+    labelled, unlabelled = set(phrases), {phrase[1:] for phrase in phrases}
+
+    def is_there(constraint: Constraint) -> bool:
+        span, label = constraint[:2], constraint.label
+        at_root = root[1:] == span and (label == ROOT or (label is None and constraint.is_required))
+        return at_root or (span in unlabelled if label is None else (label, *span) in labelled)
+
+    return tuple(constraint for constraint in constraints if is_there(constraint) != constraint.is_required)

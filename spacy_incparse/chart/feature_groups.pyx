@@ -1,0 +1,257 @@
+"""Templates of edges, made ready for the forests of one grammar.
+
+Templates with the same outcome that depend on the same borders form a *group*, and what a group says about an outcome
+at a place is a *unit* (bound_features.pyx). A forest's units are found in one walk over its edges. Tables say which
+ones were made before: of the same word, of the same span, or at the same split of it.
+"""
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.chart.bound_features cimport BoundFeatures, UnitC
+from spacy_incparse.chart.forest cimport Forest, IDENTITY, NodeC
+from spacy_incparse.linear.hashing cimport mix64
+
+from spacy_incparse.chart.rule_scores import GLUE_SCORE
+
+cdef enum:
+    PAD = 3         # words beyond the sentence, as in sentence_values.py
+    KIND_VALUE = 4  # the numbers of values in edge_fields.WORD_VALUES
+    TAG_VALUE = 5
+
+cdef double GLUE = GLUE_SCORE
+cdef uint64_t BASE = 0x9E3779B97F4A7C15
+
+
+cdef class FeatureGroups:
+    """The templates of a grammar's edges by what they depend on. Not for several threads at a time.
+
+    groups: for each the `Anchor`, the templates as pairs of a bias and rows (value, border, offset, coefficient), and
+    the columns of its outcome. bits: there are 2**bits rows of weights.
+    """
+
+    def __init__(self, groups, int32_t n_rules, int32_t n_states, int32_t first_lexical, int32_t bits):
+        cdef int32_t number
+        self.n_rules, self.n_states, self.first_lexical, self.bits = n_rules, n_states, first_lexical, bits
+        for number, (anchor, templates, columns) in enumerate(groups):
+            self._add(anchor, templates, columns)
+            if anchor < SPLIT:
+                self.run_groups.push_back(number)
+            else:
+                self.edge_groups.push_back(number)
+        self.tables.resize(self.groups.size())
+        self.epochs.resize(self.groups.size())
+        self.place_rows.resize(self.groups.size())
+        self.row_spans.resize(self.groups.size())
+
+    def _add(self, anchor, templates, columns):
+        cdef GroupC group
+        group.anchor, group.n_columns = anchor, columns.max(initial=0) + 1
+        group.columns = columns.tolist()
+        group.begins.push_back(0)
+        for bias, fields in templates:
+            group.biases.push_back(bias)
+            for value, border, offset, coefficient in fields:
+                group.fields.push_back(FieldC(value, border, offset, coefficient))
+            group.begins.push_back(<int32_t>group.fields.size())
+        self.n_templates.push_back(group.biases.size())
+        self.groups.push_back(group)
+
+    @property
+    def n_weights(self):
+        """The number of weights: the rows, and the columns behind the last one."""
+        cdef size_t g
+        cdef int32_t most = 1
+        for g in range(self.groups.size()):
+            most = max(most, self.groups[g].n_columns)
+        return (1 << self.bits) + most
+
+    def bind(self, Forest forest not None, const uint32_t[:, ::1] words, const uint32_t[:, ::1] ranks):
+        """Return the features of a forest's edges; words, ranks: see SentenceValues."""
+        cdef BoundFeatures bound = BoundFeatures()
+        cdef int32_t v, i = -1, j = -1
+        cdef NodeC node
+        bound.n_edges, bound.n_weights = forest.n_edges, self.n_weights
+        bound.run_groups, bound.edge_groups = self.run_groups, self.edge_groups
+        bound.n_templates = self.n_templates
+        bound.units.resize(self.groups.size())
+        bound.edge_units.resize(forest.edges.size() * self.edge_groups.size())
+        self.sentence.n_words = forest.n_words
+        self.sentence.values, self.sentence.stride = &words[0, 0] + PAD, words.shape[1]
+        self.sentence.ranks, self.sentence.n_lexical = &ranks[0, 0], <int32_t>ranks.shape[1]
+        with nogil:
+            self._start(bound)
+            for v in range(<int32_t>forest.nodes.size()):
+                node = forest.nodes[v]
+                if node.start != i or node.end != j:
+                    i, j = node.start, node.end
+                    self._start_span(bound, i, j)
+                self._bind_node(bound, forest, v)
+            bound.run_starts.push_back(<int32_t>forest.edges.size())
+        return bound
+
+    cdef void _start(self, BoundFeatures bound) noexcept nogil:
+        """Prepare for a sentence: compute what depends on one border."""
+        cdef size_t g
+        cdef int32_t p, anchor, n = self.sentence.n_words
+        self.n_spans = 0
+        self._start_epoch()
+        _prefix_hashes(&self.sentence, KIND_VALUE, &self.sentence.shapes)
+        _prefix_hashes(&self.sentence, TAG_VALUE, &self.sentence.tags)
+        _powers(&self.sentence)
+        for g in range(self.groups.size()):
+            anchor = self.groups[g].anchor
+            self.epochs[g] = self.epoch
+            if self.tables[g].size() < <size_t>(n + 1) * self.groups[g].n_columns:
+                self.tables[g].resize(<size_t>(n + 1) * self.groups[g].n_columns)
+            self.place_rows[g].assign(n + 1, 0)
+            self.row_spans[g].assign(n + 1, -1)
+            if anchor == NOWHERE:
+                self.place_rows[g][0] = self._rows(bound, &self.groups[g], 0, 0, 0, -1)
+            elif anchor == START or anchor == END or anchor == SPLIT:
+                for p in range(n + 1):
+                    self.place_rows[g][p] = self._rows(bound, &self.groups[g], p, p, p, -1)
+
+    cdef void _start_epoch(self) noexcept nogil:
+        """Make all units of groups that join the new epoch unknown, without wiping their tables."""
+        cdef size_t g
+        self.epoch += 1
+        if self.epoch == 0:  # after four billion spans
+            for g in range(self.tables.size()):
+                self.tables[g].assign(self.tables[g].size(), 0)
+                self.epochs[g] = 1
+            self.epoch = 1
+
+    cdef void _start_span(self, BoundFeatures bound, int32_t i, int32_t j) noexcept nogil:
+        cdef size_t g
+        self.n_spans += 1
+        self._start_epoch()
+        for g in range(self.groups.size()):
+            if self.groups[g].anchor == SPAN or self.groups[g].anchor == WHOLE:
+                self.epochs[g] = self.epoch
+                if self.groups[g].anchor == SPAN:
+                    self.place_rows[g][0] = self._rows(bound, &self.groups[g], i, j, j, -1)
+
+    cdef void _bind_node(self, BoundFeatures bound, Forest forest, int32_t v) noexcept nogil:
+        cdef NodeC node = forest.nodes[v]
+        cdef int32_t e = forest.first_edges[v], end = forest.first_edges[v + 1], first, rule, number
+        cdef size_t m
+        while e < end:
+            first, rule = e, forest.edges[e].rule
+            while e < end and forest.edges[e].rule == rule:
+                e += 1
+            number = self.n_rules + node.state if rule == IDENTITY else rule
+            if rule < IDENTITY or number >= self.n_rules + self.n_states:
+                number = -1
+            bound.run_starts.push_back(first)
+            bound.constants.push_back(GLUE if rule < IDENTITY else 0)
+            for m in range(self.run_groups.size()):
+                bound.run_units.push_back(self._run_unit(bound, self.run_groups[m], number, node.start, node.end))
+            for m in range(self.edge_groups.size()):
+                self._bind_edges(bound, forest, m, number, v, first, e)
+
+    cdef int32_t _run_unit(self, BoundFeatures bound, int32_t g, int32_t number, int32_t i, int32_t j) noexcept nogil:
+        cdef const GroupC* group = &self.groups[g]
+        cdef int32_t column = -1 if number < 0 else group.columns[number]
+        if column < 0:
+            return -1
+        if group.anchor == WORD:
+            bound.units[g].push_back(UnitC(self._rows(bound, group, i, j, j, number - self.first_lexical), column))
+            return <int32_t>bound.units[g].size() - 1
+        return self._unit(bound, g, i if group.anchor == START else j if group.anchor == END else 0, column)
+
+    cdef void _bind_edges(self, BoundFeatures bound, Forest forest, size_t m, int32_t number, int32_t v, int32_t first,
+                          int32_t end) noexcept nogil:
+        """Find the units of an edge group for edges of a node with one rule."""
+        cdef int32_t g = self.edge_groups[m], i = forest.nodes[v].start, j = forest.nodes[v].end, e, k
+        cdef const GroupC* group = &self.groups[g]
+        cdef int32_t column = -1 if number < 0 else group.columns[number]
+        cdef size_t n_groups = self.edge_groups.size()
+        cdef int32_t* unit = bound.edge_units.data() + first * n_groups + m
+        for e in range(first, end):
+            unit[0] = -1
+            if column >= 0:
+                k = j if forest.edges[e].right < 0 else forest.nodes[forest.edges[e].left].end
+                if group.anchor == WHOLE and self.row_spans[g][k] != self.n_spans:
+                    self.row_spans[g][k] = self.n_spans
+                    self.place_rows[g][k] = self._rows(bound, group, i, j, k, -1)
+                unit[0] = self._unit(bound, g, k, column)
+            unit += n_groups
+
+    cdef int32_t _unit(self, BoundFeatures bound, int32_t g, int32_t place, int32_t column) noexcept nogil:
+        """Return the number of a unit, a new one if there is none."""
+        cdef uint64_t* entry = self.tables[g].data() + place * self.groups[g].n_columns + column
+        if entry[0] >> 32 != self.epochs[g]:
+            entry[0] = <uint64_t>self.epochs[g] << 32 | bound.units[g].size()
+            bound.units[g].push_back(UnitC(self.place_rows[g][place], column))
+        return <int32_t><uint32_t>entry[0]
+
+    cdef uint32_t _rows(self, BoundFeatures bound, const GroupC* group, int32_t i, int32_t j, int32_t k,
+                        int32_t lexical) noexcept nogil:
+        """Append the rows of all templates of a group at a place; return the first one's index.
+
+        A row is the multilinear hash of Dietzfelbinger (1996).
+        """
+        cdef uint32_t first = <uint32_t>bound.rows.size()
+        cdef size_t t
+        cdef int32_t f
+        cdef uint64_t h
+        for t in range(group.biases.size()):
+            h = group.biases[t]
+            for f in range(group.begins[t], group.begins[t + 1]):
+                h += group.fields[f].coefficient * self._value(&group.fields[f], i, j, k, lexical)
+            bound.rows.push_back(<uint32_t>(h >> (64 - self.bits)))
+        return first
+
+    cdef uint32_t _value(self, const FieldC* field, int32_t i, int32_t j, int32_t k, int32_t lexical) noexcept nogil:
+        cdef const SentenceC* s = &self.sentence
+        cdef int32_t border
+        if field.value < LENGTH:
+            border = i if field.border == 0 else j if field.border == 1 else k
+            return s.values[field.value * s.stride + border + field.offset]
+        if field.value == LENGTH:
+            return _bucket(j - i)
+        if field.value == LEFT_LENGTH:
+            return _bucket(k - i)
+        if field.value == RIGHT_LENGTH:
+            return _bucket(j - k)
+        if field.value == SHAPE:
+            return _span_hash(s, &s.shapes, i - 1, j + 1)
+        if field.value == TAGS:
+            return _span_hash(s, &s.tags, i, j)
+        if field.value == SHORT:
+            return min(j - i, 4)
+        if field.value == MIDDLE:
+            return s.values[i + 1] if j - i == 3 else 0
+        return s.ranks[i * s.n_lexical + lexical]
+
+
+cdef void _prefix_hashes(const SentenceC* s, int32_t value, vector[uint64_t]* hashes) noexcept nogil:
+    """Fill hashes of the first values: of those of the word before the sentence, of that and the first word, ..."""
+    cdef Py_ssize_t p
+    hashes.assign(1, 0)
+    for p in range(-1, s.n_words + 1):
+        hashes.push_back(hashes.back() * BASE + mix64(s.values[value * s.stride + p]))
+
+
+cdef void _powers(SentenceC* s) noexcept nogil:
+    s.powers.assign(1, 1)
+    for _ in range(s.n_words + 2):
+        s.powers.push_back(s.powers.back() * BASE)
+
+
+cdef inline uint32_t _span_hash(const SentenceC* s, const vector[uint64_t]* hashes, int32_t i,
+                                int32_t j) noexcept nogil:
+    """Return a hash of the values of the words from i to j, which may be -1 and n_words + 1."""
+    return <uint32_t>(mix64(hashes[0][j + 1] - hashes[0][i + 1] * s.powers[j - i]) >> 32)
+
+
+cdef inline uint32_t _bucket(int32_t length) noexcept nogil:
+    """Return the bucket of a length: 1 to 6 words, then up to 8, 10, 15, 20, 30, 40, and more."""
+    if length <= 6:
+        return length
+    if length <= 10:
+        return 7 if length <= 8 else 8
+    if length <= 20:
+        return 9 if length <= 15 else 10
+    return 11 if length <= 30 else 12 if length <= 40 else 13

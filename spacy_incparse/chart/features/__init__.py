@@ -1,1 +1,0 @@
-"""Features of the edges of a chart."""

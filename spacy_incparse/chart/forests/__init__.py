@@ -1,1 +1,0 @@
-"""Packed forests, and the recurrences over them: the core of all chart parsers."""

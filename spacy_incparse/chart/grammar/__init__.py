@@ -1,1 +1,0 @@
-"""The grammars of chart parsers: states and rules, read from binarized trees."""

@@ -1,0 +1,355 @@
+"""Which spans have nodes, and with which labels: three linear models over hashed features, each for what is left.
+
+The gate looks at all spans, at few features, and at each span on its own. Trees without labels over the spans that it
+leaves have the sum of the spans' scores, which gives the spans posteriors (bracketings.pyx). Over those with a high
+posterior there are logistic classifiers, one for each label: the weights of a feature for all labels are neighbours in
+memory. What depends on one end of a span is summed up once per position.
+"""
+
+from libc.math cimport INFINITY, log
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libcpp.vector cimport vector
+
+import numpy as np
+
+from spacy_incparse.chart.bracketings cimport Bracketings
+from spacy_incparse.chart.span_limits cimport cell_of
+from spacy_incparse.chart.span_states cimport SpanStates
+from spacy_incparse.linear.hashing cimport mix64
+from spacy_incparse.linear.prefetch cimport prefetch
+
+from spacy_incparse.chart.pruner_templates import ATOMS, GROUPS, PADDING
+
+cdef enum:
+    PAD = 3
+    MAX_BITS = 24
+    N_FIELDS = 2
+    LENGTH = 4 * PAD * N_FIELDS
+    SHAPE = LENGTH + 1
+    SHAPE_WORDS = 4  # whose tags are the span's shape; of longer spans, the first and the last two
+
+assert PADDING == PAD and len(ATOMS) == SHAPE + 1 and len(GROUPS) == N_GROUPS
+
+
+cdef class SpanScorer:
+    """Weights, and the sentence that they were last applied to. Not for several threads at a time.
+
+    n_columns: the number of labels. highest, lowest: for each state of the grammar the labels that it needs, or -1; see
+    `span_labels.SpanLabels`. gate_bits, tree_bits, label_bits: the tables have 2**bits rows.
+    """
+
+    def __init__(self, int32_t n_columns, highest, lowest, int gate_bits, int tree_bits, int label_bits):
+        if not 1 <= min(gate_bits, tree_bits, label_bits) <= max(gate_bits, tree_bits, label_bits) <= MAX_BITS:
+            raise ValueError(f"tables of {gate_bits}, {tree_bits}, {label_bits} bits: choose 1 to {<int>MAX_BITS} bits")
+        self.n_columns, self.highest, self.lowest = n_columns, highest, lowest
+        self.gate_bits, self.tree_bits, self.label_bits = gate_bits, tree_bits, label_bits
+        self.width = (n_columns + 3) // 4 * 4  # sums of four at a time
+        self.gate.assign(<size_t>1 << gate_bits, 0)
+        self.tree.assign(<size_t>1 << tree_bits, 0)
+        self.labels.assign((<size_t>1 << label_bits) * self.width, 0)
+        self.place.assign(len(ATOMS), 0)
+        self.bracketings = Bracketings()
+        for group, templates in enumerate(GROUPS):
+            self.bounds[group] = self.templates.size()
+            self.n_templates[group] = len(templates)
+            self.stride = max(self.stride, <int32_t>len(templates))
+            for template in templates:
+                first = self.atoms.size()
+                for atom in template.split():
+                    self.atoms.push_back(ATOMS.index(atom))
+                self.templates.push_back(TemplateC(mix64(self.templates.size() + 1), first, self.atoms.size()))
+
+    # Weights
+
+    def weights(self):
+        """Return copies of the tables of the gate, the trees and the labels: float32."""
+        labels = _copied(&self.labels).reshape(-1, max(self.width, 1))[:, : self.n_columns]
+        return _copied(&self.gate), _copied(&self.tree), np.ascontiguousarray(labels).ravel()
+
+    def load_weights(self, const float[::1] gate, const float[::1] tree, const float[::1] labels):
+        """Set the tables to what `weights` returned. Raises ValueError if their sizes are others."""
+        cdef size_t k, n_labels = (<size_t>1 << self.label_bits) * self.n_columns
+        sizes = gate.shape[0], tree.shape[0], labels.shape[0]
+        if sizes != (self.gate.size(), self.tree.size(), n_labels):
+            raise ValueError(f"{sizes} weights do not fit tables of {self.gate.size(), self.tree.size(), n_labels}")
+        for k in range(self.gate.size()):
+            self.gate[k] = gate[k]
+        for k in range(self.tree.size()):
+            self.tree[k] = tree[k]
+        for k in range(n_labels):
+            self.labels[k // self.n_columns * self.width + k % self.n_columns] = labels[k]
+
+    # From outside
+
+    def look(self, const uint32_t[:, ::1] codes, float least_gate):
+        """Find the posteriors of the spans of a sentence.
+
+        codes: (n_words, 2), a number for each tag and word. Spans whose gate score is less than `least_gate` have the
+        probability 0, unless there is no tree without them.
+        """
+        self._load(codes)
+        with nogil:
+            self._score_positions()
+            self._score_gate()
+            self._score_trees(least_gate, NULL)
+
+    def posteriors(self):
+        """Return the probability of each span of the last sentence: float32 (n_spans,)."""
+        return np.array(self.bracketings.posteriors, np.float32)
+
+    def label_probabilities(self, float least):
+        """Return the spans of the last sentence with a posterior of at least `least`, and probabilities of labels.
+
+        These are int32 (n,) and float32 (n, n_columns); the latter hold if there is a node over the span.
+        """
+        with nogil:
+            self._choose(least, NULL)
+            self._score_labels()
+        cells = np.array([self.open[k].cell for k in self.chosen], np.int32)
+        scores = np.array(self.label_scores, np.float32).reshape(len(cells), self.width)[:, : self.n_columns]
+        return cells, 1 / (1 + np.exp(-scores))
+
+    def states_left(self, float least, const int32_t[:, ::1] kept):
+        """Return the states that are left over the spans of the last sentence, a `SpanStates`.
+
+        These have a probability of at least `least`, or are among `kept`: rows of span and state, sorted.
+        """
+        cdef SpanStates found = SpanStates([0], [], <int32_t>self.highest.size())
+        cdef Py_ssize_t n_kept = kept.shape[0]
+        with nogil:
+            self._choose(least, NULL)
+            self._score_labels()
+            self._list_states(least, &kept[0, 0] if n_kept else NULL, n_kept, found)
+        return found
+
+    # Features
+
+    cdef void _load(self, const uint32_t[:, ::1] codes):
+        cdef Py_ssize_t k, f
+        self.n_words = codes.shape[0]
+        self.codes.assign((self.n_words + 2 * PAD) * N_FIELDS, 0)
+        for k in range(self.n_words):
+            for f in range(N_FIELDS):
+                self.codes[(k + PAD) * N_FIELDS + f] = codes[k, f]
+
+    cdef void _fill_place(self, int32_t i, int32_t j) noexcept nogil:
+        """Set the atoms of a span, or with i = j, those of a begin and an end."""
+        cdef int32_t k, f
+        cdef uint32_t* place = &self.place[0]
+        cdef const uint32_t* begin = &self.codes[(i + PAD) * N_FIELDS]
+        cdef const uint32_t* end = &self.codes[(j + PAD) * N_FIELDS]
+        for k in range(PAD):
+            for f in range(N_FIELDS):
+                place[k * N_FIELDS + f] = begin[(-1 - k) * N_FIELDS + f]
+                place[(PAD + k) * N_FIELDS + f] = begin[k * N_FIELDS + f]
+                place[(2 * PAD + k) * N_FIELDS + f] = end[(-1 - k) * N_FIELDS + f]
+                place[(3 * PAD + k) * N_FIELDS + f] = end[k * N_FIELDS + f]
+        place[LENGTH] = _length_step(j - i)
+        place[SHAPE] = place[LENGTH]
+        if j - i <= SHAPE_WORDS:
+            for k in range(j - i):
+                place[SHAPE] = _mixed(place[SHAPE], begin[k * N_FIELDS])
+        else:
+            for k in range(SHAPE_WORDS // 2):
+                place[SHAPE] = _mixed(place[SHAPE], begin[k * N_FIELDS])
+                place[SHAPE] = _mixed(place[SHAPE], end[(-1 - k) * N_FIELDS])
+
+    cdef void _find_rows(self, int group, uint64_t* rows) noexcept nogil:
+        """Set the hashes of a group's features of the current place."""
+        cdef int32_t t, a
+        cdef uint64_t h
+        for t in range(self.bounds[group], self.bounds[group] + self.n_templates[group]):
+            h = self.templates[t].seed
+            for a in range(self.templates[t].first, self.templates[t].last):
+                h = (h ^ self.place[self.atoms[a]]) * <uint64_t>0x9E3779B97F4A7C15
+                h ^= h >> 32
+            rows[t - self.bounds[group]] = h
+
+    cdef void _add_labels(self, const uint64_t* rows, int group, float* sums) noexcept nogil:
+        cdef int32_t k, c
+        cdef const float* row
+        for k in range(self.n_templates[group]):
+            row = &self.labels[row_of(rows[k], self.label_bits) * self.width]
+            for c in range(self.width):
+                sums[c] += row[c]
+
+    # Gate and trees
+
+    cdef void _score_positions(self) noexcept nogil:
+        """Sum up the weights of the features of each position, as the begin and as the end of a span."""
+        cdef int32_t p, n = self.n_words + 1
+        cdef uint64_t* begin
+        cdef uint64_t* end
+        self.begin_rows.resize(n * self.n_templates[BEGIN])
+        self.end_rows.resize(n * self.n_templates[END])
+        self.begin_gate.resize(n)
+        self.end_gate.resize(n)
+        self.begin_tree.resize(n)
+        self.end_tree.resize(n)
+        self.begin_labels.assign(n * self.width, 0)
+        self.end_labels.assign(n * self.width, 0)
+        for p in range(n):
+            begin, end = &self.begin_rows[p * self.n_templates[BEGIN]], &self.end_rows[p * self.n_templates[END]]
+            self._fill_place(p, p)
+            self._find_rows(BEGIN, begin)
+            self._find_rows(END, end)
+            self.begin_gate[p] = _sum(&self.gate[0], self.gate_bits, begin, self.n_templates[BEGIN])
+            self.end_gate[p] = _sum(&self.gate[0], self.gate_bits, end, self.n_templates[END])
+            self.begin_tree[p] = _sum(&self.tree[0], self.tree_bits, begin, self.n_templates[BEGIN])
+            self.end_tree[p] = _sum(&self.tree[0], self.tree_bits, end, self.n_templates[END])
+            self._add_labels(begin, BEGIN, &self.begin_labels[p * self.width])
+            self._add_labels(end, END, &self.end_labels[p * self.width])
+
+    cdef void _score_gate(self) noexcept nogil:
+        cdef int32_t i, j
+        cdef float score
+        self.rows.resize(max(<size_t>self.stride, self.rows.size()))
+        self.gate_scores.assign(cell_of(0, self.n_words + 1), 0)
+        for j in range(2, self.n_words + 1):
+            for i in range(j - 1):
+                self._fill_place(i, j)
+                self._find_rows(GATE, &self.rows[0])
+                score = _sum(&self.gate[0], self.gate_bits, &self.rows[0], self.n_templates[GATE])
+                self.gate_scores[cell_of(i, j)] = self.begin_gate[i] + self.end_gate[j] + score
+
+    cdef void _score_trees(self, float least, const uint8_t* kept) noexcept nogil:
+        """Find what passes the gate or is kept, and its posteriors; if there is no tree, those of everything."""
+        self._find_open(least, kept)
+        if not self.bracketings.run(self.n_words, self.tree_scores.data(), self.is_open.data()):
+            self._find_open(-INFINITY, kept)
+            self.bracketings.run(self.n_words, self.tree_scores.data(), self.is_open.data())
+
+    cdef void _find_open(self, float least, const uint8_t* kept) noexcept nogil:
+        cdef int32_t i, j
+        cdef size_t cell, n_rows = 0
+        cdef float score
+        self.open.clear()
+        self.is_open.assign(self.gate_scores.size(), False)
+        self.tree_scores.assign(self.gate_scores.size(), 0)
+        for j in range(1, self.n_words + 1):
+            for i in range(j):
+                cell = cell_of(i, j)
+                if j > i + 1 and self.gate_scores[cell] < least and j - i < self.n_words:
+                    if kept == NULL or not kept[cell]:
+                        continue
+                self.is_open[cell] = True
+                self.open.push_back(OpenC(cell, i, j))
+                if self.rows.size() < n_rows + self.stride:
+                    self.rows.resize(2 * n_rows + self.stride)
+                self._fill_place(i, j)
+                self._find_rows(group_of(&self.open.back()), &self.rows[n_rows])
+                if j > i + 1:
+                    score = _sum(&self.tree[0], self.tree_bits, &self.rows[n_rows], self.n_templates[SPAN])
+                    self.tree_scores[cell] = self.begin_tree[i] + self.end_tree[j] + score
+                n_rows += self.stride
+
+    # Labels
+
+    cdef void _choose(self, float least, const uint8_t* kept) noexcept nogil:
+        """Choose what has a posterior of at least `least`, or what is kept if there is such a table, and all words."""
+        cdef size_t k
+        cdef bint is_chosen
+        self.chosen.clear()
+        for k in range(self.open.size()):
+            if kept != NULL:
+                is_chosen = kept[self.open[k].cell]
+            else:
+                is_chosen = self.bracketings.posteriors[self.open[k].cell] >= least
+            if is_chosen or self.open[k].end == self.open[k].begin + 1:
+                self.chosen.push_back(k)
+
+    cdef void _score_labels(self) noexcept nogil:
+        cdef size_t k
+        cdef int32_t c
+        cdef const OpenC* span
+        cdef const float* begin
+        cdef const float* end
+        cdef float* sums
+        self.label_scores.assign(self.chosen.size() * self.width, 0)
+        for k in range(self.chosen.size()):
+            if k + 1 < self.chosen.size():
+                self._fetch_labels(self.chosen[k + 1])
+            span, sums = &self.open[self.chosen[k]], &self.label_scores[k * self.width]
+            if span.end > span.begin + 1:
+                begin, end = &self.begin_labels[span.begin * self.width], &self.end_labels[span.end * self.width]
+                for c in range(self.width):
+                    sums[c] = begin[c] + end[c]
+            self._add_labels(&self.rows[self.chosen[k] * self.stride], group_of(span), sums)
+
+    cdef void _fetch_labels(self, size_t k) noexcept nogil:
+        """Ask for the weights that are needed next: the table is larger than the processor's cache."""
+        cdef int32_t t, c
+        cdef const float* row
+        for t in range(self.n_templates[group_of(&self.open[k])]):
+            row = &self.labels[row_of(self.rows[k * self.stride + t], self.label_bits) * self.width]
+            for c in range(0, self.width, 16):  # weights in a line of the cache
+                prefetch(row + c)
+
+    # States
+
+    cdef void _list_states(self, float least, const int32_t* kept, size_t n_kept, SpanStates found) noexcept nogil:
+        cdef size_t cell, c = 0, first = 0, last = 0, k
+        cdef int32_t state
+        self.is_kept.assign(self.highest.size(), False)
+        for cell in range(self.gate_scores.size()):
+            while last < n_kept and <size_t>kept[2 * last] == cell:
+                self.is_kept[kept[2 * last + 1]] = True
+                last += 1
+            if c < self.chosen.size() and self.open[self.chosen[c]].cell == cell:
+                self._find_labels(c, least)
+                for state in range(<int32_t>self.highest.size()):
+                    if self.is_kept[state] or (
+                        self.has_label[self.highest[state] + 1] and self.has_label[self.lowest[state] + 1]
+                    ):
+                        found.states.push_back(state)
+                c += 1
+            else:
+                for k in range(first, last):
+                    found.states.push_back(kept[2 * k + 1])
+            for k in range(first, last):
+                self.is_kept[kept[2 * k + 1]] = False
+            first = last
+            found.first.push_back(<int32_t>found.states.size())
+
+    cdef void _find_labels(self, size_t k, float least) noexcept nogil:
+        """Find the labels that a chosen span may have. Only single words have the label -1, which is a tag's."""
+        cdef const OpenC* span = &self.open[self.chosen[k]]
+        cdef bint is_word = span.end == span.begin + 1
+        cdef float posterior = 1 if is_word else self.bracketings.posteriors[span.cell]
+        cdef float least_score = _log_odds(least / max(posterior, <float>1e-30))
+        cdef int32_t c
+        self.has_label.resize(self.n_columns + 1)
+        self.has_label[0] = is_word
+        for c in range(self.n_columns):
+            self.has_label[c + 1] = self.label_scores[k * self.width + c] >= least_score
+
+
+cdef _copied(vector[float]* table):
+    return np.array(<float[: table.size()]>table.data()) if table.size() else np.zeros(0, np.float32)
+
+
+cdef inline float _sum(const float* weights, int bits, const uint64_t* rows, int32_t n) noexcept nogil:
+    cdef int32_t k
+    cdef float total = 0
+    for k in range(n):
+        total += weights[row_of(rows[k], bits)]
+    return total
+
+
+cdef inline uint32_t _mixed(uint32_t hashed, uint32_t code) noexcept nogil:
+    return (hashed ^ code) * <uint32_t>0x9E3779B1
+
+
+cdef uint32_t _length_step(int32_t length) noexcept nogil:
+    """Return the length up to 7 words, then numbers of steps that grow by a third."""
+    cdef uint32_t step = 0
+    while length > 7:
+        length = length * 3 // 4
+        step += 8
+    return length + step
+
+
+cdef float _log_odds(float probability) noexcept nogil:
+    if probability >= 1:
+        return INFINITY
+    return <float>log(probability / (1 - probability)) if probability > 0 else -INFINITY

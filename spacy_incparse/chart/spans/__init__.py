@@ -1,1 +1,0 @@
-"""Charts over scores of spans, which a neural model computes: no grammar."""

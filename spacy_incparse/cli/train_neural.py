@@ -1,0 +1,353 @@
+"""`train --config neural`: a neural parser, trained by the config in `configs/`."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import spacy_incparse
+from spacy_incparse.cli.options import open_pipeline, open_treebank
+from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable, Start, check_extra_weight
+from spacy_incparse.data import find_pipeline
+from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from confection import Config
+    from spacy.language import Language
+
+    from spacy_incparse.neural.component import IncParserChart
+    from spacy_incparse.neural.training import Finished, NeuralPasses
+
+
+@dataclass(frozen=True)
+class TrainingFiles:
+    """Bracket files to learn from and to choose the best pass, extra ones, and how to read them.
+
+    Raises ConfigError or IncparseError for a weight of extra files that is out of range, or without such files.
+    """
+
+    train: str
+    dev: str
+    extra: str | None = None
+    extra_weight: float = 1.0
+    skip_bad: bool = False
+    no_tags: bool = False
+
+    def __post_init__(self) -> None:
+        check_extra_weight(self.extra, self.extra_weight)
+
+    def read(self, *, for_grammar: bool = False) -> tuple[list[Tree], list[Tree]]:
+        """Return the normalized trees of both; for_grammar: those to learn from have to be good for a grammar."""
+        train = open_treebank(self.train, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
+        return train, open_treebank(self.dev, skip_bad=self.skip_bad, no_tags=self.no_tags)
+
+    def read_extra(self, *, for_grammar: bool = False) -> ExtraTrees:
+        """Return the extra trees to learn from, if there are any."""
+        if self.extra is None:
+            return NO_EXTRA
+        trees = open_treebank(self.extra, skip_bad=self.skip_bad, for_grammar=for_grammar, no_tags=self.no_tags)
+        return ExtraTrees(trees, self.extra_weight)
+
+
+def train_from_files(
+    files: TrainingFiles, out_dir: Path, start: Start, *, gpu: int, base: str | None = None, **settings: Any
+) -> None:
+    """Train on bracket files, and say where the pipeline is; `settings` as in `neural_config`.
+
+    Raises IncparseError if there is a pipeline already, unless `start` wants that, or if there is nothing to resume.
+    """
+    from spacy_incparse.neural.training import is_begun
+
+    resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
+    config, description = neural_config(base=base, **settings), f"trained on {Path(files.train).name}"
+    if base is not None:
+        description += f", after {pipeline_name(base)}"
+    run: dict[str, Any] = {"base": base, "extra": files.read_extra(), "gpu": gpu, "resume": resume}
+    train_neural(*files.read(), out_dir, config, description=description, **run)
+    typer.echo(f"The pipeline is in {out_dir / BEST}")
+
+
+def train_neural(
+    trees: Sequence[Tree],
+    dev: Sequence[Tree],
+    out_dir: Path,
+    config: Config,
+    *,
+    base: str | None = None,
+    extra: ExtraTrees = NO_EXTRA,
+    gpu: int = -1,
+    description: str = "",
+    keep_last: bool = False,
+    resume: bool = False,
+) -> Finished:
+    """Train on normalized trees; print a line for each pass, keep the best in `out_dir`, and return what was done.
+
+    base: a neural pipeline to fine-tune; None: a new one, by the config. extra: more trees, of which each pass sees a
+    part. gpu: the number of a GPU, -1 for the CPU. keep_last: keep the pipeline of the last pass in the place of the
+    best. resume: go on after the last finished pass of the same training.
+    """
+    from spacy.training.initialize import init_nlp
+
+    from spacy_incparse.corpora.records import folder_hash
+    from spacy_incparse.data import find_pipeline
+    from spacy_incparse.neural.training import Finished, NeuralPasses, NeuralState
+    from spacy_incparse.training.state import fingerprint, forget
+
+    _use_gpu(gpu, config)
+    selection = PassSelection(len(trees), len(extra.trees), extra.weight, config["system"]["seed"])
+    settings = {"config": config.to_str(), "last": keep_last, "n_own": len(trees), "extra_weight": extra.weight}
+    if base is not None:
+        settings["base"] = folder_hash(find_pipeline(base))
+    all_trees = [*trees, *extra.trees]
+    state = NeuralState(out_dir / STATE, fingerprint([*all_trees, *dev], settings))
+    finished = state.finished() if resume else Finished()
+    table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
+    with _corpora(out_dir, {"train": all_trees, "dev": dev}) as paths, table.interruptible(resume=resume) as on_kept:
+        config["paths"].update(paths)
+        nlp = init_nlp(config, use_gpu=gpu) if base is None else base_pipeline(base, config, all_trees)
+        nlp.meta.update(name="incparse", description=f"Constituency parser, {description}")
+        passes = NeuralPasses(nlp, selection)
+        if resume:
+            state.restore(passes, finished)
+        else:
+            state.begin()
+        on_kept(finished.n_passes)
+        for number in range(finished.n_passes + 1, passes.number + 1):
+            finished = _make_pass(passes, number, finished, out_dir / BEST, table, keep_last=keep_last)
+            state.save(passes, finished)
+            on_kept(number)
+    forget(out_dir / STATE)  # more passes would need another learning rate from the beginning
+    return finished
+
+
+def _make_pass(
+    passes: NeuralPasses, number: int, finished: Finished, best: Path, table: PassTable, *, keep_last: bool
+) -> Finished:
+    """Make a pass, save the pipeline if it is the one to keep, and return what is finished then."""
+    from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.neural.training import Finished
+    from spacy_incparse.training.loop import PassReport
+
+    started, seconds = time.perf_counter(), time.process_time()
+    n_updates = passes.learn(number, partial(table.show_progress, f"pass {number}"))
+    score, scores = passes.scores()
+    is_best = score > finished.best or not (keep_last or best.exists())
+    if number == passes.number if keep_last else is_best:
+        passes.save(scores, lambda nlp: save_pipeline(nlp, best))
+    table.add(PassReport(number, n_updates, scores, time.perf_counter() - started, is_best))
+    seconds = finished.seconds + time.process_time() - seconds
+    return Finished(number, finished.n_updates + n_updates, max(score, finished.best), seconds)
+
+
+@contextmanager
+def _corpora(out_dir: Path, parts: Mapping[str, Sequence[Tree]]) -> Iterator[dict[str, str]]:
+    """Write trees for the time of a training, as spaCy's configs name files; return their paths by part."""
+    folder = out_dir / "corpora"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: folder / f"{name}.mrg" for name in parts}
+    try:
+        for name, trees in parts.items():
+            paths[name].write_text("".join(f"{tree}\n" for tree in trees), encoding="utf8")
+        yield {name: str(path) for name, path in paths.items()}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _use_gpu(gpu: int, config: Config) -> None:
+    """Choose the processor or a GPU. Raises IncparseError if there is no such GPU, or no CuPy."""
+    from spacy.cli._util import setup_gpu
+    from thinc.api import set_gpu_allocator
+
+    try:
+        setup_gpu(gpu, silent=True)
+        if gpu >= 0 and "transformer" in config["components"]:
+            config["system"]["gpu_allocator"] = "pytorch"  # one pool of memory for CuPy and PyTorch
+            set_gpu_allocator("pytorch")
+    except (ValueError, RuntimeError, AssertionError) as error:  # AssertionError: from a PyTorch for processors only
+        raise IncparseError(
+            f"--gpu {gpu}: {error}. A GPU needs CUDA, CuPy (such as pip install cupy-cuda12x), and, for an encoder, a "
+            f"PyTorch with CUDA"
+        ) from None
+
+
+def neural_config(
+    *,
+    encoder: str | None = None,
+    lang: str | None = None,
+    heads: Path | None = None,
+    max_epochs: int | None = None,
+    seed: int | None = None,
+    init_tok2vec: Path | None = None,
+    mixed_precision: bool = False,
+    base: str | None = None,
+) -> Config:
+    """Return the config of a training run, without the paths of trees.
+
+    encoder: the folder of a pre-trained transformer; None or "none": spaCy's convolutional layer. init_tok2vec: weights
+    of that layer, from `spacy pretrain`. mixed_precision: whether the transformer computes partly in half precision,
+    which it does on a GPU only. base: a neural pipeline to fine-tune. Raises ConfigError or ModelError for wrong
+    settings.
+    """
+    from spacy.util import load_config
+
+    from spacy_incparse.cli.recipe import blank_pipeline
+
+    is_pretrained = encoder not in (None, NO_ENCODER)
+    is_transformer = is_pretrained if base is None else has_transformer(base)
+    package = Path(spacy_incparse.__file__).parent
+    folder = next(root / "configs" for root in (package, package.parent) if (root / "configs").is_dir())
+    config = load_config(folder / ("neural_transformer.cfg" if is_transformer else "neural.cfg"))
+    if is_pretrained:
+        check_transformers()
+        _set_encoder(config, str(encoder))
+        config["components"]["transformer"]["model"]["mixed_precision"] = mixed_precision
+    if lang:
+        blank_pipeline(lang)
+        config["nlp"]["lang"] = lang
+    if heads is not None:
+        config["components"]["incparse_chart"]["heads"] = str(heads)
+    if max_epochs is not None:
+        config["training"]["max_epochs"] = max_epochs
+    if seed is not None:
+        config["system"]["seed"] = seed
+    if init_tok2vec is not None:
+        if is_pretrained:
+            raise ConfigError("--init-tok2vec has weights of the convolutional layer: it does not go with --encoder")
+        _check_weights(config, init_tok2vec)
+        config["paths"]["init_tok2vec"] = str(init_tok2vec)
+    return config
+
+
+def _set_encoder(config: Config, folder: str) -> None:
+    from spacy_incparse.neural.encoder import encoder_sizes
+
+    sizes = encoder_sizes(folder)
+    config["paths"]["encoder"] = folder
+    model = config["components"]["transformer"]["model"]
+    model.update(sizes)
+    window = min(model["with_spans"]["window"], sizes["model_max_length"])
+    model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
+    config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+
+
+def _check_weights(config: Config, path: Path) -> None:
+    """Raise ModelError if a file does not have weights of the config's layer of word vectors."""
+    from spacy.util import registry
+
+    layer = registry.resolve({"layer": config["components"]["incparse_chart"]["model"]["tok2vec"]})["layer"]
+    try:
+        layer.from_bytes(path.read_bytes())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{path}: these are no weights of the parser's layer: make them with `spacy pretrain` from its config"
+        ) from error
+
+
+def check_transformers() -> None:
+    """Raise ConfigError if the packages that an encoder needs are not installed."""
+    if not has_transformers():
+        raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")
+
+
+_NEURAL = "incparse_chart"
+_PARSERS = ("incparse", "incparse_combiner", _NEURAL)
+_SENTENCES = "sentencizer"
+_OF_TRAINING = ("training", "corpora")  # sections of a config
+_CORPORA = ("train", "dev")  # their paths
+
+
+def is_neural_pipeline(base: str) -> bool:
+    """Return whether the last parser of a pipeline is a neural one. Raises ModelError if there is no such pipeline."""
+    return _last_parser(base).get("factory") == _NEURAL
+
+
+def has_transformer(base: str) -> bool:
+    """Return whether the last parser of a pipeline reads a transformer, whose training needs other settings."""
+    return "transformer" in str(_last_parser(base).get("model")).lower()  # in the names of layers or their package
+
+
+def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
+    """Return the parser of a trained pipeline with what it needs, ready to learn from trees as a config says.
+
+    The model gets outputs for those labels and tags of the trees that it does not know. The pipeline keeps its own
+    components: `config` gives the sections for training, and the paths of its corpora.
+    """
+    from spacy_incparse.pipeline.scorers import const_score
+
+    nlp, found = open_pipeline(base)
+    parser: Any = found
+    parser.decoder  # noqa: B018  # raises its error if there are no weights
+    if parser.scorer is None:  # each pass would have a score of 0
+        parser.scorer = const_score
+    _leave_out_others(nlp, parser, base)
+    bounds = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == _SENTENCES]
+    if not bounds:
+        typer.echo("A sentencizer sets the sentence boundaries in the new pipeline", err=True)
+        nlp.add_pipe(_SENTENCES, first=True)
+    parser.add_labels_of(trees)
+    nlp.config = _merged(nlp.config, config, bounds or [_SENTENCES])
+    return nlp
+
+
+def pipeline_name(base: str) -> str:
+    """Return a name for a pipeline: that of its folder, or of the folder of its training."""
+    folder = find_pipeline(base).resolve()
+    return folder.parent.name if folder.name == "model-best" else folder.name
+
+
+def _last_parser(base: str) -> dict[str, Any]:
+    """Return the settings of the last parser of a pipeline, without loading it; {}: it has none."""
+    from spacy_incparse.pipeline.model import read_components
+
+    parsers = [settings for settings in read_components(find_pipeline(base)) if settings.get("factory") in _PARSERS]
+    return parsers[-1] if parsers else {}
+
+
+def _leave_out_others(nlp: Language, parser: IncParserChart, base: str) -> None:
+    """Remove the components that the parser does not need, and say so."""
+    needed = _needed(nlp, parser)
+    left_out = [name for name in nlp.component_names if name not in needed]
+    if not left_out:
+        return
+    typer.echo(f"The new pipeline will not have the components {', '.join(left_out)} of {base}", err=True)
+    settings = nlp.config.interpolate()["components"]  # they may refer to those of components that are left out
+    has_tags = any("token.tag" in nlp.get_pipe_meta(name).assigns for name in left_out)
+    for name in left_out:
+        nlp.remove_pipe(name)
+    for name in needed:
+        nlp.get_pipe_config(name).update({key: value for key, value in settings[name].items() if key != "factory"})
+    if has_tags and parser.tags == "doc":
+        parser.tags, parser.set_tags = "own", True
+        nlp.get_pipe_config(parser.name).update(tags="own", set_tags=True)
+
+
+def _needed(nlp: Language, parser: IncParserChart) -> list[str]:
+    """Return the names of the parser, of the layer that it listens to, and of the sentencizer."""
+    return [
+        name
+        for name, component in nlp.pipeline
+        if component is parser
+        or nlp.get_pipe_meta(name).factory == _SENTENCES
+        or parser.name in getattr(component, "listening_components", ())
+    ]
+
+
+def _merged(own: Config, config: Config, bounds: Sequence[str]) -> Config:
+    """Return a pipeline's config with the sections for training of another; bounds: what sets sentence boundaries."""
+    for section in _OF_TRAINING:
+        own[section] = config[section]
+    own["training"]["annotating_components"] = list(bounds)
+    paths = config["paths"]
+    own["paths"] = paths | own["paths"] | {name: paths[name] for name in _CORPORA}
+    own["system"].update(config["system"])
+    return own

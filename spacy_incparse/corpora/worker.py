@@ -1,0 +1,206 @@
+"""What workers do: annotate the shards of a job. It imports spaCy, which the process that reads them does not need."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import srsly
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_incparse.corpora.job import Job
+from spacy_incparse.corpora.output import FAILED, OutputFolder
+from spacy_incparse.corpora.records import Counts, Document, Item, Shard, ShardRecord, Unreadable
+from spacy_incparse.corpora.writers import Parsed, find_writer
+from spacy_incparse.documents.storage import anchored_trees
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.files import release_memory
+from spacy_incparse.pipeline.loading import load_for_texts
+
+
+class ShardWorker:
+    """Annotates the shards of a job and writes their files; in a worker process, loads the pipeline once."""
+
+    def __init__(self, job: Job):
+        self._writer, self._folder = find_writer(job.writer), OutputFolder(job.output)
+        self._annotator = Annotator(job.model, job.code)
+
+    def __call__(self, shard: Shard) -> ShardRecord:
+        """Write the files of a shard, and then its record."""
+        record = self._write(shard)
+        release_memory()
+        return record
+
+    def try_out(self, shard: Shard) -> ShardRecord:
+        """Do the same without writing anything."""
+        counts, _ = self._files(shard)
+        release_memory()
+        return ShardRecord(shard.number, counts)
+
+    def _write(self, shard: Shard) -> ShardRecord:
+        return self._folder.write_shard(shard.number, *self._files(shard))
+
+    def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
+        """Return what a shard consists of, and its files by their names in the output folder."""
+        counts, failed = Counts(), list[dict[str, Any]]()
+        with self._annotator.zone(_documents(shard)):
+            files = self._writer.files(shard.name, self._parsed(shard, counts, failed))
+        if failed:
+            files[f"{FAILED}/{shard.name}.jsonl"] = "".join(srsly.json_dumps(row) + "\n" for row in failed).encode()
+        return counts, files
+
+    def _parsed(self, shard: Shard, counts: Counts, failed: list[dict[str, Any]]) -> Iterator[Parsed]:
+        """Yield the parsed documents of a shard, count them, and put the others aside."""
+        numbered = dict(enumerate(shard.items, start=shard.first))
+        outcomes = self._annotator.annotate(_documents(shard))
+        for number, item in numbered.items():
+            if isinstance(item, Unreadable):
+                failed.append(_failure(number, item, item.reason))
+                continue
+            document, outcome = next(outcomes)
+            assert document is item
+            reason = outcome if isinstance(outcome, str) else self._obstacle(outcome)
+            if reason:
+                failed.append(_failure(number, item, reason))
+            else:
+                _count(outcome, counts)
+                yield Parsed(number, item, cast("Doc", outcome))
+        counts.failed = len(failed)
+
+    def _obstacle(self, doc: Doc) -> str:
+        """Return why a Doc cannot be written, or ""."""
+        try:
+            self._writer.check_doc(doc)
+        except Exception as error:  # what components put on Docs may raise anything
+            return reason_of(error)
+        return ""
+
+
+def _documents(shard: Shard) -> Iterator[Document]:
+    return (item for item in shard.items if isinstance(item, Document))
+
+
+def _failure(number: int, item: Item, reason: str) -> dict[str, Any]:
+    return {"document": number, "id": item.id, "file": item.file, "reason": reason}
+
+
+def _count(doc: Any, counts: Counts) -> None:
+    trees = anchored_trees(doc)
+    counts.documents += 1
+    counts.sentences += len(trees)
+    counts.words += sum(len(found.tree.words) for found in trees)
+    counts.flat += sum(found.source == "flat" for found in trees)
+
+
+_BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`
+_TREES = "doc._.trees"  # what a component that parses declares to assign
+# All else that a component raises, even SystemExit, is a document's failure and must not end the run.
+_NOT_OF_A_DOCUMENT = (MemoryError, KeyboardInterrupt)
+
+Outcome: TypeAlias = Doc | str  # a parsed Doc, or why there is none
+
+
+class Annotator:
+    """A loaded pipeline.
+
+    model: the name of an embedded or installed pipeline, or a folder. code: a Python file with components of the
+    pipeline, which is run first. Raises ModelError if the pipeline cannot be loaded or does not parse.
+    """
+
+    def __init__(self, model: str, code: Path | None = None):
+        if code is not None:
+            import_code(code)
+        self.nlp = _loaded(model)
+        self._has_words = False
+
+    def zone(self, documents: Iterable[Document]) -> AbstractContextManager[object]:
+        """Return a context in which Docs are made and used; the words that they add to the vocabulary are freed.
+
+        documents: those that will be annotated. Before the first zone, the tokenizer splits them: in a zone, strings
+        that it has split before take less than half the time, but it remembers none.
+        """
+        if not self._has_words:
+            self._has_words = True
+            self._split(documents)
+        return self.nlp.memory_zone()
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Outcome]]:
+        """Yield each document, in order, with its Doc or with the reason why the pipeline failed."""
+        for batch in _batches(documents):
+            yield from zip(batch, self._outcomes(batch), strict=True)
+
+    def _outcomes(self, batch: Sequence[Document]) -> list[Outcome]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about single sentences; flat trees are counted
+            try:
+                return list(self.nlp.pipe([self._doc(document) for document in batch]))
+            except _NOT_OF_A_DOCUMENT:
+                raise
+            except BaseException:
+                return [self._outcome(document) for document in batch]
+
+    def _split(self, documents: Iterable[Document]) -> None:
+        for text in (document.text for document in documents if not document.words):
+            try:
+                self.nlp.make_doc(text)
+            except _NOT_OF_A_DOCUMENT:
+                raise
+            except BaseException:  # a failure of this document when it is annotated
+                continue
+
+    def _outcome(self, document: Document) -> Outcome:
+        try:
+            return self.nlp(self._doc(document))
+        except _NOT_OF_A_DOCUMENT:
+            raise
+        except BaseException as error:
+            return reason_of(error)
+
+    def _doc(self, document: Document) -> Doc:
+        if not document.words:
+            return self.nlp.make_doc(document.text)
+        starts: list[bool | int | None] = list(document.sent_starts)
+        return Doc(self.nlp.vocab, words=list(document.words), spaces=list(document.spaces), sent_starts=starts)
+
+
+def import_code(path: Path) -> None:
+    """Run a Python file that registers components. Raises IncparseError if it is missing or fails."""
+    from spacy.util import import_file
+
+    try:
+        import_file("python_code", path)
+    except (Exception, SystemExit) as error:
+        raise IncparseError(f"{path}: the code cannot be run: {reason_of(error)}") from error
+
+
+def _loaded(model: str) -> Language:
+    try:
+        nlp = load_for_texts(model)
+    except SystemExit as error:  # from the code that makes a component
+        raise ModelError(f"the pipeline {model!r} cannot be loaded: {reason_of(error)}") from error
+    if not any(_TREES in nlp.get_pipe_meta(name).assigns for name in nlp.pipe_names):
+        has = ", ".join(nlp.pipe_names) or "no components"
+        raise ModelError(f"the pipeline {model!r} has no component that parses, such as 'incparse' (it has {has})")
+    return nlp
+
+
+def reason_of(error: BaseException) -> str:
+    """Return an error in a line, with its class: the text alone may say little, such as the 3 of SystemExit(3)."""
+    return f"{type(error).__name__}: {error}".replace("\n", " ")
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    n_chars = 0
+    for document in documents:
+        batch.append(document)
+        n_chars += len(document.text)
+        if n_chars >= _BATCH_CHARS or len(batch) == _BATCH_DOCUMENTS:
+            yield batch
+            batch, n_chars = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,238 @@
+"""The best that choosing from n-best lists can give, and how well the parser's own probabilities choose.
+
+The oracle takes from each list the tree with the best F against the gold tree; its corpus F is the upper bound of
+every reranker of these lists (Charniak & Johnson 2005, section 3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, Bracket, EvalbParams, Rules
+from spacy_incparse.evaluation.calibration import Calibration, calibration
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class OracleScore:
+    """The oracle's choice from the first n trees of each list; means and shares are over lists."""
+
+    n: int
+    f: float  # of the chosen trees, over the whole corpus
+    mean_rank: float  # of the chosen trees, from 1
+    has_gold: float  # share of lists with a tree that has exactly the gold tree's phrases
+    mean_length: float  # of the lists, cut to n trees
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as a JSON-serializable dict."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class OracleReport:
+    """The oracle for several n, and the calibration of the first trees (None if no list has probabilities)."""
+
+    n_lists: int
+    scores: tuple[OracleScore, ...]
+    calibration: Calibration | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as a JSON-serializable dict, described in docs/output.md."""
+        calibrated = {} if self.calibration is None else {"calibration": self.calibration.to_dict()}
+        return {"lists": self.n_lists, "oracle": [score.to_dict() for score in self.scores], **calibrated}
+
+    def format(self) -> str:
+        """Return the figures as tables."""
+        lines = ["    n  oracle F  mean rank  with gold  mean length"]
+        for score in self.scores:
+            lines.append(
+                f"{score.n:5}  {100 * score.f:8.2f}  {score.mean_rank:9.2f}  {100 * score.has_gold:8.1f}%  "
+                f"{score.mean_length:11.1f}"
+            )
+        if self.calibration is not None:
+            lines += ["", *_calibration_lines(self.calibration)]
+        return "\n".join([*lines, "", f"{self.n_lists:,} lists"])
+
+
+class Oracle:
+    """Adds up the oracle's choices list by list; the lists themselves are not kept."""
+
+    def __init__(self, sizes: Sequence[int], params: EvalbParams = COLLINS):
+        self._params = params
+        self._sums = [_Sums(n) for n in sorted(set(sizes))]
+        self._probabilities: list[float] = []
+        self._is_right: list[bool] = []
+        self._n_lists = 0
+
+    def add(self, gold: Tree, trees: Sequence[Tree], probability: float | None = None) -> None:
+        """Add a list of trees, best first, and the probability of its first tree, if it is known.
+
+        Raises IncparseError if a tree has other words than the gold tree.
+        """
+        trees = trees[: self._sums[-1].n]
+        counts = list_counts(gold, trees, self._params)
+        best, best_by_length = 0, []
+        for i, count in enumerate(counts):
+            best = i if count.f > counts[best].f else best  # ties go to the higher rank
+            best_by_length.append(best)
+        phrases = gold.spans()
+        first_right = next((i for i, tree in enumerate(trees) if tree.spans() == phrases), len(trees))
+        for sums in self._sums:
+            length = min(sums.n, len(trees))
+            chosen = best_by_length[length - 1]
+            sums.add(counts[chosen], chosen + 1, first_right < length, length)
+        self._n_lists += 1
+        if probability is not None:
+            self._probabilities.append(probability)
+            self._is_right.append(first_right == 0)
+
+    def report(self) -> OracleReport:
+        """Return the figures of all lists added so far."""
+        scores = tuple(sums.score(self._n_lists) for sums in self._sums)
+        return OracleReport(self._n_lists, scores, calibration(self._probabilities, self._is_right))
+
+
+class _Sums:
+    """Sums over lists, each cut to its first n trees."""
+
+    def __init__(self, n: int):
+        self.n = n
+        self._n_matched = self._n_brackets = 0
+        self._ranks = self._n_with_gold = self._lengths = 0
+
+    def add(self, counts: tuple[int, int, int], rank: int, has_gold: bool, length: int) -> None:
+        n_matched, n_parsed, n_gold = counts
+        self._n_matched += n_matched
+        self._n_brackets += n_parsed + n_gold
+        self._ranks += rank
+        self._n_with_gold += has_gold
+        self._lengths += length
+
+    def score(self, n_lists: int) -> OracleScore:
+        f = 2 * self._n_matched / self._n_brackets if self._n_brackets else 0.0
+        per_list = 1 / max(n_lists, 1)
+        return OracleScore(self.n, f, self._ranks * per_list, self._n_with_gold * per_list, self._lengths * per_list)
+
+
+def _calibration_lines(found: Calibration) -> list[str]:
+    rows = [f"{100 * mean:15.1f}%  {100 * right:9.1f}%  {size:5}" for mean, right, size in found.bins]
+    return [
+        "The probability of the first tree, and how often it is right:",
+        "mean probability      right  lists",
+        *rows,
+        f"{100 * found.mean:15.1f}%  {100 * found.right:9.1f}%  {found.n:5}  all; calibration error "
+        f"{100 * found.error:.2f}",
+    ]
+
+
+# `evalb.score_trees` compares pairs of trees, with all measures. Here the gold tree is prepared once, and what several
+# trees have in common is looked up: trees of a list share most of their phrases.
+
+
+class BracketCounts(NamedTuple):
+    """EVALB's counts of brackets: shared by both trees, in the parsed tree, in the gold tree."""
+
+    n_matched: int
+    n_parsed: int
+    n_gold: int
+
+    @property
+    def f(self) -> float:
+        """The F of the parsed tree; 1 if neither tree has brackets."""
+        n_brackets = self.n_parsed + self.n_gold
+        return 2 * self.n_matched / n_brackets if n_brackets else 1.0
+
+
+def list_counts(gold: Tree, trees: Iterable[Tree], params: EvalbParams = COLLINS) -> list[BracketCounts]:
+    """Return the counts of each tree against the gold tree, the same as those of `score_trees`.
+
+    Raises IncparseError if a tree has other words than the gold tree.
+    """
+    brackets = GoldBrackets(gold, params)
+    return [brackets.counts(tree) for tree in trees]
+
+
+class GoldBrackets:
+    """The brackets of a gold tree, prepared for comparison with trees over the same words."""
+
+    def __init__(self, gold: Tree, params: EvalbParams = COLLINS):
+        self._gold, self._params = gold, params
+        rules, classes = _prepared(params)
+        tags = gold.tags
+        # A trace may be on one side only, and equality that is not transitive depends on the order of the brackets.
+        self._is_simple = classes is not None and rules.deleted_tags.isdisjoint(rules.not_in_length.intersection(tags))
+        # The gold tags decide which words are deleted on both sides, so a phrase counts the same in all trees.
+        self._counted = _CountedBrackets([tag not in rules.deleted_tags for tag in tags], rules, classes or {})
+        self._has_words = self._counted.n_words > 0
+        self._brackets = Counter(self._of(gold))
+        self._n_gold = self._brackets.total()
+        self._repeated = {bracket: n for bracket, n in self._brackets.items() if n > 1}
+
+    def counts(self, tree: Tree) -> BracketCounts:
+        """Return the counts of a tree. Raises IncparseError if it has other words than the gold tree."""
+        if not self._is_simple or tree.words != self._gold.words:
+            (score,) = score_trees([self._gold], [tree], params=self._params).per_sentence
+            return BracketCounts(score.n_matched, score.n_parsed, score.n_gold)
+        if not self._has_words:  # the sentence does not count
+            return BracketCounts(0, 0, 0)
+        found = self._of(tree)
+        n_matched = len(self._brackets.keys() & set(found))
+        for bracket, n in self._repeated.items():
+            n_matched += max(min(n, found.count(bracket)) - 1, 0)
+        return BracketCounts(n_matched, len(found), self._n_gold)
+
+    def _of(self, tree: Tree) -> list[Bracket]:
+        phrases = tree.spans()
+        if phrases and phrases[0][0] in WRAPPERS:
+            phrases[0] = ("TOP", *phrases[0][1:])
+        offset = tree.start
+        if offset:
+            phrases = [(label, start - offset, end - offset) for label, start, end in phrases]
+        counted = self._counted
+        return [bracket for phrase in phrases if (bracket := counted[phrase]) is not None]
+
+
+class _CountedBrackets(dict[Bracket, Bracket | None]):
+    """Maps a phrase of a tree to the bracket that counts, or to None; one label stands for all its equals."""
+
+    def __init__(self, is_kept: Sequence[bool], rules: Rules, classes: dict[str, str]):
+        super().__init__()
+        self._positions = [0, *accumulate(is_kept)]  # of each word among those that are left
+        self._rules, self._classes = rules, classes
+
+    @property
+    def n_words(self) -> int:
+        """The number of words that are left."""
+        return self._positions[-1]
+
+    def __missing__(self, phrase: Bracket) -> Bracket | None:
+        label, start, end = phrase
+        cut = self._rules.bracket_label(label)
+        begin, behind = self._positions[start], self._positions[end]
+        bracket = None
+        if begin < behind and cut is not None:
+            same = self._classes.get(cut, cut) if self._rules.params.labeled else ""
+            bracket = (same, begin, behind)
+        self[phrase] = bracket
+        return bracket
+
+
+@lru_cache(maxsize=8)
+def _prepared(params: EvalbParams) -> tuple[Rules, dict[str, str] | None]:
+    """Return the rules, and for each label of EQ_LABEL one that stands for all its equals.
+
+    None instead of these if EQ_LABEL is not transitive.
+    """
+    equals: dict[str, set[str]] = {}
+    for a, b in params.eq_labels:
+        equals.setdefault(a, {a}).add(b)
+        equals.setdefault(b, {b}).add(a)
+    if any(equals[other] != same for same in equals.values() for other in same):
+        return Rules(params), None
+    return Rules(params), {label: min(same) for label, same in equals.items()}

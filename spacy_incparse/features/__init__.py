@@ -1,1 +1,0 @@
-"""Feature templates as data, and feature extraction."""

@@ -1,0 +1,430 @@
+"""The generative parser: a joint probability of words, tags and tree, and the search for the best trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from math import exp, log
+from threading import local
+from typing import Any, Protocol
+
+import srsly
+
+from spacy_incparse.errors import IncparseError, ModelError
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.generative_beam import Beam
+from spacy_incparse.generative.lattice import Lattice
+from spacy_incparse.generative.measures import WordMeasures, word_measures
+from spacy_incparse.generative.model import GenerativeModel, encode_known
+from spacy_incparse.generative.move_scores import MoveScores
+from spacy_incparse.incremental.bracket_constraints import BracketConstraints
+from spacy_incparse.incremental.left_corner_moves import LeftCornerMoves
+from spacy_incparse.incremental.oracle import as_searched, check_words, reachable_tags, retag, tree_score, violations
+from spacy_incparse.incremental.tree_writer import TreeWriter
+from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, WIDE_BEAM, TreebankParser, root_symbol
+from spacy_incparse.parsing.parse import (
+    NO_WORDS,
+    Constraints,
+    Parse,
+    Tag,
+    Tags,
+    TreeScore,
+    check_n_analyses,
+    check_sentence,
+    check_word,
+    checked_constraints,
+    flat_tree,
+)
+from spacy_incparse.parsing.parser import TagRequest, TagSource
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+ALL = 2**31 - 1
+Analysis = tuple[float, Sequence[int], Sequence[int]]  # log probability, closings by word, leaves by word
+
+
+class GenerativeParser(TreebankParser):
+    """A trained generative parser (Roark 2001; Collins & Roark 2004, section 5).
+
+    It generates the words together with the tree. Its scores are natural log probabilities, and it finds tags if none
+    are given.
+    """
+
+    model: GenerativeModel
+    config: GenerativeConfig
+    kind = "generative"
+
+    def __init__(
+        self, model: GenerativeModel, config: GenerativeConfig, tables: Any = None, temperature: float | None = 1.0
+    ):
+        self.model, self.config = model, config
+        self.temperature = temperature  # the scores are log probabilities already
+        self._root = root_symbol(model.grammar)
+        self._moves, self._probabilities = tables or self._compile()
+        numbers: dict[tuple[int, ...], int] = {}
+        self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
+        self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
+        self._beams = local()
+
+    @classmethod
+    def train(cls, trees: Sequence[Tree], config: GenerativeConfig, heads: HeadRules) -> GenerativeParser:
+        """Train on normalized trees, in one pass."""
+        return cls(GenerativeModel.train(trees, config, heads), config)
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """None: it finds its own tags."""
+        return None
+
+    def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
+        """Parse one sentence, under the given tags (see `GenerativeModel.nodes_of`) or with tags that the parser finds.
+
+        By default the tree is the one with the best expected F; the most probable one is the first of `nbest`.
+        """
+        return super().parse(words, tags, constraints)  # type: ignore[arg-type]  # `nbest` can do without tags
+
+    def nbest(
+        self, words: Sequence[str], tags: Tags | None = None, k: int = 1, constraints: Constraints = ()
+    ) -> list[Parse]:
+        """Return up to k analyses of one sentence with different trees, best first; scores are natural log
+        probabilities.
+
+        If a word has no given tag, a tree's probability is the sum over all its taggings in the beam, and its tags are
+        those of the best tagging. constraints: as in `PerceptronParser.nbest`. Raises ValueError if there are no words,
+        not as many tags as words, k is below 1, or constraints are on other words.
+        """
+        check_sentence(words, tags)
+        check_n_analyses(k)
+        n_results = k if are_given(tags) else ALL
+        nodes = self.model.nodes_of(words, tags)
+        if constraints is not None and not constraints:
+            return self.to_parses(*(self._search(nodes, n_results, None, False) or ([], "flat")), words, tags)[:k]
+        wanted = checked_constraints(constraints, len(words))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, nodes, n_results))
+        parses = self.to_parses(*(found or ([], "flat")), words, tags)
+        return [replace(parse, unmet=unmet) if unmet else parse for parse in parses[:k]]
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Return the natural log probability and the derivation of a normalized tree of the sentence.
+
+        tags: the tags that the sentence would be parsed under; None, or None for a word: the tree's own. If a word has
+        several tags, the tree's is used if it is among them, otherwise the first. The score includes words and tags,
+        and is that of this one tagging. Raises ValueError if the tree has other words.
+        """
+        check_words(words, tree)
+        given = [tag or own for tag, own in zip(tags or tree.tags, tree.tags, strict=True)]
+        shown = reachable_tags(tree, given)
+        grammar = self.model.grammar
+        transformed = as_searched(tree, shown, grammar.labels)
+        arguments = encode_known(transformed, grammar, self.model.vocabulary)
+        complete = len(arguments[0]) == len(words)
+        scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
+        return tree_score(retag(tree, shown), transformed, scores, violations(transformed, grammar, {}))
+
+    def log_probabilities(self, trees: Sequence[Tree]) -> list[float | None]:
+        """Return the natural log probability of each of the trees, which are over the same words: that of `score`.
+
+        It is -inf for a tree that the model gives no probability, and None for one with a label that it does not know.
+        """
+        scorer = MoveScores(self._moves, self._root, self._probabilities)
+        moves = LeftCornerMoves(self.model.grammar.nonterminals, FIRST_SYMBOL)
+        lattices: dict[tuple[str, ...], Lattice] = {}
+        found: list[float | None] = []
+        for tree in trees:
+            try:
+                tags, n_closings, chains = moves.of(tree.arrays)
+            except KeyError:
+                found.append(None)
+                continue
+            if tags not in lattices:
+                lattices[tags] = self._lattice(tree)
+            found.append(sum(map(sum, scorer.scores_of(lattices[tags], n_closings, chains, True))))
+        return found
+
+    def _lattice(self, tree: Tree) -> Lattice:
+        """Return the words and tags of a tree; a tag that training has not seen counts as the most frequent one."""
+        ids, lattice = self.model.grammar.labels.tag_ids, Lattice()
+        for word, tag in zip(self.model.vocabulary.encode(tree.words), tree.tags, strict=True):
+            lattice.push(word, (ids.get(tag, 0),))
+        return lattice
+
+    def _search(
+        self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: BracketConstraints | None, is_wide: bool
+    ) -> tuple[list[Analysis], str] | None:
+        """Return analyses under limits and their source; None if there are none."""
+        beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
+        beam.clear(limits)
+        level, is_relaxed = 0, False
+        for number, tag_ids in nodes:
+            level = beam.push(level, number, tag_ids)
+            is_relaxed |= beam.is_relaxed(level)
+        results, end_relaxed = beam.complete(level, k)
+        return (results, "relaxed" if is_relaxed or end_relaxed else "beam") if results else None
+
+    def to_parses(
+        self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
+    ) -> list[Parse]:
+        """Return the trees of analyses, best first; constituents that are open at the end are closed."""
+        if not are_given(tags):
+            results = self._sum_taggings(results)
+        given = [_only_tag(tag, self.tags) for tag in tags or [None] * len(words)]
+        parses: dict[Tree, Parse] = {}
+        for score, n_closings, leaves in results:
+            own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
+            chosen = [tag or found for tag, found in zip(given, own, strict=True)]
+            tree = Tree(self._writer.write(n_closings, leaves, words, chosen))
+            parses.setdefault(tree, Parse(tree, score, source))
+        return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
+
+    def with_wide_search(self, n: int) -> GenerativeParser:
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
+        return self.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
+
+    def with_search(self, **settings: object) -> GenerativeParser:
+        """Return a parser with the same model and other search settings (beam_size, gamma ...)."""
+        config = self.config.with_search(**settings)
+        return GenerativeParser(self.model, config, (self._moves, self._probabilities), self.temperature)
+
+    def start(
+        self, tagger: TagSource | None = None, *, beam_size: int | None = None, gamma: float | None = None
+    ) -> PrefixSession:
+        """Start a sentence that arrives word by word.
+
+        tagger: not used, since the parser finds its own tags. beam_size, gamma: the filter for measures, see
+        `GenerativeConfig.measures_filter`, which raises ConfigError for wrong values.
+        """
+        sums = self.new_beam(*self.config.measures_filter(beam_size, gamma), merges=True)
+        return PrefixSession(self, sums, self.new_beam(self.config.beam_size, self.config.gamma))
+
+    def measures(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        beam_size: int | None = None,
+        gamma: float | None = None,
+    ) -> list[WordMeasures]:
+        """Return the measures of each word, see measures.py; `beam_size` and `gamma` as in `start`.
+
+        A tag that training has not seen counts as the most frequent one, as in `parse`.
+        """
+        session = self.start(beam_size=beam_size, gamma=gamma)
+        found = []
+        for word, tag in zip(words, tags or [None] * len(words), strict=True):
+            session = session.after(word, tag)
+            found.append(session.measures())
+        return found
+
+    def new_beam(self, beam_size: int, gamma: float | None, *, merges: bool = False) -> Beam:
+        """Return a new search; one that merges is for sums, one that does not is for trees (see beam.pyx)."""
+        return Beam(self._moves, self._probabilities, self._root, beam_size, float(gamma or 0.0), merges)
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes; it has no word clusters."""
+        return srsly.msgpack_dumps(
+            {"config": self.config.to_dict(), "model": self.model.to_dict(), "temperature": self.temperature}
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> GenerativeParser:
+        """Undo `to_bytes`. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = GenerativeConfig.from_dict(content["config"])
+            model = GenerativeModel.from_dict(content["model"])
+            return cls(model, config, temperature=content["temperature"])
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are not a generative model: {error}") from error
+
+    def _compile(self) -> tuple[Any, Any]:
+        moves = self.model.moves(self.config)
+        return moves, self.model.probabilities(moves, self.config)
+
+    def _own_beam(self) -> Beam:
+        """Return the beam of this thread."""
+        if not hasattr(self._beams, "beam"):
+            self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
+        return self._beams.beam
+
+    def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
+        """Join analyses that differ only in tags; they get the moves of the best one."""
+        groups: dict[tuple, list[Analysis]] = {}
+        for analysis in results:
+            _, n_closings, leaves = analysis
+            key = tuple(n_closings), tuple([self._chain_numbers[leaf] for leaf in leaves])
+            groups.setdefault(key, []).append(analysis)
+        summed = [(_log_sum([score for score, _, _ in group]), *group[0][1:]) for group in groups.values()]
+        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties keep the beam's order
+
+
+def _log_sum(scores: Sequence[float]) -> float:
+    """Return the logarithm of the sum of probabilities, given their logarithms, the highest first."""
+    return scores[0] + log(sum(exp(score - scores[0]) for score in scores))
+
+
+def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
+    """Return the tag that a word is shown with regardless of its derivation, or None."""
+    if isinstance(tag, str):
+        return tag or None
+    return None if not tag or any(name in known for name, _ in tag) else tag[0][0]
+
+
+def are_given(tags: Tags | None) -> bool:
+    """Return whether each word has exactly one tag."""
+    return tags is not None and all(isinstance(tag, str) and tag for tag in tags)
+
+
+class ParsesPrefixes(Protocol):
+    """The parts of a generative parser that its sessions use."""
+
+    model: GenerativeModel
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that it knows."""
+
+    def to_parses(
+        self,
+        results: Sequence[tuple[float, list[int], list[int]]],
+        source: str,
+        words: Sequence[str],
+        tags: Tags | None,
+    ) -> list[Parse]:
+        """Return the trees of analyses, best first."""
+
+
+class PrefixSession:
+    """The analyses of the words so far. Created by `GenerativeParser.start`."""
+
+    look_ahead = 0  # words needed after a word before there is an answer for it: the model reads none
+
+    def __init__(
+        self,
+        parser: ParsesPrefixes,
+        sums: Any,
+        trees: Any,
+        previous: PrefixSession | None = None,
+        word: tuple[str, Tag] | None = None,
+    ):
+        self.previous = previous
+        self._parser, self._beams = parser, {"sums": sums, "trees": trees}
+        self._levels: dict[str, int] = {} if previous is not None else {"sums": 0, "trees": 0}
+        self._n_words = len(previous) + 1 if previous is not None else 0
+        self._word = word
+        self._node: tuple[int, tuple[int, ...]] = (0, ())
+
+    def __len__(self) -> int:
+        return self._n_words
+
+    @property
+    def answered(self) -> int:
+        """The number of words with an answer: all of them."""
+        return self._n_words
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words pushed so far."""
+        return tuple(word for word, _ in self._pushed())
+
+    def push(self, word: str, tag: Tag = None) -> PrefixSession:
+        """Return the session with one more word, under a tag or under all tags that the word may have.
+
+        This session does not change. Raises IncparseError for a wrong word, or for a tag that the parser does not know.
+        """
+        check_word(word, tag, self._parser.tags)
+        return self.after(word, tag)
+
+    def after(self, word: str, tag: Tag = None) -> PrefixSession:
+        """Return the same session as `push`, but check neither word nor tag: the parse of a Doc must not stop."""
+        model = self._parser.model
+        session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"], self, (word, tag))
+        number = model.vocabulary.number(word, self._is_at_start())
+        session._node = number, model.choices(number, tag)
+        return session
+
+    def best(self, *, complete: bool = False) -> Parse:
+        """Return the best analysis of the words: a partial tree, with all open constituents closed after the last word.
+
+        `complete`: the sentence ends here, and its end counts for the score. Raises IncparseError before the first
+        word.
+        """
+        return self.nbest(1, complete=complete)[0]
+
+    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
+        """Return up to k analyses with different trees, best first; scores are natural log probabilities."""
+        check_n_analyses(k)
+        level, beam = self._level("trees"), self._beams["trees"]
+        words, tags = zip(*self._pushed(), strict=True)
+        results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)
+        source = "relaxed" if is_relaxed or self._any_relaxed() else "beam"
+        return self._parser.to_parses(results, source, words, tags)[:k]
+
+    def measures(self) -> WordMeasures:
+        """Return the measures of the last word. Raises IncparseError before the first one."""
+        self._level("sums")
+        for session in self._unmeasured():
+            session._measures = session._measure()
+        return self._measures
+
+    @cached_property
+    def _measures(self) -> WordMeasures:
+        return self._measure()
+
+    def _measure(self) -> WordMeasures:
+        """Compute the measures; those of the previous word have been computed."""
+        assert self.previous is not None
+        beam, level = self._beams["sums"], self._levels["sums"]
+        return word_measures(
+            beam.measures(level),
+            self.previous._measures if self.previous._n_words else None,
+            is_known=self._parser.model.vocabulary.is_known(self._node[0]),
+            is_relaxed=beam.is_relaxed(level),
+        )
+
+    def _unmeasured(self) -> list[PrefixSession]:
+        """Return the sessions up to here that have no measures yet, from left to right."""
+        found, here = [], self
+        while here._n_words and "_measures" not in here.__dict__ and here.previous is not None:
+            found.append(here)
+            here = here.previous
+        return found[::-1]
+
+    def _level(self, name: str) -> int:
+        """Let a beam absorb the words that it has not seen yet, and return its level."""
+        if not self._n_words:
+            raise IncparseError(NO_WORDS)
+        waiting, here = [], self
+        while name not in here._levels and here.previous is not None:
+            waiting.append(here)
+            here = here.previous
+        level = here._levels[name]
+        for session in reversed(waiting):
+            level = session._levels[name] = self._beams[name].push(level, *session._node)
+        return level
+
+    def _pushed(self) -> list[tuple[str, Tag]]:
+        found, here = [], self
+        while here.previous is not None and here._word is not None:
+            found.append(here._word)
+            here = here.previous
+        return found[::-1]
+
+    def _is_at_start(self) -> bool:
+        """Return whether no word so far has a letter or digit: only its position may capitalize the next one."""
+        here = self
+        while here.previous is not None and here._word is not None:
+            if any(character.isalnum() for character in here._word[0]):
+                return False
+            here = here.previous
+        return True
+
+    def _any_relaxed(self) -> bool:
+        here, beam = self, self._beams["trees"]
+        while here.previous is not None:
+            if beam.is_relaxed(here._levels["trees"]):
+                return True
+            here = here.previous
+        return False

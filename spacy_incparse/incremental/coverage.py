@@ -1,0 +1,225 @@
+"""Table 1 of Collins & Roark (2004) for any treebank: chain types, unseen chains, and the coverage of the grammar."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import SHORT_CHAIN, Grammar
+from spacy_incparse.transforms.left_corner import transform
+from spacy_incparse.trees.tree import Tree, TreeArrays
+
+# A chain with its tag as the last element, as the paper writes it.
+ChainType = tuple[str, ...]
+Tags = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class ChainRow:
+    """One row of Table 1: types of chains longer than two; shares of held-out words (0-1) with an unseen chain.
+
+    `unseen` is for a grammar of all chains, `unseen_pruned` for one without the rare long chains. The held-out figures
+    are None without held-out trees.
+    """
+
+    transform: str  # "none" or "left corner"
+    tags: str  # "gold" for the trees' own, or "given"
+    n_types: int
+    n_repeated_types: int  # seen at least `chain_min_count` times
+    held_out_types: int | None = None
+    unseen: float | None = None
+    unseen_pruned: float | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Shares of held-out sentences (0-1) that a strict grammar derives; a sentence may miss a chain and a triple."""
+
+    chain_min_count: int  # the grammar's cut-off: 1 for all chains
+    derived: float
+    missing_chain: float
+    missing_triple: float
+
+
+@dataclass(frozen=True)
+class GrammarTable:
+    """The counts of `grammar_table`."""
+
+    n_sentences: int
+    n_words: int
+    held_out_sentences: int
+    held_out_words: int
+    n_nonterminals: int
+    n_tags: int
+    n_chains: int
+    n_triples: int
+    with_top: bool
+    chain_min_count: int
+    rows: tuple[ChainRow, ...]
+    coverage: tuple[Coverage, ...]  # of all chains and of those kept; () without held-out trees
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain dicts and lists; shares are fractions from 0 to 1."""
+        return asdict(self)
+
+    def format(self) -> str:
+        """Return the figures as aligned text; shares are in percent."""
+        lines = [
+            f"training  {self.n_sentences:>7,} sentences {self.n_words:>9,} words",
+            f"held out  {self.held_out_sentences:>7,} sentences {self.held_out_words:>9,} words",
+            f"grammar   {self.n_nonterminals} nonterminals, {self.n_tags} tags, "
+            f"{self.n_chains:,} chains, {self.n_triples:,} triples (transformed trees)",
+            "",
+            f"Chains longer than {SHORT_CHAIN}, tag counted, root {'counted' if self.with_top else 'not counted'}; "
+            "unseen: held-out words whose chain is not in the grammar",
+            "",
+            *_aligned([_header(self.chain_min_count), *map(_cells, self.rows)]),
+        ]
+        if self.coverage:
+            lines += ["", "Held-out sentences and the strict grammar (transformed trees)", ""]
+            lines += _aligned([_COVERAGE_HEADER, *map(_coverage_cells, self.coverage)])
+        return "\n".join(lines)
+
+
+def grammar_table(
+    train_trees: Sequence[Tree],
+    held_out_trees: Sequence[Tree] | None = None,
+    *,
+    train_tags: Tags | None = None,
+    held_out_tags: Tags | None = None,
+    with_top: bool = False,
+    chain_min_count: int = 2,
+    triple_min_count: int = 1,
+) -> GrammarTable:
+    """Count chains in normalized trees, with and without the left-corner transform, and those that held-out trees miss.
+
+    With `train_tags` and `held_out_tags` (one sequence of tags per tree), there are also rows for these tags, and the
+    coverage is that of the given tags. `with_top` counts the root in the chain of the first word, as the paper does.
+    Long chains are pruned if they were seen less than `chain_min_count` times; all columns are shown next to those of
+    the unpruned grammar.
+    """
+    held_out_trees = held_out_trees or []
+    sources = [("gold", train_trees, held_out_trees)]
+    if train_tags is not None or held_out_tags is not None:
+        sources.append(("given", _retag_all(train_trees, train_tags), _retag_all(held_out_trees, held_out_tags)))
+    rows = [_chain_row("none", *source, with_top, chain_min_count) for source in sources]
+    sources = [(name, list(map(transform, train)), list(map(transform, held))) for name, train, held in sources]
+    rows += [_chain_row("left corner", *source, with_top, chain_min_count) for source in sources]
+    _, train, held_out = sources[-1]
+    grammar = Grammar.from_trees(train, triple_min_count=triple_min_count)
+    pruned = grammar.without_rare_chains(chain_min_count)
+    return GrammarTable(
+        n_sentences=len(train),
+        n_words=sum(tree.end for tree in train),
+        held_out_sentences=len(held_out),
+        held_out_words=sum(tree.end for tree in held_out),
+        n_nonterminals=len(grammar.nonterminals),
+        n_tags=len(grammar.tags),
+        n_chains=sum(map(len, grammar.chains)),
+        n_triples=len(grammar.triples),
+        with_top=with_top,
+        chain_min_count=chain_min_count,
+        rows=tuple(rows),
+        coverage=(_coverage(grammar, held_out), _coverage(pruned, held_out)) if held_out else (),
+    )
+
+
+def _retag_all(trees: Sequence[Tree], tags: Tags | None) -> Sequence[Tree]:
+    if tags is None:
+        return trees
+    return [_retag(tree, tree_tags) for tree, tree_tags in zip(trees, tags, strict=True)]
+
+
+def _retag(tree: Tree, tags: Sequence[str]) -> Tree:
+    arrays = tree.arrays
+    if len(tags) != len(arrays.words):
+        raise ValueError(f"{len(tags)} tags for the {len(arrays.words)} words of {' '.join(arrays.words[:8])!r}")
+    nodes = zip(arrays.labels, arrays.sizes, arrays.starts, strict=True)
+    labels = [label if size > 1 else tags[start] for label, size, start in nodes]
+    return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
+
+
+def _chain_row(
+    transform_name: str,
+    tag_source: str,
+    train: Sequence[Tree],
+    held_out: Sequence[Tree],
+    with_top: bool,
+    min_count: int,
+) -> ChainRow:
+    """Count one row: the treebank's chain types, and the held-out words whose chain is not among them."""
+    types = _count_chain_types(train, with_top)
+    held_out_types = _count_chain_types(held_out, with_top)
+    repeated = {chain for chain, count in types.items() if count >= min_count}
+    kept = {chain for chain in types if chain in repeated or not _is_long(chain)}
+    return ChainRow(
+        transform=transform_name,
+        tags=tag_source,
+        n_types=sum(map(_is_long, types)),
+        n_repeated_types=sum(map(_is_long, repeated)),
+        held_out_types=sum(map(_is_long, held_out_types)) if held_out else None,
+        unseen=_share_outside(held_out_types, types) if held_out else None,
+        unseen_pruned=_share_outside(held_out_types, kept) if held_out else None,
+    )
+
+
+def _count_chain_types(trees: Sequence[Tree], with_top: bool) -> Counter[ChainType]:
+    counts: Counter[ChainType] = Counter()
+    for tree in trees:
+        for k, (move, tag) in enumerate(zip(derivation(tree), tree.tags, strict=True)):
+            root = (tree.label,) if with_top and k == 0 else ()
+            chain: ChainType = (*root, *move.chain, tag)
+            counts[chain] += 1
+    return counts
+
+
+def _is_long(chain: ChainType) -> bool:
+    return len(chain) > SHORT_CHAIN
+
+
+def _share_outside(counts: Counter[ChainType], known: Container[ChainType]) -> float:
+    return sum(count for chain, count in counts.items() if chain not in known) / counts.total()
+
+
+def _coverage(grammar: Grammar, held_out: Sequence[Tree]) -> Coverage:
+    missing = [grammar.missing(tree) for tree in held_out]
+    return Coverage(
+        chain_min_count=grammar.chain_min_count,
+        derived=missing.count((False, False)) / len(missing),
+        missing_chain=sum(chain for chain, _ in missing) / len(missing),
+        missing_triple=sum(triple for _, triple in missing) / len(missing),
+    )
+
+
+def _header(chain_min_count: int) -> tuple[str, ...]:
+    return "transform", "tags", "held-out types", "types", "unseen", f"seen {chain_min_count}+ times", "unseen"
+
+
+def _cells(row: ChainRow) -> tuple[str, ...]:
+    shares = ["-" if share is None else f"{share:.2%}" for share in (row.unseen, row.unseen_pruned)]
+    held_out_types = "-" if row.held_out_types is None else str(row.held_out_types)
+    return row.transform, row.tags, held_out_types, str(row.n_types), shares[0], str(row.n_repeated_types), shares[1]
+
+
+_COVERAGE_HEADER = ("chains kept", "derived", "missing a chain", "missing a triple")
+
+
+def _coverage_cells(coverage: Coverage) -> tuple[str, ...]:
+    kept = "all" if coverage.chain_min_count == 1 else f"long ones seen {coverage.chain_min_count}+ times"
+    shares = (coverage.derived, coverage.missing_chain, coverage.missing_triple)
+    return kept, *(f"{share:.1%}" for share in shares)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align cells in columns: names to the left, columns with numbers below the header to the right."""
+    columns = [_aligned_column(column) for column in zip(*rows, strict=True)]
+    return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+
+
+def _aligned_column(cells: Sequence[str]) -> list[str]:
+    width = max(map(len, cells))
+    is_text = cells[1][0].isalpha()
+    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]

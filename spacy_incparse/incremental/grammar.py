@@ -1,0 +1,375 @@
+"""The grammar that limits the search: allowable chains, allowable triples, and the outcomes that training has seen.
+
+Collins & Roark (2004), section 3.1. All of it is read off transformed trees and stored as ids (see `grammar_labels`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from spacy_incparse.errors import IncparseError, ModelError, check_texts
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.trees.tree import Tree
+
+# All chains up to this length, including the tag, are kept (section 3.1).
+SHORT_CHAIN = 2
+
+Chain = tuple[int, ...]
+Triple = tuple[int, int, int]
+Context = tuple[int, int, int]
+Decision = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The chains, the triples and the outcomes seen in training, with their counts.
+
+    `chains`: for each tag id, the chains that lead to the tag, most frequent first. A chain holds the ids of its
+    nonterminals from the top down, without the root and the tag itself.
+    `triples`: (parent, left sibling or NO_SIBLING, next symbol or STOP); siblings and next symbols are symbol ids.
+    `contexts`: maps (parent, left sibling or NO_SIBLING, tag id of the next word or END) to the outcomes seen there,
+    most frequent first: STOP, SHIFT or the nonterminal that was opened.
+    """
+
+    labels: Labels
+    chains: tuple[dict[Chain, int], ...]
+    triples: dict[Triple, int]
+    contexts: dict[Context, dict[int, int]]
+    chain_min_count: int = 1
+    triple_min_count: int = 1
+
+    @property
+    def nonterminals(self) -> tuple[str, ...]:
+        """The phrase labels, including slash labels, by id."""
+        return self.labels.nonterminals
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags by id."""
+        return self.labels.tags
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[Tree], *, chain_min_count: int = 1, triple_min_count: int = 1) -> Grammar:
+        """Read the grammar off transformed trees.
+
+        Chains longer than two (including the tag, without the root) are dropped if they were seen less than
+        `chain_min_count` times (the paper: 2), and triples if seen less than `triple_min_count` times (the paper: 1).
+        """
+        return cls.from_taggings([list(trees)], chain_min_count=chain_min_count, triple_min_count=triple_min_count)
+
+    @classmethod
+    def from_taggings(
+        cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+    ) -> Grammar:
+        """Read the grammar off the same transformed trees under several taggings; each count is the highest of them."""
+        return cls.with_labels(
+            Labels.from_trees(tree for trees in taggings for tree in trees),
+            taggings,
+            chain_min_count=chain_min_count,
+            triple_min_count=triple_min_count,
+        )
+
+    @classmethod
+    def with_labels(
+        cls, labels: Labels, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+    ) -> Grammar:
+        """Read a grammar with the given labels, which must include all labels of the trees."""
+        decisions: Counter[Decision] = Counter()
+        chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+        for trees in taggings:
+            decisions |= _count_decisions(trees, labels)
+            chains = [all_ | here for all_, here in zip(chains, _count_chains(trees, labels), strict=True)]
+        return cls(
+            labels=labels,
+            chains=tuple(_most_frequent_first(_without_rare(counts, chain_min_count)) for counts in chains),
+            triples=_count_triples(decisions, labels, triple_min_count),
+            contexts=_group_by_context(decisions),
+            chain_min_count=chain_min_count,
+            triple_min_count=triple_min_count,
+        )
+
+    def extended(self, taggings: Sequence[Sequence[Tree]]) -> Grammar:
+        """Return a grammar with the counts of more transformed trees added.
+
+        All ids and the order of the chains stay the same. New ones come after them.
+        """
+        labels = self.labels.extended(Labels.from_trees(tree for trees in taggings for tree in trees))
+        # Rare chains and triples are dropped as in the first treebank, except those that it already has.
+        new = Grammar.with_labels(
+            labels, taggings, chain_min_count=self.chain_min_count, triple_min_count=self.triple_min_count
+        )
+        chains = [*self.chains, *({} for _ in labels.tags[len(self.chains) :])]
+        return replace(
+            self,
+            labels=labels,
+            chains=tuple(_added(old, more) for old, more in zip(chains, new.chains, strict=True)),
+            triples=_added(self.triples, new.triples),
+            contexts=self.contexts
+            | {context: _added(self.contexts.get(context, {}), outcomes) for context, outcomes in new.contexts.items()},
+        )
+
+    def without_rare_chains(self, min_count: int) -> Grammar:
+        """Return this grammar with a higher `chain_min_count`."""
+        kept = tuple(_without_rare(chains, min_count) for chains in self.chains)
+        return replace(self, chains=kept, chain_min_count=max(min_count, self.chain_min_count))
+
+    def missing(self, tree: Tree) -> tuple[bool, bool]:
+        """Return whether a transformed tree needs a chain, and whether it needs a triple, that the grammar lacks.
+
+        Triples are checked after a left sibling and at the first node below the root. All other first children are
+        covered by the chains.
+        """
+        missing_chain = any(
+            tag == UNKNOWN or chain not in self.chains[tag] for tag, chain in _tree_chains(tree, self.labels)
+        )
+        decisions = tree_decisions(tree, self.labels)
+        checked = decisions[:1] + [decision for decision in decisions[1:] if decision[1] != NO_SIBLING]
+        missing_triple = any(_triple(decision, self.labels) not in self.triples for decision in checked)
+        return missing_chain, missing_triple
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the grammar as lists of strings and ids, for JSON or msgpack."""
+        return {
+            "nonterminals": list(self.nonterminals),
+            "tags": list(self.tags),
+            "chain_min_count": self.chain_min_count,
+            "triple_min_count": self.triple_min_count,
+            "chains": [[[count, *chain] for chain, count in chains.items()] for chains in self.chains],
+            "triples": [[*triple, count] for triple, count in self.triples.items()],
+            "contexts": [[*context, *_flat(outcomes)] for context, outcomes in self.contexts.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Grammar:
+        """Undo `to_dict`. Raises ModelError for ids without a label, since compiled code does not check them."""
+        for name in ("nonterminals", "tags"):
+            check_texts(data[name], name)
+        grammar = cls(
+            labels=Labels(tuple(data["nonterminals"]), tuple(data["tags"])),
+            chains=tuple({tuple(chain): count for count, *chain in chains} for chains in data["chains"]),
+            triples={(parent, sibling, symbol): count for parent, sibling, symbol, count in data["triples"]},
+            contexts={
+                (parent, sibling, tag): dict(zip(outcomes[::2], outcomes[1::2], strict=True))
+                for parent, sibling, tag, *outcomes in data["contexts"]
+            },
+            chain_min_count=data["chain_min_count"],
+            triple_min_count=data["triple_min_count"],
+        )
+        _check_ids(grammar)
+        return grammar
+
+
+def _check_ids(grammar: Grammar) -> None:
+    """Raise ModelError if chains, triples or contexts have ids without a label."""
+    n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
+    if len(grammar.chains) != n_tags:
+        raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
+    places = [*grammar.triples, *grammar.contexts]
+    for ids, least, behind in (
+        ({number for chains in grammar.chains for chain in chains for number in chain}, 0, n_nonterminals),
+        ({parent for parent, _, _ in places}, 0, n_nonterminals),
+        ({sibling for _, sibling, _ in places}, NO_SIBLING, n_symbols),
+        ({symbol for _, _, symbol in grammar.triples}, STOP, n_symbols),
+        ({tag for _, _, tag in grammar.contexts}, END, n_tags),
+        ({outcome for outcomes in grammar.contexts.values() for outcome in outcomes}, SHIFT, n_nonterminals),
+    ):
+        check_ids(ids, least, behind)
+
+
+def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
+    """Raise ModelError for ids that no label has: below `least`, or `behind` and above."""
+    for number in ids:
+        if not least <= number < behind:
+            raise ModelError(f"the model is damaged: there is no label with the id {number}")
+
+
+def tree_decisions(tree: Tree, labels: Labels) -> list[Decision]:
+    """Return all decisions in the derivation of a whole transformed tree, in order.
+
+    Each entry is (parent, left sibling or NO_SIBLING, tag id of the next word or END, outcome). The outcome is STOP,
+    SHIFT or a nonterminal id. Labels that are not in `labels` are UNKNOWN.
+    """
+    arrays = tree.arrays
+    tags = [labels.tag_ids.get(tag, UNKNOWN) for tag in tree.tags]
+    decisions: list[Decision] = []
+    parents, siblings, ends = [_nonterminal(tree.label, labels)], [NO_SIBLING], [tree.end]
+    for node in range(1, len(arrays.labels)):
+        start = arrays.starts[node]
+        tag = tags[start]
+        while ends[-1] <= start:
+            decisions.append((parents.pop(), siblings.pop(), tag, STOP))
+            ends.pop()
+        is_phrase = arrays.sizes[node] > 1
+        symbol = _nonterminal(arrays.labels[node], labels) if is_phrase else _tag_symbol(tag, labels)
+        decisions.append((parents[-1], siblings[-1], tag, symbol if is_phrase else SHIFT))
+        siblings[-1] = symbol
+        if is_phrase:
+            parents.append(symbol)
+            siblings.append(NO_SIBLING)
+            ends.append(arrays.ends[node])
+    while parents:
+        decisions.append((parents.pop(), siblings.pop(), END, STOP))
+    return decisions
+
+
+def _nonterminal(label: str, labels: Labels) -> int:
+    return labels.nonterminal_ids.get(label, UNKNOWN)
+
+
+def _tag_symbol(tag: int, labels: Labels) -> int:
+    return UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
+
+
+def _tree_chains(tree: Tree, labels: Labels) -> Iterator[tuple[int, Chain]]:
+    """Yield the tag id and the chain of each word."""
+    for move, tag in zip(derivation(tree), tree.tags, strict=True):
+        yield labels.tag_ids.get(tag, UNKNOWN), tuple(_nonterminal(label, labels) for label in move.chain)
+
+
+def _count_decisions(trees: Sequence[Tree], labels: Labels) -> Counter[Decision]:
+    decisions: Counter[Decision] = Counter()
+    for tree in trees:
+        decisions.update(tree_decisions(tree, labels))
+    return decisions
+
+
+def _count_chains(trees: Sequence[Tree], labels: Labels) -> list[Counter[Chain]]:
+    counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+    for tree in trees:
+        for tag, chain in _tree_chains(tree, labels):
+            counts[tag][chain] += 1
+    return counts
+
+
+def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:
+    return {chain: count for chain, count in chains.items() if len(chain) + 1 <= SHORT_CHAIN or count >= min_count}
+
+
+def _count_triples(decisions: Counter[Decision], labels: Labels, min_count: int) -> dict[Triple, int]:
+    counts: Counter[Triple] = Counter()
+    for decision, count in decisions.items():
+        counts[_triple(decision, labels)] += count
+    return {triple: counts[triple] for triple in sorted(counts) if counts[triple] >= min_count}
+
+
+def _triple(decision: Decision, labels: Labels) -> Triple:
+    """Return a decision's triple; its symbol comes after the left sibling, and for SHIFT is the next word's tag."""
+    parent, sibling, tag, outcome = decision
+    return parent, sibling, _tag_symbol(tag, labels) if outcome == SHIFT else outcome
+
+
+def _group_by_context(decisions: Counter[Decision]) -> dict[Context, dict[int, int]]:
+    contexts: dict[Context, dict[int, int]] = {}
+    for parent, sibling, tag, outcome in sorted(decisions):
+        contexts.setdefault((parent, sibling, tag), {})[outcome] = decisions[parent, sibling, tag, outcome]
+    return {context: _most_frequent_first(outcomes) for context, outcomes in contexts.items()}
+
+
+def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _added(counts: dict[Any, int], more: dict[Any, int]) -> dict[Any, int]:
+    """Return the sum of two counts; new entries come last."""
+    return counts | {key: counts.get(key, 0) + count for key, count in more.items()}
+
+
+def _flat(counts: dict[int, int]) -> list[int]:
+    return [number for item in counts.items() for number in item]
+
+
+# A phrase and a word may have the same label in a treebank. A *symbol*, which may be either, therefore has its own id:
+# nonterminals keep theirs, and tags come after them.
+#
+# Weights belong to ids. Labels that a trained model learns later (`Labels.extended`) therefore get ids after all
+# others. Ids that already had another meaning keep it: the one after the tags, which marks the end of the sentence,
+# and those of the tags' symbols. `NOBODY` fills their places.
+
+# These take the place of an id if there is no symbol.
+NO_SIBLING = -1  # as a left sibling: the next symbol is the first child
+STOP = -1  # as the next symbol: the constituent ends
+SHIFT = -2  # as an outcome: the word itself comes next, whatever its tag
+END = -1  # as a look-ahead tag: there are no more words
+UNKNOWN = -3  # for a label that is not among these labels
+
+NOBODY = ""  # in the place of an id that no label may have
+SPARE_TAGS = 100  # more than there are: room for tags that come after the first new nonterminal
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The nonterminals (including slash labels and the root's) and tags of a treebank; an id is a position."""
+
+    nonterminals: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[Tree]) -> Labels:
+        """Collect the labels of trees, sorted by decreasing frequency, then by name."""
+        phrases: Counter[str] = Counter()
+        words: Counter[str] = Counter()
+        for tree in trees:
+            arrays = tree.arrays
+            for label, size in zip(arrays.labels, arrays.sizes, strict=True):
+                (phrases if size > 1 else words)[label] += 1
+        return cls(_by_frequency(phrases), _by_frequency(words))
+
+    def extended(self, other: Labels) -> Labels:
+        """Return labels that also include those of `other`; all existing labels keep their ids.
+
+        Raises IncparseError if there is no room for all tags.
+        """
+        tags = [tag for tag in other.tags if tag not in self.tag_ids]
+        nonterminals = [label for label in other.nonterminals if label not in self.nonterminal_ids]
+        end = [NOBODY] if tags and NOBODY not in self.tags else []
+        all_tags = (*self.tags, *end, *tags)
+        spare = [NOBODY] * (len(all_tags) + SPARE_TAGS) if nonterminals and NOBODY not in self.nonterminals else []
+        n_spare = len(spare) or self.nonterminals.count(NOBODY)
+        if n_spare and len(all_tags) > n_spare:
+            raise IncparseError(
+                f"the model has no room for {len(tags)} more tags, such as {tags[0]!r}: train a new one on all trees"
+            )
+        return Labels((*self.nonterminals, *spare, *nonterminals), all_tags)
+
+    @cached_property
+    def nonterminal_ids(self) -> dict[str, int]:
+        """The id of each phrase label."""
+        return {label: k for k, label in enumerate(self.nonterminals) if label != NOBODY}
+
+    @cached_property
+    def tag_ids(self) -> dict[str, int]:
+        """The id of each tag among the tags."""
+        return {tag: k for k, tag in enumerate(self.tags) if tag != NOBODY}
+
+    @cached_property
+    def end_tag(self) -> int:
+        """The number that replaces a tag id before and after the sentence."""
+        return self.tags.index(NOBODY) if NOBODY in self.tags else len(self.tags)
+
+    @cached_property
+    def first_tag(self) -> int:
+        """The symbol id of the first tag."""
+        return self.nonterminals.index(NOBODY) if NOBODY in self.nonterminals else len(self.nonterminals)
+
+    @property
+    def n_symbols(self) -> int:
+        """The number after the last symbol id."""
+        return max(len(self.nonterminals), self.first_tag + len(self.tags))
+
+    def tag_symbol(self, tag_id: int) -> int:
+        """Return the symbol id of a tag."""
+        return self.first_tag + tag_id
+
+    def name(self, symbol: int) -> str:
+        """Return the label of a symbol id; `NOBODY` for an id without a label."""
+        place = symbol - self.first_tag
+        nonterminal = self.nonterminals[symbol] if symbol < len(self.nonterminals) else NOBODY
+        return nonterminal or (self.tags[place] if 0 <= place < len(self.tags) else NOBODY)
+
+
+def _by_frequency(counts: Counter[str]) -> tuple[str, ...]:
+    return tuple(sorted(counts, key=lambda label: (-counts[label], label)))

@@ -1,0 +1,54 @@
+# What the grammar lets a hypothesis do: allowed outcomes by context, and each tag's chains as a trie.
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libcpp.vector cimport vector
+
+from spacy_incparse.linear.hash_map cimport HashMapC
+from spacy_incparse.incremental.state cimport SymbolsC
+
+
+# A node of a trie over chains from the top down. Its children lie next to each other.
+cdef struct TrieNodeC:
+    uint16_t label
+    int32_t first_child
+    int32_t n_children
+    int32_t chain_id          # the chain that ends here with SHIFT; -1 where none does
+    int32_t n_chains      # that end here or further down
+
+
+# A chain with its tag.
+cdef struct TaggedChainC:
+    int32_t first         # its labels are chain_labels[first:first + n]
+    int32_t n
+    int32_t rank          # among its tag's chains, by falling frequency: the column of chain features
+    uint16_t tag
+
+
+cdef class Moves:
+    cdef SymbolsC symbols
+    cdef readonly int n_columns
+    cdef readonly int longest_chain
+    cdef readonly tuple leaves           # (tag id, chain of nonterminal ids) by chain_id
+    cdef readonly dict leaf_numbers
+    cdef int n_words                     # 64-bit words in a set of symbols
+    cdef vector[uint8_t] head_rule, is_punctuation, is_conjunction
+    cdef vector[uint8_t] is_slash        # by symbol
+    cdef vector[int32_t] slash_of        # from a nonterminal to its slash label's symbol; NONE where there is none
+    cdef vector[uint64_t] sets           # sets of symbols, n_words each
+    cdef vector[int32_t] triples         # [parent * n_symbols + left sibling] -> set, -1 where none is allowed
+    cdef HashMapC outcome_filters         # (parent, left sibling, tag) -> set
+    cdef vector[TrieNodeC] trie
+    cdef vector[int32_t] strict_roots, relaxed_roots   # by tag
+    cdef vector[TaggedChainC] tagged_chains
+    cdef vector[uint16_t] chain_labels
+
+    cdef inline const uint64_t* triple_set(self, int parent, int sibling) noexcept nogil:
+        cdef int32_t k = self.triples[parent * self.symbols.n_symbols + sibling]
+        if k < 0:
+            return NULL
+        return &self.sets[k * self.n_words]
+
+    cdef const uint64_t* outcome_filter(self, int parent, int sibling, int tag) noexcept nogil
+
+
+cdef inline bint contains(const uint64_t* symbols, int symbol) noexcept nogil:
+    return (symbols[symbol >> 6] >> (symbol & 63)) & 1

@@ -1,0 +1,178 @@
+"""A given tree as the moves of a search, under the tags that the search uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import (
+    END,
+    NO_SIBLING,
+    SHIFT,
+    STOP,
+    UNKNOWN,
+    Context,
+    Decision,
+    Grammar,
+    Labels,
+    tree_decisions,
+)
+from spacy_incparse.parsing.parse import ScoredMove, Tags, TreeScore, Violation, best_tag
+from spacy_incparse.transforms.left_corner import transform
+from spacy_incparse.trees.tree import Tree, TreeArrays
+
+
+def encode_moves(
+    tree: Tree, labels: Labels, leaf_numbers: Mapping[tuple[int, tuple[int, ...]], int]
+) -> tuple[list[int], list[int]]:
+    """Return the derivation of a transformed tree with known tags: each word's closings and the number of its chain.
+
+    leaf_numbers: by tag and chain, see `Moves`; -1 is used for a missing chain.
+    """
+    n_closings, leaves = [], []
+    for move, tag in zip(derivation(tree), tree.tags, strict=True):
+        chain = tuple(labels.nonterminal_ids.get(label, UNKNOWN) for label in move.chain)
+        n_closings.append(move.n_closings)
+        leaves.append(leaf_numbers.get((labels.tag_ids[tag], chain), -1))
+    return n_closings, leaves
+
+
+def check_words(words: Sequence[str], tree: Tree) -> None:
+    """Raise ValueError if the tree has other words."""
+    if tuple(words) != tree.words:
+        raise ValueError(f"the tree has other words than the sentence: {' '.join(tree.words[:8])!r}")
+
+
+def as_searched(tree: Tree, tags: Sequence[str], labels: Labels) -> Tree:
+    """Return the left-corner form of a tree under these tags; unknown tags are replaced by the most frequent one."""
+    return transform(retag(tree, [tag if tag in labels.tag_ids else labels.tags[0] for tag in tags]))
+
+
+def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
+    """Return for each word the tree's tag if it is among the given tags, otherwise the first of these."""
+    return [
+        given if isinstance(given, str) else next((tag for tag, _ in given or () if tag == own), best_tag(given))
+        for own, given in zip(tree.tags, tags, strict=True)
+    ]
+
+
+def retag(tree: Tree, tags: Sequence[str]) -> Tree:
+    """Return a whole tree with other tags, one per word."""
+    arrays = tree.root.arrays
+    given = iter(tags)
+    labels = [next(given) if size == 1 else label for label, size in zip(arrays.labels, arrays.sizes, strict=True)]
+    return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
+
+
+def tree_score(
+    tree: Tree,
+    transformed: Tree,
+    scores: Sequence[tuple[float, float]],
+    violated: Sequence[Violation | None],
+    unit: float = 1,
+) -> TreeScore:
+    """Return the score of a tree and of its moves, word by word and for the end.
+
+    transformed: the tree's left-corner form, with another tag where the grammar does not know the tree's. scores: of
+    closings and of the chain, in fractions of `unit`; if there are fewer scores than moves, the rest are not known.
+    """
+    shares = [(of_closings / unit, of_chain / unit) for of_closings, of_chain in scores]
+    pairs = [*shares, *[(None, None)] * (len(violated) - len(scores))]
+    words = [*zip(tree.words, tree.tags, strict=True), (None, None)]
+    known = [*transformed.tags, None]
+    reasons = [
+        violation if word[1] == tag else Violation(TAG, f"no tag {word[1]}")
+        for word, tag, violation in zip(words, known, violated, strict=True)
+    ]
+    moves = tuple(
+        ScoredMove(*word, *labels, *pair, violation)
+        for word, labels, pair, violation in zip(words, _labels(transformed), pairs, reasons, strict=True)
+    )
+    # Sum whole numbers first: the sums are exact, so the score equals the search's to the last bit.
+    return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(violated) else None, moves)
+
+
+def _labels(transformed: Tree) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield the labels that each move closes and opens, and at last those of the end."""
+    open_labels = [transformed.label]
+    for n_closings, chain in derivation(transformed):
+        closings = tuple(open_labels.pop() for _ in range(n_closings))
+        yield closings, chain
+        open_labels += chain
+    yield tuple(reversed(open_labels)), ()
+
+
+TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
+
+
+def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[int]]) -> list[Violation | None]:
+    """Return why the search may not make the move for each word of a transformed tree, and for its end; None: it may.
+
+    seen: the outcomes that contexts allow, see `seen_outcomes`.
+    """
+    found: list[Violation | None] = []
+    for decisions, tag in zip(_by_word(tree_decisions(tree, grammar.labels)), [*tree.tags, None], strict=True):
+        chain = [decision for decision in decisions if decision[3] != STOP]
+        site = len(decisions) - len(chain)  # the decisions before it are closings
+        violated = [_violated(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions)]
+        found.append(_lacking_chain(chain, tag, grammar) or next(filter(None, violated), None))
+    return found
+
+
+def seen_outcomes(grammar: Grammar, min_count: int, min_share: float) -> dict[Context, frozenset[int]]:
+    """Return the outcomes that contexts seen at least `min_count` times allow; 0: contexts do not limit outcomes.
+
+    Outcomes with a share below `min_share` do not count.
+    """
+    if not min_count:
+        return {}
+    totals = {context: sum(outcomes.values()) for context, outcomes in grammar.contexts.items()}
+    return {
+        context: frozenset(outcome for outcome, n in outcomes.items() if n >= min_share * totals[context])
+        for context, outcomes in grammar.contexts.items()
+        if totals[context] >= min_count
+    }
+
+
+def _by_word(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """Split decisions after each word; the last part is the end of the sentence."""
+    parts: list[list[Decision]] = [[]]
+    for decision in decisions:
+        parts[-1].append(decision)
+        if decision[3] == SHIFT:
+            parts.append([])
+    return parts
+
+
+def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Violation | None:
+    """Return a violation if the grammar lacks the chain that these decisions build."""
+    if tag is None:
+        return None
+    labels = tuple(decision[3] for decision in chain[:-1])
+    tag_id = grammar.labels.tag_ids.get(tag, UNKNOWN)
+    if tag_id != UNKNOWN and labels in grammar.chains[tag_id]:
+        return None
+    path = " over ".join([*(_name(label, grammar.labels) for label in labels), tag])
+    return Violation(CHAIN, f"no chain {path}" if labels else f"no {path} without its own phrase")
+
+
+def _violated(
+    decision: Decision, grammar: Grammar, seen: Mapping[Context, frozenset[int]], needs_triple: bool
+) -> Violation | None:
+    """Return why a decision may not be taken; inside a chain it needs no triple, since the chain has been seen."""
+    parent, sibling, tag, outcome = decision
+    labels = grammar.labels
+    symbol = outcome if outcome != SHIFT else UNKNOWN if tag == UNKNOWN else labels.tag_symbol(tag)
+    behind = "" if sibling == NO_SIBLING else f" after {_name(sibling, labels)}"
+    inside = f"{_name(parent, labels)}{behind}"
+    what = f"no end of {inside}" if outcome == STOP else f"no {_name(symbol, labels)} in {inside}"
+    if needs_triple and (parent, sibling, symbol) not in grammar.triples:
+        return Violation(TRIPLE, what)
+    allowed = seen.get((parent, sibling, tag))
+    if allowed is not None and outcome not in allowed:
+        return Violation(CONTEXT, what + (" at the sentence's end" if tag == END else f" before {labels.tags[tag]}"))
+    return None
+
+
+def _name(symbol: int, labels: Labels) -> str:
+    return "an unknown label" if symbol == UNKNOWN else labels.name(symbol)

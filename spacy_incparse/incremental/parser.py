@@ -1,0 +1,351 @@
+"""The parser: grammar, lexicon, weights and search settings wired together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import srsly
+
+from spacy_incparse.errors import ModelError
+from spacy_incparse.incremental.beam import Beam
+from spacy_incparse.incremental.bracket_constraints import BracketConstraints
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.encoded_sentence import Sentence
+from spacy_incparse.incremental.grammar import Context, Grammar, check_ids
+from spacy_incparse.incremental.moves import Moves
+from spacy_incparse.incremental.oracle import (
+    as_searched,
+    check_words,
+    encode_moves,
+    reachable_tags,
+    retag,
+    seen_outcomes,
+    tree_score,
+    violations,
+)
+from spacy_incparse.incremental.replay import Replay
+from spacy_incparse.incremental.scorer import Scorer
+from spacy_incparse.incremental.tree_writer import TreeWriter
+from spacy_incparse.incremental.treebank_parser import WIDE_BEAM, TreebankParser, root_symbol
+from spacy_incparse.linear.clusters import Clusters, stored_clusters
+from spacy_incparse.linear.templates import look_ahead
+from spacy_incparse.linear.weights import Weights
+from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.parsing.parse import (
+    Constraint,
+    Constraints,
+    Parse,
+    Tags,
+    TreeScore,
+    best_tag,
+    check_n_analyses,
+    check_sentence,
+    checked_constraints,
+    flat_tree,
+)
+from spacy_incparse.parsing.parser import ConstituencyParser, TagRequest, TagSource
+from spacy_incparse.parsing.session import LookAheadSession
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.labels import UNKNOWN_TAG
+from spacy_incparse.trees.tree import Tree
+
+N_REPEATED = 10  # analyses asked for beyond the trees returned, since several may have the same tree
+Analysis = tuple[int, Sequence[int], Sequence[int]]  # score in table units, closings by word, leaves by word
+
+
+@dataclass(frozen=True)
+class PerceptronModel:
+    """Everything that a parser learns from a treebank, except for the weights."""
+
+    grammar: Grammar
+    lexicon: Lexicon
+    heads: HeadRules
+    punctuation: tuple[int, ...]  # ids of the tags of punctuation
+
+    def moves(self, config: ParserConfig, min_count: int, min_share: float = 0.0) -> Moves:
+        """Compile the grammar for the search."""
+        conjunctions = frozenset(config.conjunctions)
+        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, min_count, min_share)
+
+    def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
+        """Return a scorer of moves under these weights."""
+        return Scorer(moves, config.templates, weights)
+
+    def trained(self) -> PerceptronModel:
+        """Return the model without the parts that only training needs."""
+        return self
+
+    def parser(self, weights: Weights, config: ParserConfig, moves: Moves) -> PerceptronParser:
+        """Return a parser with this model and these weights."""
+        return PerceptronParser(self.trained(), weights, config, moves)
+
+    def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Return a training sentence as numbers."""
+        return self.sentence(words, tags)
+
+    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Return a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
+        return self._sentence(words, tags)
+
+    def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
+        """Return a sentence as numbers, including those of a generative model if there is one (see `Sentence`)."""
+        tag_ids, end_tag = self.grammar.labels.tag_ids, self.grammar.labels.end_tag
+        numbers, classes = self.lexicon.encode(words)
+        alternatives = {}
+        ids = []
+        for position, tag in enumerate(tags):
+            if not isinstance(tag, str):
+                alternatives[position] = _ranked(tag or [(UNKNOWN_TAG, 0.0)], tag_ids)
+                tag = best_tag(tag)
+            ids.append(tag_ids.get(tag, 0))
+        clusters = self.lexicon.encode_clusters(words)
+        return Sentence(numbers, classes, ids, end_tag, "?" in words[-3:], alternatives, clusters, *generative)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model in a form suitable for msgpack."""
+        return {
+            "grammar": self.grammar.to_dict(),
+            "lexicon": self.lexicon.to_dict(),
+            "heads": self.heads.to_dict(),
+            "punctuation": list(self.punctuation),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], clusters: Clusters | None = None) -> PerceptronModel:
+        """Undo `to_dict`, which leaves out clusters. Raises ModelError for ids without a label."""
+        grammar = Grammar.from_dict(data["grammar"])
+        check_ids(data["punctuation"], 0, len(grammar.tags))
+        return cls(
+            grammar,
+            Lexicon.from_dict(data["lexicon"], clusters),
+            HeadRules.from_dict(data["heads"]),
+            tuple(data["punctuation"]),
+        )
+
+
+class PerceptronParser(TreebankParser):
+    """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
+
+    model: PerceptronModel
+    config: ParserConfig
+    kind = "perceptron"
+    model_type: type[PerceptronModel] = PerceptronModel
+
+    def __init__(
+        self,
+        model: PerceptronModel,
+        weights: Weights,
+        config: ParserConfig,
+        moves: Moves | None = None,
+        temperature: float | None = None,
+        scorer: Scorer | None = None,
+    ):
+        self.model, self.weights, self.config = model, weights, config
+        self.temperature = temperature  # turns scores into probabilities (parsing/nbest.py); None: never fitted
+        self._moves = moves = moves or model.moves(config, *config.outcome_filter)
+        if weights.n_columns < moves.n_columns:
+            raise ModelError(
+                f"the weights have {weights.n_columns} columns, but the grammar needs {moves.n_columns}: the model is "
+                f"damaged"
+            )
+        root = root_symbol(model.grammar)
+        self._scorer = scorer or model.scorer(moves, weights, config)
+        self._beam = Beam(self._scorer, root, config.beam_size, config.gamma)
+        self._wide_beam = Beam(self._scorer, root, max(config.beam_size, WIDE_BEAM), None)
+        self._writer = TreeWriter(moves, model.grammar.nonterminals, root)
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that its features read."""
+        return self.model.lexicon.clusters
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+        """Return up to k analyses of one sentence with different trees, best first.
+
+        constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that the search cannot
+        meet together with those before them are left out and listed in `unmet`. Raises ValueError for words without
+        tags, k below 1, and constraints on other words.
+        """
+        check_n_analyses(k)
+        sentence = self._checked(words, tags)
+        if constraints is not None and not constraints:
+            results, n_relaxed = self._beam.parse(sentence, k)
+            return self._to_parses(results, n_relaxed, words, tags)
+        wanted = checked_constraints(constraints, len(words))
+        found, unmet = self._constrained.run(wanted, len(words), partial(self._search, sentence, k))
+        results, n_relaxed = found or ([], 0)
+        return self._to_parses(results, n_relaxed, words, tags, unmet)
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and up to n trees of `with_wide_search` that score no higher, best first.
+
+        with_better: trees that score higher are among them. Both searches go through the sentence together: most of
+        what one scores the other scores, too.
+        """
+        if not (isinstance(wide, PerceptronParser) and self.config.chooses_by_score):
+            return super().parse_beside(wide, words, tags, n, with_better=with_better)
+        (own, n_relaxed), (others, n_others_relaxed) = self._beam.parse_beside(
+            wide._beam, self._checked(words, tags), n + N_REPEATED, with_better
+        )
+        (best,) = self._to_parses(own, n_relaxed, words, tags)
+        return best, wide._to_parses(others, n_others_relaxed, words, tags, n=n) if others else []
+
+    def _checked(self, words: Sequence[str], tags: Tags) -> Sentence:
+        """Return a sentence as numbers. Raises ValueError if it has no words, or a word has no tag."""
+        check_sentence(words, tags)
+        if any(not isinstance(tag, str) and not tag for tag in tags):
+            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
+        return self.model.sentence(words, tags)
+
+    @property
+    def tag_request(self) -> TagRequest:
+        """The tags that it needs: up to `n_tags` for each word."""
+        return TagRequest(self.config.n_tags, self.config.tag_margin)
+
+    @cached_property
+    def look_ahead(self) -> int | None:
+        """The number of words after the absorbed one that its features read; None: up to the end of the sentence."""
+        return look_ahead(self.config.templates)
+
+    def start(self, tagger: TagSource | None = None) -> LookAheadSession:
+        """Start a sentence that arrives word by word; words without a tag get the tagger's."""
+        return LookAheadSession(self, tagger)
+
+    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
+        """Return up to k analyses of the first words of a sentence; constituents that are open after them are closed.
+
+        They are those of the sentence's beam after these words, best first.
+        """
+        results, n_relaxed = self._beam.prefix(self.model.sentence(words, tags), n_words, k)
+        return self._to_parses(results, n_relaxed, words[:n_words], tags[:n_words])
+
+    def _to_parses(
+        self,
+        results: Sequence[Analysis],
+        n_relaxed: int,
+        words: Sequence[str],
+        tags: Tags,
+        unmet: tuple[Constraint, ...] = (),
+        n: int | None = None,
+    ) -> list[Parse]:
+        """Return the different trees of analyses, or the first n of them; a flat tree if there are none."""
+        if not results:
+            return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
+        source = "relaxed" if n_relaxed else "beam"
+        are_chosen = all(isinstance(tag, str) for tag in tags)
+        parses: dict[object, Parse] = {}
+        for score, n_closings, leaves in results:
+            if len(parses) == n:
+                break
+            own_tags = tags if are_chosen else self._chosen_tags(tags, leaves)
+            arrays = self._writer.write(n_closings, leaves, words, own_tags)
+            # A key of trees over the same words, which is faster than the trees.
+            parses.setdefault(
+                (arrays.labels, arrays.sizes), Parse(Tree(arrays), score / self.weights.scale, source, unmet)
+            )
+        return list(parses.values())
+
+    def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
+        """Return analyses under limits and the number of relaxed words, as `Beam.parse` does; None without analyses."""
+        results, n_relaxed = (self._wide_beam if is_wide else self._beam).parse(sentence, k, limits)
+        return (results, n_relaxed) if results else None
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Return the score and the derivation of a normalized tree of the sentence, in the unit of `Parse.score`.
+
+        tags: the tags that the sentence would be parsed under; None: the tree's own. If a word has several tags, the
+        tree's is used if it is among them, otherwise the first. The derivation is that of the tree's left-corner form.
+        A tree that the search returns has the same score here, unless the search was relaxed and built the tree in
+        another way. Raises ValueError if the tree has other words.
+        """
+        check_words(words, tree)
+        tags = tree.tags if tags is None else tags
+        labels = self.model.grammar.labels
+        shown = reachable_tags(tree, tags)
+        transformed = as_searched(tree, shown, labels)
+        n_closings, leaves = encode_moves(transformed, labels, self._moves.leaf_numbers)
+        n_known = leaves.index(-1) if -1 in leaves else len(leaves)
+        sentence = self.model.sentence(words, tags)
+        scores = Replay(self._beam).scores_of(sentence, n_closings[:n_known], leaves[:n_known])
+        violated = violations(transformed, self.model.grammar, self._seen)
+        return tree_score(retag(tree, shown), transformed, scores, violated, self.weights.scale)
+
+    @cached_property
+    def _seen(self) -> dict[Context, frozenset[int]]:
+        """The outcomes that contexts allow."""
+        return seen_outcomes(self.model.grammar, *self.config.outcome_filter)
+
+    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
+        """Return the tags as given; where several were given, the one in a derivation.
+
+        If that one only replaces a tag that training has not seen, the first given tag is returned.
+        """
+        known, moves = self.model.grammar.tags, self._moves.leaves
+        chosen = []
+        for tag, leaf in zip(tags, leaves, strict=True):
+            found = known[moves[leaf][0]]
+            chosen.append(
+                tag if isinstance(tag, str) else next((name for name, _ in tag or () if name == found), best_tag(tag))
+            )
+        return chosen
+
+    def with_wide_search(self, n: int) -> PerceptronParser:
+        """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
+        config = self.config.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
+        return type(self)(self.model, self.weights, config, self._moves, self.temperature, self._scorer)
+
+    def with_search(self, **settings: object) -> PerceptronParser:
+        """Return a parser with the same weights and other search settings (beam_size, gamma ...)."""
+        return type(self)(self.model, self.weights, self.config.with_search(**settings), temperature=self.temperature)
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes, without its clusters if its tagger stores the same ones."""
+        content = {
+            "config": self.config.to_dict(),
+            "model": self.model.to_dict(),
+            "weights": self.weights.to_bytes(),
+            "n_columns": self.weights.n_columns,
+            "scale": self.weights.scale,
+            "temperature": self.temperature,
+        }
+        if self.clusters and with_clusters:
+            content["clusters"] = self.clusters.to_bytes()
+        return srsly.msgpack_dumps(content)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> PerceptronParser:
+        """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
+        try:
+            content = srsly.msgpack_loads(data)
+            config = ParserConfig.from_dict(content["config"])
+            clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
+            model = cls.model_type.from_dict(content["model"], clusters)
+            weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
+            temperature = content.get("temperature")  # models of the first versions have none
+            if temperature is not None and not temperature > 0:
+                raise ValueError(f"a temperature of {temperature}")
+            return cls(model, weights, config, temperature=temperature)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(f"these bytes are not a parser model: {error}") from error
+
+
+def _ranked(tags: Sequence[tuple[str, float]], tag_ids: dict[str, int]) -> list[tuple[int, int]]:
+    """Return known tags of a word with ranks: the tagger's choice 1 to 15, by its lead; others 16 to 31, by their gap.
+
+    Tags that the parser does not know are left out, except for the first, which counts as the most frequent one.
+    """
+    first, *others = tags
+    others = [(tag, gap) for tag, gap in others if tag in tag_ids]
+    if not others:
+        return [(tag_ids.get(first[0], 0), 0)]
+    lead = int(others[0][1]).bit_length()
+    ranked = [(tag_ids[tag], 16 + min(int(gap).bit_length(), 15)) for tag, gap in others]
+    best = tag_ids.get(first[0], 0)
+    return [(best, 1 + min(lead, 14)), *(pair for pair in ranked if pair[0] != best)]

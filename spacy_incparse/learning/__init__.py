@@ -1,1 +1,0 @@
-"""Hashed weights and their updates."""

@@ -1,1 +1,0 @@
-"""Numbering of words for feature extraction."""

@@ -1,0 +1,1 @@
+"""The neural parser: network, encoders, component."""

@@ -1,0 +1,576 @@
+"""The component `incparse_chart`, which parses with a neural model on any layer of word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, Ops, set_dropout_rate
+
+from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.documents.configured_parser import ConfiguredParser
+from spacy_incparse.documents.gold import gold_sentences
+from spacy_incparse.documents.sentences import Sentence, split_sentences
+from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.neural.brackets import Chain, chain_brackets
+from spacy_incparse.neural.losses import Loss
+from spacy_incparse.neural.network import SpanScores
+from spacy_incparse.neural.span_scorer import CutDocs
+from spacy_incparse.parsing.parser import Session
+from spacy_incparse.pipeline.model import named_errors
+from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.tree_pipe import (
+    TREE_ATTRIBUTES,
+    TREE_DEFAULTS,
+    TREE_SCORE_WEIGHTS,
+    ParsedSentence,
+    TreePipe,
+)
+from spacy_incparse.settings import check_number, check_range
+from spacy_incparse.training.settings import head_rules
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.neural.network import Rows
+    from spacy_incparse.neural.span_parser import ScoredTags, SpanParser
+    from spacy_incparse.neural.span_scorer import ModelScorer
+
+
+DEFAULT_MODEL = """
+[model]
+@architectures = "spacy_incparse.SpanScorer.v1"
+hidden_width = 256
+form_width = 0
+
+[model.tok2vec]
+@architectures = "spacy.HashEmbedCNN.v2"
+pretrained_vectors = null
+width = 96
+depth = 4
+embed_size = 2000
+window_size = 1
+maxout_pieces = 3
+subword_features = true
+"""
+LOSS_NAMES = ("crf", "local", "max-margin")
+N_SAMPLE = 10  # examples that the model is initialized with
+DEFAULT_CONFIG: dict[str, Any] = {
+    "model": Config().from_str(DEFAULT_MODEL)["model"],
+    **TREE_DEFAULTS,
+    "heads": None,
+    "loss": "crf",
+    "tag_weight": 1.0,
+    "learn_rate_scale": 1.0,
+    "max_length": 400,
+}
+
+
+@Language.factory(
+    "incparse_chart",
+    assigns=list(TREE_ATTRIBUTES),
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights=TREE_SCORE_WEIGHTS,
+)
+def make_incparse_chart(
+    nlp: Language,
+    name: str,
+    model: Model,
+    tags: str,
+    set_tags: bool,
+    spans_key: str | None,
+    required_key: str | None,
+    forbidden_key: str | None,
+    nbest: int,
+    noun_chunks: bool,
+    search: dict[str, Any],
+    heads: str | None,
+    loss: str,
+    tag_weight: float,
+    learn_rate_scale: float,
+    max_length: int,
+    scorer: Callable | None,
+) -> IncParserChart:
+    """Create the component.
+
+    model: the model, see `spacy_incparse.SpanScorer.v1`.
+    tags: "own" shows the model's tags in the trees; "doc" token.tag_ where there is one, but the model does not see it.
+    set_tags, spans_key, required_key, forbidden_key, nbest, noun_chunks: as in `incparse`.
+    search: settings of `SpanSearch`.
+    heads: "en", "any", or the path of a table; None: that of the language.
+    loss: "crf", "max-margin" or "local", see `neural/losses.py`; only used in training.
+    tag_weight: the weight of the tags' loss in training.
+    learn_rate_scale: the layers above the word vectors learn so many times as fast as these: a pre-trained layer should
+        change slowly.
+    max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
+    scorer: as in every spaCy component.
+    """
+    return IncParserChart(
+        nlp.vocab,
+        model,
+        name,
+        tags=tags,
+        set_tags=set_tags,
+        spans_key=spans_key,
+        required_key=required_key,
+        forbidden_key=forbidden_key,
+        nbest=nbest,
+        noun_chunks=noun_chunks,
+        search=search,
+        heads=head_rules(heads, nlp.lang or "xx"),
+        loss=loss,
+        tag_weight=tag_weight,
+        learn_rate_scale=learn_rate_scale,
+        max_length=max_length,
+        scorer=scorer,
+    )
+
+
+class IncParserChart(TreePipe):
+    """A constituency parser with a neural model. See `make_incparse_chart` for all settings.
+
+    In addition to the model's weights, `cfg` stores the labels and tags, the head rules and the temperature.
+    """
+
+    model: Any
+    max_calibrated = 200  # enough for one number
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "incparse_chart",
+        *,
+        heads: HeadRules | None = None,
+        loss: str = "crf",
+        tag_weight: float = 1.0,
+        learn_rate_scale: float = 1.0,
+        max_length: int = 400,
+        scorer: Callable | None = const_score,
+        **settings: Any,
+    ):
+        if loss not in LOSS_NAMES:
+            raise ConfigError(f"{name}: loss = {loss!r} must be one of {', '.join(LOSS_NAMES)}")
+        check_range("tag_weight", tag_weight, 0, 1e6)
+        check_range("learn_rate_scale", learn_rate_scale, 0, 1e6)
+        check_number("max_length", max_length, 1, 5000)
+        self.loss, self.tag_weight, self.learn_rate_scale = loss, tag_weight, learn_rate_scale
+        self.max_length = max_length
+        if not {"tok2vec", "head"} <= set(model.ref_names):
+            raise ConfigError(f"{name}: the model is {model.name!r}: it must be a spacy_incparse.SpanScorer.v1")
+        self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
+        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        rules = HeadRules.from_name("any") if heads is None else heads
+        self.cfg.update(chains=[], tags=[], heads=rules.to_dict(), temperature=None)
+
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
+        from spacy_incparse.neural.span_parser import SpanSearch
+
+        SpanSearch().with_search(**search)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that the model can assign, sorted; () before training."""
+        return tuple(sorted({label for chain in self.cfg["chains"] for label in chain}))
+
+    @property
+    def label_data(self) -> dict[str, list]:
+        """The labels, each all phrases over the same words, and the tags, for `spacy init labels`."""
+        return {"labels": self.cfg["chains"], "tags": self.cfg["tags"]}
+
+    @property
+    def decoder(self) -> ChartDecoder:
+        """The parser with the model. Raises IncparseError if it is not trained."""
+        from spacy_incparse.neural.span_parser import SpanParser
+        from spacy_incparse.neural.span_scorer import ModelScorer, score_tolerance
+
+        if not isinstance(self._decoder, ChartDecoder):
+            if not self._is_initialized:
+                raise IncparseError(
+                    f"the component {self.name!r} has no weights yet: load a whole pipeline with spacy.load(path), or "
+                    f"train it (`spacy-incparse train --config neural`, or nlp.initialize() and `spacy train`)"
+                )
+            scorer = ModelScorer(self.model)
+            chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
+            heads = HeadRules.from_dict(self.cfg["heads"])
+            fitted = {"temperature": self.cfg["temperature"], "score_tolerance": score_tolerance(self.model)}
+            parser = SpanParser(scorer, chains, self.cfg["tags"], heads, **fitted)
+            self._decoder = ChartDecoder(parser, scorer, self._search, self.nbest, self.max_length)
+        return self._decoder
+
+    def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
+        """Return the sentences of each Doc with their constraints and the vectors of their words.
+
+        All Docs go through the layer of word vectors together. Raises IncparseError if a Doc has lost those that
+        another component computed.
+        """
+        from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
+
+        by_doc = super().sentences_by_doc(docs)
+        if not any(by_doc):
+            return by_doc
+        self.decoder  # noqa: B018  # raises its error if there are no weights
+        check_listened(self.model.get_ref("tok2vec"), docs, self.name)
+        given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
+        vectors = iter(cut_vectors(self.model, given))
+        return [[VectorSentence.of(sentence, next(vectors)) for sentence in group] for group in by_doc]
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc.
+
+        Raises IncparseError if the Doc has lost the vectors that another component computed.
+        """
+        sentence = super().with_constraints(doc, sentence)
+        tokens = tokens_of(doc, sentence)
+        if tokens is None or not self._is_initialized:
+            return sentence
+        return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
+
+    def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
+        """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
+        from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
+
+        if doc not in self._vectors:
+            self._vectors.clear()
+            check_listened(self.model.get_ref("tok2vec"), [doc], self.name)
+            cuts = [sentence.tokens for sentence in split_sentences(doc)]
+            vectors = cut_vectors(self.model, CutDocs([doc], [cuts]))
+            self._vectors[doc] = dict(zip(map(tuple, cuts), vectors, strict=True))
+        found = self._vectors[doc].get(tuple(tokens))  # not there if they are no sentence of the Doc
+        return cut_vectors(self.model, CutDocs([doc], [[tokens]]))[0] if found is None else found
+
+    def start(self) -> Session:
+        """Raise IncparseError: the model only reads whole sentences."""
+        return self.decoder.parser.start()
+
+    def add_label(self, label: str) -> int:
+        """Add a phrase label; return 1, or 0 if it is known. A trained model can learn it from more trees."""
+        if label in self.labels:
+            return 0
+        self._add_outputs([(label,)], [])
+        return 1
+
+    def add_labels_of(self, trees: Iterable[Tree]) -> None:
+        """Add the labels and tags of normalized gold trees that a trained model does not know yet, to learn them.
+
+        The temperature has to be fitted again, after training.
+        """
+        from spacy_incparse.neural.brackets import chains_of
+
+        trees = list(trees)
+        self._add_outputs(chains_of(trees), sorted({tag for tree in trees for tag in tree.tags}))
+        self._set_temperature(None)
+
+    def _add_outputs(self, chains: Iterable[Chain], tags: Iterable[str]) -> None:
+        from spacy_incparse.neural.network import grow_outputs
+
+        known_chains, known_tags = self.cfg["chains"], self.cfg["tags"]
+        known_chains += [list(chain) for chain in chains if list(chain) not in known_chains]
+        known_tags += [tag for tag in tags if tag not in known_tags]
+        if self._is_initialized:
+            grow_outputs(self.model.get_ref("head"), len(known_chains), len(known_tags))
+        self._forget()
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
+        """Return the sentences of each Doc with their trees, without modifying the Docs."""
+        self._vectors.clear()
+        return super().predict(docs)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list] | None = None,
+    ) -> None:
+        """Read the labels and tags from all examples, or take them from `labels`, and initialize the model.
+
+        Raises IncparseError if no example has a tree with a phrase.
+        """
+        from spacy_incparse.neural.brackets import chains_of
+        from spacy_incparse.neural.network import set_outputs
+        from spacy_incparse.neural.span_scorer import CutDocs
+
+        if labels is None:
+            trees = gold_trees(get_examples())
+            check_found(trees, self.name)
+            found = {*chains_of(trees), *map(tuple, self.cfg["chains"])}
+            labels = {"labels": sorted(found), "tags": sorted({tag for tree in trees for tag in tree.tags})}
+        if not labels["labels"]:
+            raise IncparseError(
+                f"the component {self.name!r} found no phrases to learn: a tree such as (TOP (NN cat)) has none; train "
+                f"on a treebank with phrases, such as (TOP (NP (NN cat)))"
+            )
+        self.cfg.update(chains=list(map(list, labels["labels"])), tags=list(labels["tags"]), temperature=None)
+        set_outputs(self.model.get_ref("head"), len(self.cfg["chains"]), len(self.cfg["tags"]))
+        docs = [example.x for example in islice(get_examples(), N_SAMPLE)]
+        self.model.initialize(X=CutDocs(docs, [[] for _ in docs]))
+        self._forget()
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the gold trees of a batch. The loss is the sum of the losses of its sentences.
+
+        Sentences with more than `max_length` words are left out.
+        """
+
+        examples = list(examples)
+        losses = super().update(examples, losses=losses)
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        if not self._is_initialized:
+            raise IncparseError(f"the component {self.name!r} is not initialized: call nlp.initialize() first")
+        self._forget()
+        set_dropout_rate(self.model, drop)
+        # Without a tree there are still Docs: other components may share the layer, and it waits for all gradients.
+        scores, backprop = self._begin_update(gold_batch(examples, self.max_length).docs)
+        loss, gradient = self.get_loss(examples, scores)
+        backprop(gradient)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def _begin_update(self, given: CutDocs) -> tuple[SpanScores, Callable[[SpanScores], Any]]:
+        from spacy_incparse.neural.span_scorer import reads_transformer
+
+        try:
+            return self.model.begin_update(given)
+        except AssertionError as error:
+            if any(map(reads_transformer, self.model.get_ref("tok2vec").walk())):
+                raise IncparseError(
+                    f"{self.name}: the transformer did not compute vectors to train with. To keep its weights as they "
+                    f"are, set frozen = true in its own settings, and leave it out of frozen_components"
+                ) from error
+            raise
+
+    def get_loss(self, examples: Iterable[Example], scores: SpanScores) -> tuple[float, SpanScores]:
+        """Return the loss of the model's scores for a batch, and its derivatives by them."""
+        from spacy_incparse.neural.losses import LOSSES
+
+        trees = gold_batch(examples, self.max_length).trees
+        chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
+        return ChartLoss(LOSSES[self.loss], chains, self.cfg["tags"], self.tag_weight)(trees, scores, self.model.ops)
+
+    def finish_update(self, sgd: Any) -> None:
+        """Update the weights with the gradients since the last call."""
+        from spacy_incparse.neural.span_scorer import own_layers
+
+        faster: Any = partial(sgd, lr_scale=self.learn_rate_scale)
+        for layer in own_layers(self.model):
+            layer.finish_update(faster)
+        self.model.get_ref("tok2vec").finish_update(sgd)
+        self._forget()
+
+    def use_params(self, params: Any) -> Iterator[None]:
+        """Use other weights, such as averages, within the context."""
+        with self.model.use_params(params):
+            yield
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserChart:
+        """Load the component from a folder. Raises ModelError if that fails."""
+        super().from_disk(path, exclude=exclude)
+        with named_errors(path):
+            self._check_loaded(exclude)
+        return self
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParserChart:
+        """Load the component from bytes. Raises ModelError if they have other labels than weights."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._check_loaded(exclude)
+        return self
+
+    def _check_loaded(self, exclude: Iterable[str]) -> None:
+        """Forget what depends on older weights. Raises ModelError if the labels or tags do not belong to the new ones.
+
+        exclude: what was not loaded.
+        """
+        self._forget()
+        if not self._is_initialized or {"cfg", "model"} & set(exclude):
+            return
+        head = self.model.get_ref("head")
+        for name, known in (("labels", self.cfg["chains"]), ("tags", self.cfg["tags"])):
+            number = head.get_ref(name).get_dim("nO")
+            if number != len(known):
+                raise ModelError(f"{self.name}: the weights are for {number} {name}, but cfg lists {len(known)}")
+
+    @property
+    def _is_initialized(self) -> bool:
+        return bool(self.model.get_ref("head").has_param("gain"))
+
+    def _forget(self) -> None:
+        """Forget what depends on the weights."""
+        self._decoder = None
+        self._vectors.clear()
+
+    def _set_temperature(self, temperature: float | None) -> None:
+        self.cfg["temperature"] = temperature
+        self._forget()
+
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        self._set_temperature(None)  # an earlier one must not decide for which trees this one is fitted
+        return super()._fitted_temperature(gold)
+
+    def gold_sentences(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
+        """Yield the gold trees of parsed examples with their sentences."""
+        for example in examples:
+            for tree, sentence in gold_with_sentences([example]):
+                yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
+
+    def _state(self) -> dict[str, Any]:
+        state = super()._state()
+        del state["_vectors"]  # they have references to Docs
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSentence(Sentence):
+    """A sentence with the vectors of its words, (n_words, width)."""
+
+    vectors: Any = None
+
+    @classmethod
+    def of(cls, sentence: Sentence, vectors: Any) -> VectorSentence:
+        """Return a sentence with vectors."""
+        return cls(**{field.name: getattr(sentence, field.name) for field in fields(Sentence)}, vectors=vectors)
+
+
+class ChartDecoder(ConfiguredParser):
+    """A parser with a model that scores spans.
+
+    max_length: longer sentences are parsed in pieces of at most so many words, so that time and memory stay bounded.
+    """
+
+    def __init__(self, parser: SpanParser, scorer: ModelScorer, search: dict[str, Any], nbest: int, max_length: int):
+        super().__init__(parser, None, search, nbest)
+        self._scorer, self._max_length, self._tags = scorer, max_length, parser.tags
+
+    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[ScoredTags]:
+        """Return the tags of sentences with their fenceposts, or with `use_given` the words' own tags where given.
+
+        Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
+        """
+        from spacy_incparse.neural.span_parser import ScoredTags
+
+        cuts = [self._pieces(sentence) for sentence in sentences]
+        rows = [piece for pieces in cuts for piece in pieces]
+        if not rows:
+            return []
+        all_fences, all_tags = self._scorer.read(rows)
+        fences, best_tags = iter(all_fences), iter(all_tags)
+        found = []
+        for sentence, pieces in zip(sentences, cuts, strict=True):
+            own = [self._tags[tag] for piece in islice(best_tags, len(pieces)) for tag in piece.tolist()]
+            tags = [given or tag for given, tag in zip(sentence.tags, own, strict=True)] if use_given else own
+            found.append(ScoredTags(tags, islice(fences, len(pieces))))
+        return found
+
+    def _pieces(self, sentence: Sentence) -> list[Any]:
+        """Return the vectors of a sentence's words, in pieces."""
+        from spacy_incparse.chart.long_sentences import pieces
+
+        vectors = getattr(sentence, "vectors", None)
+        if vectors is None:
+            start = " ".join(sentence.words[:8])
+            raise IncparseError(
+                f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser "
+                f"has no vectors for them: parse the text again"
+            )
+        return [vectors[first:last] for first, last in pieces(sentence.words, self._max_length)]
+
+
+def tokens_of(doc: Doc, sentence: Sentence) -> Sequence[int] | None:
+    """Return the tokens that are the words of a sentence; None if some word is no token of the Doc."""
+    if sentence.tokens:
+        return sentence.tokens
+    places = {token.idx: token.i for token in doc if not token.is_space}
+    found = [places.get(start, -1) for start in sentence.char_starts]
+    is_word = (i >= 0 and doc[i].idx + len(doc[i]) == end for i, end in zip(found, sentence.char_ends, strict=True))
+    return found if all(is_word) else None
+
+
+@dataclass(frozen=True)
+class GoldBatch:
+    """Whole Docs with the tokens of their gold sentences, and the gold trees in the same order."""
+
+    docs: CutDocs
+    trees: list[Tree]
+
+
+def gold_batch(examples: Iterable[Example], max_length: int) -> GoldBatch:
+    """Return the gold trees of examples with at most `max_length` words."""
+    docs, cuts, trees = [], [], []
+    for example in examples:
+        doc = example.predicted
+        words: Sequence[int] = range(len(doc))
+        if any(token.is_space for token in doc):
+            words = [token.i for token in doc if not token.is_space]
+        found = [(first, tree) for first, tree in gold_sentences(example).trees if len(tree.words) <= max_length]
+        docs.append(doc)
+        cuts.append([words[first : first + len(tree.words)] for first, tree in found])
+        trees += [tree for _, tree in found]
+    return GoldBatch(CutDocs(docs, cuts), trees)
+
+
+class ChartLoss:
+    """The loss of span scores and tag scores.
+
+    chains, tags: the labels, by number. A gold bracket or tag that is not among them is left out. tag_weight: of the
+    tags' log loss; 0: tags are not learned.
+    """
+
+    def __init__(self, loss: Loss, chains: Sequence[Chain], tags: Sequence[str], tag_weight: float):
+        self._loss, self._tag_weight = loss, tag_weight
+        self._chains = {chain: number for number, chain in enumerate(chains)}
+        self._tags = {tag: number for number, tag in enumerate(tags)}
+
+    def __call__(self, trees: Sequence[Tree], scores: SpanScores, ops: Ops) -> tuple[float, SpanScores]:
+        """Return the sum of the losses of sentences, and its derivatives by the scores."""
+        labels = ops.to_numpy(scores.labels)
+        gradient: Any = np.zeros_like(labels)
+        total, first = 0.0, 0
+        for tree in trees:
+            n_words = len(tree.words)
+            rows = slice(first, first + n_words * (n_words + 1) // 2)
+            loss, gradient[rows] = self._loss(labels[rows], n_words, self._gold_rows(tree))
+            total, first = total + loss, rows.stop
+        of_tags: Any
+        tag_loss, of_tags = self._of_tags(trees, ops.to_numpy(scores.tags))
+        return total + tag_loss, SpanScores(ops.asarray2f(gradient), ops.asarray2f(of_tags), scores.lengths)
+
+    def _gold_rows(self, tree: Tree) -> np.ndarray:
+        rows = [
+            (span_number(start, end), self._chains[chain])
+            for start, end, chain in chain_brackets(tree.arrays)
+            if chain in self._chains
+        ]
+        return np.array(rows, np.int64).reshape(-1, 2)
+
+    def _of_tags(self, trees: Sequence[Tree], scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the log loss of tags and its derivatives."""
+        gold = np.array([self._tags.get(tag, -1) for tree in trees for tag in tree.tags], np.int64)
+        words = np.flatnonzero(gold >= 0)
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        gradient = np.exp(logs)
+        gradient[words, gold[words]] -= 1
+        gradient[gold < 0] = 0
+        return -self._tag_weight * float(logs[words, gold[words]].sum()), gradient * np.float32(self._tag_weight)

@@ -1,1 +1,0 @@
-"""Protocols, data types and functions shared by all kinds of parsers."""

@@ -1,0 +1,1 @@
+"""What all parsers share: parses, n-best lists, sessions, combinations."""

@@ -1,0 +1,276 @@
+"""The interfaces of parsers and of kinds of parsers.
+
+Components, commands, evaluation and benchmarks use parsers only through these protocols. A new kind of parser
+implements `ConstituencyParser` and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
+(`parsing/catalogue.py`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.parse import Constraints, Parse, Posterior, Tag, Tags, best_tag
+from spacy_incparse.settings import Settings
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_incparse.linear.clusters import Clusters
+    from spacy_incparse.parsing.parse import TreeScore
+
+
+class TagRequest(NamedTuple):
+    """The tags that a parser needs for each word: up to `n_tags`, all within `margin` of the best."""
+
+    n_tags: int = 1
+    margin: float = 0.0
+
+
+class TagSource(Protocol):
+    """The part of a tagger's interface that parsers and sessions use."""
+
+    @property
+    def look_ahead(self) -> int:
+        """The number of words after a word that the tagger uses."""
+
+    def candidate_tags(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> Sequence[Tags]:
+        """Return the tags of each sentence."""
+
+
+class Session(Protocol):
+    """A sentence parsed word by word. Sessions are immutable: `push` returns a new one."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words pushed so far."""
+
+    @property
+    def answered(self) -> int:
+        """The number of words that are analyzed."""
+
+    def push(self, word: str, tag: Tag = None) -> Session:
+        """Return a session with one more word."""
+
+    def best(self, *, complete: bool = False) -> Parse:
+        """Return the best analysis of the analyzed words."""
+
+    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
+        """Return up to `k` analyses, best first."""
+
+
+class ConstituencyParser(Protocol):
+    """A trained parser. The caller passes in the tags; the parser never calls a tagger itself."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the parser's kind in the catalogue."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the parser knows, most frequent first."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that the parser can assign, sorted."""
+
+    @property
+    def heads(self) -> HeadRules:
+        """The head rules of the treebank that the parser was trained on."""
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The word clusters that the parser uses."""
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """The tags that the parser needs; None if it assigns its own."""
+
+    @property
+    def members(self) -> Sequence[ConstituencyParser]:
+        """The parsers that it combines, if it is a combination; each has a temperature of its own."""
+
+    @property
+    def answers_with_best(self) -> bool:
+        """Whether `parse` returns the highest-scoring tree that it finds."""
+
+    @property
+    def has_exact_probabilities(self) -> bool:
+        """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether `posterior` tells the probabilities of phrases, exact ones or averages over members."""
+
+    temperature: float | None
+    """The temperature that turns scores into probabilities; None if it was never fitted."""
+
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+        """Return the tree of a sentence."""
+
+    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
+        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+        """Return up to `k` different trees of a sentence, best first."""
+
+    def posterior(
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+    ) -> Posterior | None:
+        """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them.
+
+        temperature: by default, that of the parser.
+        """
+
+    def parse_beside(
+        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
+    ) -> tuple[Parse, list[Parse]]:
+        """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
+
+        It may leave out those that score higher, if `answers_with_best`, unless `with_better`.
+        """
+
+    def with_wide_search(self, n: int) -> ConstituencyParser:
+        """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
+
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+        """Return the score of a given tree."""
+
+    def start(self, tagger: TagSource | None = None) -> Session:
+        """Return a session for parsing a sentence word by word; words without a tag get the tagger's."""
+
+    def with_search(self, **settings: object) -> ConstituencyParser:
+        """Return a parser with the same weights and other search settings."""
+
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes."""
+
+
+class Convergence(NamedTuple):
+    """How far training is from its end.
+
+    note: in words, for the training log. is_reached: whether more passes would change nothing.
+    """
+
+    note: str
+    is_reached: bool
+
+
+class Learner(Protocol):
+    """A parser in training. One that can tell how far it is from the end has a property `convergence`, too."""
+
+    @property
+    def n_models(self) -> int:
+        """The number of models trained in parallel, each with its own order of sentences."""
+
+    def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
+        """Return a sentence with its gold tree as input for `learn`; encoded once and used in every pass."""
+
+    def learn(self, example: Any, number: int = 0) -> int:
+        """Update one of the models, given by its number, on one sentence; return the number of updates."""
+
+    def parser(self) -> ConstituencyParser:
+        """Return the parser learned so far."""
+
+    def state_to_bytes(self) -> bytes:
+        """Return the state that training changes."""
+
+    def state_from_bytes(self, data: bytes) -> None:
+        """Restore the state that `state_to_bytes` returned. Raises ModelError for anything else."""
+
+
+class FineTuner(Learner, Protocol):
+    """A learner that goes on from a trained parser."""
+
+    def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
+        """Make room for what more normalized trees have; sentences have to be encoded again after this."""
+
+
+@dataclass(frozen=True)
+class TrainingNeeds:
+    """The requirements of a configuration for training.
+
+    tag_request: the tags that the parser is trained with; None: no tagger is trained. clusters, cluster_words: the word
+    clusters to read. gold_tag_interval: in each pass, every n-th sentence keeps its gold tags; 0: none does.
+    """
+
+    tag_request: TagRequest | None = None
+    clusters: str | None = None
+    cluster_words: int = 0
+    gold_tag_interval: int = 0
+
+
+class ParserKind(ABC):
+    """How parsers of one kind are configured, trained, stored and read."""
+
+    name: ClassVar[str]
+    part_name: ClassVar[str]
+    """The name of the parser's part in a model file."""
+    config_type: ClassVar[type[Settings]]
+    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Recipes for `--config`: "training" and "search" settings that differ from the defaults, and "max_epochs"."""
+    feature_sets: ClassVar[tuple[str, ...]] = ()
+    """Names of sets of features that only parsers of this kind have."""
+    has_measures: ClassVar[bool] = False
+    """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
+    trains_in_one_pass: ClassVar[bool] = False
+
+    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
+        """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
+        return settings.get("features") == self.name
+
+    def config(self, settings: Mapping[str, Any]) -> Settings:
+        """Return the validated configuration. Raises ConfigError for an unknown name or an invalid value."""
+        return self.config_type.from_dict(dict(settings))
+
+    def check_search(self, settings: Mapping[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has an invalid value."""
+        self.config_type().with_search(**settings)
+
+    def needs(self, config: Any) -> TrainingNeeds:
+        """Return the requirements of a configuration for training."""
+        return TrainingNeeds()
+
+    @abstractmethod
+    def learner(
+        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
+    ) -> Learner:
+        """Return a learner for normalized trees, with the tags (one row per tree) to train with."""
+
+    def fine_tuner(self, parser: Any) -> FineTuner:
+        """Return a learner that goes on from a trained parser. Raises IncparseError if the kind has none."""
+        raise IncparseError(
+            f"a {self.name} parser cannot be fine-tuned: train a new one on its treebank and your trees together, or "
+            f"fine-tune a perceptron parser, such as 'en'"
+        )
+
+    @abstractmethod
+    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+        """Return the parser stored by `to_bytes`. Raises ModelError for anything else."""
+
+
+def requested_tags(tags: Tags, request: TagRequest | None) -> Tags:
+    """Return the tags that a parser requests, given the same tagger's tags for a request of more.
+
+    A parser that finds its own tags (None) gets all: it chooses among them.
+    """
+    return tags if request is None else [_requested(tag, request) for tag in tags]
+
+
+def common_request(requests: Sequence[TagRequest | None]) -> TagRequest | None:
+    """Return the smallest request that contains all of these; None if no parser needs tags."""
+    needed = [request for request in requests if request is not None]
+    if not needed:
+        return None
+    return TagRequest(max(request.n_tags for request in needed), max(request.margin for request in needed))
+
+
+def _requested(tag: Tag, request: TagRequest) -> Tag:
+    if tag is None or isinstance(tag, str):
+        return tag
+    if request.n_tags == 1:
+        return best_tag(tag)
+    return [(name, gap) for name, gap in tag if gap <= request.margin][: request.n_tags]

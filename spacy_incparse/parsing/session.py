@@ -1,0 +1,153 @@
+"""Word-by-word parsing with features that look ahead: analyses lag behind the input by the length of the look-ahead.
+
+A session is immutable: `push` returns a new session that refers to the old one. Returning to an earlier session, or
+pushing different words after the same prefix, therefore costs only a reference. Each analysis is a search over the
+words pushed so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import NoReturn, Protocol
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.parse import NO_WORDS, Parse, Tag, Tags, check_n_analyses, check_word
+from spacy_incparse.parsing.parser import TagRequest, TagSource
+
+
+class LookAheadParser(Protocol):
+    """The part of a parser's interface that sessions use."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the parser knows."""
+
+    @property
+    def tag_request(self) -> TagRequest | None:
+        """The tags that the parser needs."""
+
+    @property
+    def look_ahead(self) -> int | None:
+        """The number of words after the current word that features use; None: they use the end of the sentence."""
+
+    def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
+        """Return up to `k` analyses of a sentence."""
+
+    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
+        """Return up to `k` analyses of the first words of a sentence."""
+
+
+class LookAheadSession:
+    """The words and tags pushed so far, linked to the session with one word less. Created by `Parser.start`."""
+
+    def __init__(
+        self,
+        parser: LookAheadParser,
+        tagger: TagSource | None = None,
+        previous: LookAheadSession | None = None,
+        word: tuple[str, Tag] = ("", None),
+    ):
+        self.previous = previous
+        self._parser, self._tagger, self._word = parser, tagger, word
+        self._n_words = 0 if previous is None else len(previous) + 1
+
+    def __len__(self) -> int:
+        return self._n_words
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words pushed so far."""
+        return tuple(session._word[0] for session in self._path())
+
+    @property
+    def look_ahead(self) -> int | None:
+        """The number of words needed after a word before it can be analyzed; None: the whole sentence.
+
+        It covers the words that features use and, for words without tags, those that the tagger uses.
+        """
+        reach = self._parser.look_ahead
+        return None if reach is None else reach + self._tagger_reach
+
+    @property
+    def answered(self) -> int:
+        """The number of words that are analyzed before the sentence is complete."""
+        reach = self._parser.look_ahead
+        return 0 if reach is None else max(0, self._n_tagged - reach)
+
+    def push(self, word: str, tag: Tag = None) -> LookAheadSession:
+        """Return a session with one more word; this session does not change.
+
+        Raises IncparseError if `word` is not a word, if the parser does not know the tag, or if there is neither a tag
+        nor a tagger.
+        """
+        check_word(word, tag, self._parser.tags)
+        if not tag and self._tagger is None:
+            raise IncparseError(f"{word!r} has no tag, and this parser has no tagger: pass a tag to push()")
+        return LookAheadSession(self._parser, self._tagger, self, (word, tag or None))
+
+    def best(self, *, complete: bool = False) -> Parse:
+        """Return the best analysis of the analyzed words: a partial tree in which open constituents are closed.
+
+        With `complete`, the sentence ends with the last word and all words are analyzed. Raises IncparseError before
+        the first word, and as long as no word can be analyzed.
+        """
+        return self.nbest(1, complete=complete)[0]
+
+    def nbest(self, k: int, *, complete: bool = False) -> list[Parse]:
+        """Return up to k analyses with different trees, best first."""
+        check_n_analyses(k)
+        if not self._n_words:
+            raise IncparseError(NO_WORDS)
+        if complete:
+            return self._parser.nbest(self.words, self._tags(self._n_words, complete=True), k)
+        if self.look_ahead is None:
+            raise IncparseError("this parser's features use the end of the sentence: pass complete=True")
+        if not self.answered:
+            raise IncparseError(
+                f"no word can be analyzed yet: this parser looks {self.look_ahead} words ahead, and the sentence has "
+                f"{self._n_words} so far; push more words, or pass complete=True"
+            )
+        return self._parser.prefix(self.words[: self._n_tagged], self._tags(self._n_tagged), self.answered, k)
+
+    def measures(self) -> NoReturn:
+        """Raise IncparseError: the scores of this parser are not probabilities."""
+        raise IncparseError(
+            "this parser has no word probabilities and therefore no measures: use a generative parser, such "
+            "as 'en_generative'"
+        )
+
+    @property
+    def _tagger_reach(self) -> int:
+        return 0 if self._tagger is None else self._tagger.look_ahead
+
+    @cached_property
+    def _n_tagged(self) -> int:
+        """Return how many of the first words have a final tag, which no later word can change."""
+        near_the_end = self._path()[max(0, self._n_words - self._tagger_reach) :]
+        given = list(takewhile(lambda session: session._word[1], near_the_end))
+        return self._n_words - len(near_the_end) + len(given)
+
+    def _tags(self, n_words: int, *, complete: bool = False) -> Tags:
+        """Return the tags of the first words; missing tags are the tagger's, from when its look-ahead was first met."""
+        path, reach = self._path(), self._tagger_reach
+        return [
+            session._word[1] or (self if complete else path[n + reach])._own_tags[n]
+            for n, session in enumerate(path[:n_words])
+        ]
+
+    @cached_property
+    def _own_tags(self) -> Tags:
+        """Return the tagger's tags for all words, as if the sentence ended here."""
+        assert self._tagger is not None
+        request = self._parser.tag_request or TagRequest()
+        return self._tagger.candidate_tags([self.words], *request)[0]
+
+    def _path(self) -> list[LookAheadSession]:
+        """Return the sessions from the first word to this one."""
+        found, here = [], self
+        while here.previous is not None:
+            found.append(here)
+            here = here.previous
+        return found[::-1]

@@ -1,1 +1,0 @@
-"""The incremental perceptron parser of Collins & Roark (2004): search, scores and learner."""

@@ -1,0 +1,265 @@
+"""The component `incparse_combiner`, which makes one tree of what several parsers before it find."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_incparse.documents.configured_parser import ConfiguredParser
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
+from spacy_incparse.settings import check_range
+
+if TYPE_CHECKING:  # compiled modules are only loaded when a component needs them
+    from spacy_incparse.parsing.combination import ComponentCombination
+    from spacy_incparse.trees.tree import Tree
+
+LEAST_MEMBERS = 2
+DEFAULT_CONFIG: dict[str, Any] = {
+    "members": {},
+    **{name: value for name, value in TREE_DEFAULTS.items() if name != "tags"},
+}
+
+
+@Language.factory(
+    "incparse_combiner",
+    assigns=list(TREE_ATTRIBUTES),
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights=TREE_SCORE_WEIGHTS,
+)
+def make_incparse_combiner(
+    nlp: Language,
+    name: str,
+    members: dict[str, float],
+    set_tags: bool,
+    spans_key: str | None,
+    required_key: str | None,
+    forbidden_key: str | None,
+    nbest: int,
+    noun_chunks: bool,
+    search: dict[str, Any],
+    scorer: Callable | None,
+) -> IncParserCombiner:
+    """Create the component. It has no weights of its own: the tree of each sentence has the highest expected F by the
+    probabilities that the members give to phrases.
+
+    members: the names of the components `incparse` and `incparse_chart` before this one that are combined, and how much
+        the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
+    set_tags, spans_key, nbest, noun_chunks: as in `incparse`.
+    required_key, forbidden_key: as in `incparse`. Set them here: those of the members are ignored.
+    search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
+        for the probabilities of members that do not know those of all trees. See `CombinerSearch`.
+    scorer: as in every spaCy component.
+    """
+    return IncParserCombiner(
+        nlp.vocab,
+        Model("incparse_combiner", _no_forward),
+        name,
+        nlp=nlp,
+        members=members,
+        set_tags=set_tags,
+        spans_key=spans_key,
+        required_key=required_key,
+        forbidden_key=forbidden_key,
+        nbest=nbest,
+        noun_chunks=noun_chunks,
+        search=search,
+        scorer=scorer,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSentence(Sentence):
+    """A sentence, and the same sentence as each member sees it."""
+
+    of_members: tuple[Sentence, ...] = ()
+
+    @classmethod
+    def of(cls, sentence: Sentence, of_members: Iterable[Sentence]) -> MemberSentence:
+        """Return a sentence; its constraints are those of all members."""
+        own = {field.name: getattr(sentence, field.name) for field in fields(Sentence)}
+        found = (replace(one, constraints=sentence.constraints) for one in of_members)
+        return cls(**own, of_members=tuple(found))
+
+
+class CombinedDecoder(ConfiguredParser):
+    """The parsers of several components, combined; the components find the tags."""
+
+    def __init__(
+        self,
+        parser: ComponentCombination,
+        components: Sequence[TreePipe],
+        bases: Sequence[ConfiguredParser],
+        weights: dict[str, float],
+        search: dict[str, Any],
+        nbest: int,
+    ):
+        super().__init__(parser, None, search, nbest)
+        self._components, self._bases, self._weights = components, bases, weights
+
+    def is_of(self, bases: Sequence[ConfiguredParser], weights: dict[str, float]) -> bool:
+        """Return whether these are its members, unchanged."""
+        return self._weights == weights and all(map(_is_same, self._bases, bases))
+
+    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
+        """Return the tags of each member for sentences; whether it uses given ones is the member's own setting."""
+        from spacy_incparse.parsing.combination import MemberTags
+
+        if not sentences:
+            return []
+        if any(not isinstance(sentence, MemberSentence) for sentence in sentences):
+            raise IncparseError("the members of a combination read Docs: ask for the trees of a Doc")
+        seen = zip(*(sentence.of_members for sentence in sentences), strict=True)  # type: ignore[attr-defined]
+        by_member = [component.tags_of(own) for component, own in zip(self._components, seen, strict=True)]
+        return [MemberTags(tags) for tags in zip(*by_member, strict=True)]
+
+
+class IncParserCombiner(TreePipe):
+    """A component that combines parsers. See `make_incparse_combiner` for all settings.
+
+    The members may be disabled, if they are in the pipeline: then each sentence is parsed once. `cfg` stores the
+    temperature.
+    """
+
+    is_member = False
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "incparse_combiner",
+        *,
+        nlp: Language | None = None,
+        members: dict[str, float] | None = None,
+        scorer: Callable | None = const_score,
+        **settings: Any,
+    ):
+        self.members = dict(members or {})
+        if 0 < len(self.members) < LEAST_MEMBERS:
+            raise ConfigError(f"{name}: members = {list(self.members)} must name two components or more")
+        for member, weight in self.members.items():
+            check_range(f"{name}: the weight of {member}", weight, 1e-6, 1e6)
+        self._nlp = None if nlp is None else weakref.ref(nlp)
+        self._found: dict[str, TreePipe] = {}  # the last members found: a copy in another process has no pipeline
+        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        self.cfg.update(temperature=None)
+
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
+        from spacy_incparse.parsing.combination import CombinerSearch
+
+        CombinerSearch().with_search(**search)
+
+    @property
+    def components(self) -> list[TreePipe]:
+        """The members, also disabled ones. Raises IncparseError if one is not before this component."""
+        return list(self._members().values())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels of the members; () if one is missing."""
+        try:
+            return tuple(sorted({label for component in self.components for label in component.labels}))
+        except IncparseError:
+            return ()
+
+    @property
+    def decoder(self) -> CombinedDecoder:
+        """The combination with the component's search. Raises IncparseError if a member is missing or not trained."""
+        from spacy_incparse.parsing.combination import ComponentCombination
+
+        members, known = self._members(), self._decoder
+        bases = [component.decoder for component in members.values()]
+        weights = {name: self.members.get(name, 1.0) for name in members}
+        if not (isinstance(known, CombinedDecoder) and known.is_of(bases, weights)):
+            parser = ComponentCombination([base.parser for base in bases], weights, temperature=self.cfg["temperature"])
+            known = self._decoder = CombinedDecoder(
+                parser, list(members.values()), bases, weights, self._search, self.nbest
+            )
+        return known
+
+    def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
+        """Return the sentences of each Doc with the constraints of this component, and as each member sees them."""
+        by_member = [component.sentences_by_doc(docs) for component in self.components]
+        return [
+            [MemberSentence.of(sentence, seen) for sentence, *seen in zip(own, *of_members, strict=True)]
+            for own, *of_members in zip(super().sentences_by_doc(docs), *by_member, strict=True)
+        ]
+
+    def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
+        """Return a sentence with the current constraints on its Doc, and as each member sees it."""
+        own = super().with_constraints(doc, sentence)
+        return MemberSentence.of(own, [component.with_constraints(doc, sentence) for component in self.components])
+
+    def initialize(
+        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None, labels: Any = None
+    ) -> None:
+        """Do nothing: the members are trained."""
+
+    def __reduce__(self):
+        self._members()  # a copy goes on with the components found here
+        return super().__reduce__()
+
+    def _members(self) -> dict[str, TreePipe]:
+        """Return the members by their names in the pipeline."""
+        nlp = None if self._nlp is None else self._nlp()
+        if nlp is not None:
+            self._found = self._named(nlp)
+        return self._found
+
+    def _named(self, nlp: Language) -> dict[str, TreePipe]:
+        """Return the members in a pipeline by their names."""
+        before = list(takewhile(lambda named: named[1] is not self, nlp.components))
+        pipes = {name: pipe for name, pipe in before if isinstance(pipe, TreePipe) and pipe.is_member}
+        for member in self.members:
+            if member not in pipes:
+                raise IncparseError(
+                    f"the component {self.name!r} has the member {member!r}, but there is no parser of this name "
+                    f"before it in the pipeline: add it, or name others in the setting members"
+                )
+        if len(pipes) < LEAST_MEMBERS:
+            raise IncparseError(
+                f"the component {self.name!r} has nothing to combine: there must be two parsers before it, of the "
+                f"factories 'incparse' and 'incparse_chart'"
+            )
+        return {member: pipes[member] for member in self.members or pipes}
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_nlp": None}
+
+    def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
+        from spacy_incparse.training.temperature import best_temperature, scored_analyses
+
+        tags = self.tags_of([sentence for _, sentence in gold])
+        found = scored_analyses(self.decoder.parser, [tree for tree, _ in gold], tags)
+        return best_temperature(found.scores, found.is_right)
+
+    def gold_sentences(self, examples: Iterable[Example]) -> Any:
+        """Yield the gold trees of parsed examples with their sentences, as each member sees them."""
+        for example in examples:
+            for tree, sentence in super().gold_sentences([example]):
+                yield tree, self.with_constraints(example.predicted, replace(sentence, constraints=()))
+
+    def _set_temperature(self, temperature: float) -> None:
+        self.cfg["temperature"], self._decoder = temperature, None
+
+
+def _is_same(known: ConfiguredParser, found: ConfiguredParser) -> bool:
+    return known is found and known.temperature == found.temperature
+
+
+def _no_forward(model: Model, inputs: Any, is_train: bool) -> Any:
+    raise NotImplementedError("a combination has no weights")

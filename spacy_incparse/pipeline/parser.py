@@ -1,0 +1,269 @@
+"""The component `incparse`, which parses each sentence of a Doc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_incparse.documents.configured_parser import ConfiguredParser
+from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.sentences import Sentence
+from spacy_incparse.documents.word_measures import measure_sentence
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.parsing.catalogue import kinds
+from spacy_incparse.parsing.parser import ConstituencyParser, Session
+from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
+from spacy_incparse.pipeline.parser_training import TrainingRun, check_found, gold_trees
+from spacy_incparse.pipeline.scorers import const_score
+from spacy_incparse.pipeline.tree_pipe import (
+    TREE_ATTRIBUTES,
+    TREE_DEFAULTS,
+    TREE_SCORE_WEIGHTS,
+    ParsedSentence,
+    TreePipe,
+)
+from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training
+
+register_extensions()
+
+DEFAULT_CONFIG: dict[str, Any] = {"model": None, **TREE_DEFAULTS, "measures": False, "training": TRAINING_DEFAULTS}
+
+
+@Language.factory(
+    "incparse",
+    assigns=[*TREE_ATTRIBUTES, "token._.incparse"],
+    requires=["doc.sents"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights=TREE_SCORE_WEIGHTS,
+)
+def make_incparse(
+    nlp: Language,
+    name: str,
+    model: str | Path | None,
+    tags: str,
+    set_tags: bool,
+    spans_key: str | None,
+    required_key: str | None,
+    forbidden_key: str | None,
+    nbest: int,
+    measures: bool,
+    noun_chunks: bool,
+    search: dict[str, Any],
+    training: dict[str, Any],
+    scorer: Callable | None,
+) -> IncParser:
+    """Create the component.
+
+    model: the source of the weights: "en" (the embedded pipeline), the path of a saved pipeline, an installed package,
+        or None for a component that will be trained or loaded from disk. The source is checked immediately, and read
+        when it is first needed.
+    tags: "own" uses the tags of the model's own tagger; "doc" uses token.tag_, and own tags only if it is empty.
+    set_tags: whether to write the tags that the parser used to token.tag_.
+    spans_key: if given, also write the phrases to doc.spans under this name, in pre-order.
+    required_key: the name of a group in doc.spans whose spans must be phrases of the trees. The label of a span is the
+        label of the phrase; an empty label stands for any.
+    forbidden_key: the name of a group in doc.spans whose spans must not be phrases of the trees; labels as in
+        required_key.
+    nbest: if above 1, store this many analyses of each sentence, so that `doc._.parses` and `tree.confidence` work
+        without the pipeline. Otherwise they use the pipeline, and parsing is faster.
+    measures: whether to store surprisal and other measures of each word, for `token._.incparse`; only with a generative
+        model.
+    noun_chunks: whether `doc.noun_chunks` returns the base noun phrases of the trees, without a dependency parser.
+    search: settings of the search, such as beam_size and gamma; the others are taken from the model.
+    training: settings of training, see `TRAINING_DEFAULTS`; they are only used in training.
+    scorer: as in every spaCy component.
+    """
+    parts = check_source(nlp, name, model, ParserModel)
+    if not is_being_loaded(nlp, name):
+        check_training(training)
+    _check_settings(name, parts, search, measures, model)
+    return IncParser(
+        nlp.vocab,
+        ParserModel(model),
+        name,
+        tags=tags,
+        set_tags=set_tags,
+        spans_key=spans_key,
+        required_key=required_key,
+        forbidden_key=forbidden_key,
+        nbest=nbest,
+        measures=measures,
+        noun_chunks=noun_chunks,
+        search=search,
+        training=training,
+        scorer=scorer,
+    )
+
+
+def _check_settings(
+    name: str, parts: set[str], search: dict[str, Any], measures: bool, model: str | Path | None
+) -> None:
+    """Raise ConfigError if the kind of parser that these parts of a model belong to has no such settings."""
+    found = [kind for kind in kinds().values() if kind.part_name in parts]
+    for kind in found:
+        kind.check_search(search)
+    if measures and parts and not any(kind.has_measures for kind in found):
+        raise ConfigError(
+            f"{name}: measures need a generative model, such as 'en_generative', but {model!r} is not one"
+        )
+
+
+class IncParser(TreePipe):
+    """A constituency parser as a trainable spaCy component. See `make_incparse` for all settings."""
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: ParserModel,
+        name: str = "incparse",
+        *,
+        measures: bool = False,
+        training: dict[str, Any] | None = None,
+        scorer: Callable | None = const_score,
+        **settings: Any,
+    ):
+        super().__init__(vocab, model, name, scorer=scorer, **settings)
+        self.measures = measures
+        self.training = TRAINING_DEFAULTS | (training or {})
+        self._run: TrainingRun | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The phrase labels that the model can assign; () before training."""
+        return self.model.labels
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        """The labels and the tags that the model knows, for `spacy init labels`."""
+        return {"labels": list(self.model.labels), "tags": list(self.model.tags)}
+
+    @property
+    def decoder(self) -> ConfiguredParser:
+        """The parser with its tagger and the component's search. Raises IncparseError if there are no weights."""
+        parser = self.model.parser
+        if parser is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights yet: choose a model, as in "
+                f"nlp.add_pipe('incparse', config={{'model': 'en'}}), load a whole pipeline with "
+                f"spacy_incparse.load('en'), or train it (nlp.initialize() and `spacy train`)"
+            )
+        known = self._decoder
+        if known is None or known.model_parser is not parser or known.tagger is not self.model.tagger:
+            known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest)
+        return known
+
+    def check_search(self, search: dict[str, Any]) -> None:
+        """Raise ConfigError if a setting is unknown, has a wrong value, or belongs to parsers of another kind."""
+        super().check_search(search)
+        if self.model.source is None and self.model.parser is not None:  # otherwise its weights are not loaded yet
+            self.model.parser.with_search(**search)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParser:
+        """Load the component from a folder. Raises ModelError, or ConfigError if `search` does not fit its parser."""
+        super().from_disk(path, exclude=exclude)
+        self.check_search(self._search)
+        return self
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParser:
+        """Load the component from bytes. Raises ModelError, or ConfigError if `search` does not fit its parser."""
+        super().from_bytes(bytes_data, exclude=exclude)
+        self.check_search(self._search)
+        return self
+
+    def start(self) -> Session:
+        """Return a session to parse a sentence word by word: `session = session.push(word)`, then `session.best()`.
+
+        The analyses of a perceptron lag behind the input by its look-ahead, and words pushed without a tag are tagged
+        by its own tagger. Raises IncparseError if there are no weights.
+        """
+        return self.decoder.parser.start(self.model.tagger)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+        fine_tune: bool = False,
+    ) -> None:
+        """Read grammar and lexicon from all examples and train the component's tagger; `update` then trains the parser.
+
+        labels: accepted because spaCy passes it, but not enough without the treebank: a grammar is more than labels.
+        fine_tune: continue from the component's weights and keep its tagger. Otherwise they are dropped, unless no
+        example has a tree. Raises IncparseError if there are neither trees nor weights, or no weights to fine-tune.
+        """
+        trees = gold_trees(get_examples())
+        if not trees and self.model.parser is not None:
+            return
+        check_found(trees, self.name)
+        if fine_tune:
+            self._fine_tuning_run().extend_by_trees(trees)
+            return
+        lang = (nlp.lang if nlp is not None else self.vocab.lang) or "xx"
+        self._run = TrainingRun.start(trees, self.training | self._search, lang=lang)
+        self.model.start_training(self._run.learner, self._run.tagger)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from each sentence of the examples in turn, in an order that depends only on the seed.
+
+        A loaded component is fine-tuned: it continues from its averaged weights, and keeps its tagger. The loss is the
+        number of sentences that the parser got wrong before the update. `drop` and `sgd` are ignored. A parser that is
+        trained in one pass has learned everything in `initialize`, so its loss is 0. Raises IncparseError if there are
+        no weights, or the parser's kind cannot be fine-tuned.
+        """
+        examples = list(examples)
+        losses = super().update(examples, losses=losses)
+        run = self._run
+        if run is None or run.learner is not self.model.learner:  # other weights have been loaded since
+            run = self._fine_tuning_run()
+        losses[self.name] += run.update(examples, use_given_tags=self.tags == "doc")
+        return losses
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_run": None}  # the training state stays behind
+
+    def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
+        """Return sentences with their trees and measures; one that fails has a flat tree."""
+        if self.tags == "doc":
+            self._check_tags(sentences, decoder.parser)
+        parsed = super().annotated(sentences, decoder)
+        return map(self._with_measures, parsed) if self.measures else parsed
+
+    def _set_temperature(self, temperature: float) -> None:
+        self.model.temperature, self._decoder = temperature, None
+
+    def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
+        tags = self.tags_for(item.sentence)
+        return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
+
+    def _fine_tuning_run(self) -> TrainingRun:
+        """Start learning from the current weights."""
+        parser = self.model.parser
+        if parser is None:
+            raise IncparseError(
+                f"the component {self.name!r} has no weights to train: call nlp.initialize() with the training "
+                f"examples first, or give it a model, as in nlp.add_pipe('incparse', config={{'model': 'en'}})"
+            )
+        self._run = TrainingRun.go_on(parser, self.model.tagger, self.training["seed"])
+        self.model.start_training(self._run.learner, self._run.tagger, parser.temperature)
+        return self._run
+
+    def _check_tags(self, sentences: Sequence[Sentence], parser: ConstituencyParser) -> None:
+        if "tags" not in self._warned:
+            unknown = {tag for sentence in sentences for tag in sentence.tags} - {"", *parser.tags}
+            if unknown:
+                named = ", ".join(sorted(unknown)[:10]) + (", ..." if len(unknown) > 10 else "")
+                self._warn_once("tags", f"the Docs have tags that the parser's model does not know: {named}")

@@ -1,0 +1,166 @@
+"""Training a tagger and a parser on a treebank: passes, evaluation after each, and a state to resume from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.parsing.catalogue import kind_of_config
+from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
+from spacy_incparse.settings import Settings
+from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
+from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
+from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
+from spacy_incparse.training.state import TrainingState, fingerprint
+from spacy_incparse.training.temperature import fit_temperature
+from spacy_incparse.trees.heads import HeadRules
+from spacy_incparse.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """One pass over the training trees, numbered from 1.
+
+    scores: scores on the held-out trees under predicted tags, as returned by `Scores.to_dict`; None without held-out
+    trees.
+    is_best: no earlier pass had a higher F; without held-out trees, each pass counts as better than the previous one.
+    note: how far a learner that can tell is from the end.
+    """
+
+    number: int
+    n_updates: int
+    scores: dict[str, Any] | None
+    seconds: float
+    is_best: bool
+    note: str = ""
+
+
+OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
+OnKept = Callable[[int | None], object]
+NO_BEST = -1.0
+
+
+def train_parser(
+    train: Sequence[Tree],
+    dev: Sequence[Tree],
+    *,
+    config: Settings,
+    heads: HeadRules,
+    kind: ParserKind | None = None,
+    n_folds: int = 10,
+    tagger_settings: Mapping[str, Any] | None = None,
+    max_epochs: int = 10,
+    seed: int = 0,
+    base: TrainedModel | None = None,
+    n_process: int = 1,
+    extra: ExtraTrees | None = None,
+    state_dir: Path | None = None,
+    resume: bool = False,
+    has_best: bool = True,
+    on_pass: OnPass | None = None,
+    on_kept: OnKept = lambda _: None,
+    progress: Progress | None = None,
+) -> None:
+    """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser with averaged weights.
+
+    kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
+    n_process: so many processes train the tagger and those of jackknifing, with the same result as in one.
+    extra: more trees, of which each pass sees a part.
+    The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
+    `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
+    A resumed run continues after them, and gives the same models, to the bit, as if it had never stopped. If their best
+    model is gone (`has_best`), the next one is the best so far. Raises IncparseError if the state belongs to other
+    trees (including `dev` and `extra`), settings or word clusters, or if there is no state.
+    """
+    if not train:
+        raise IncparseError("there is no tree to train on")
+    task = TrainingTask(
+        kind or kind_of_config(config), train, config, heads, n_folds=n_folds, tagger_settings=tagger_settings or {},
+        seed=seed, base=base, n_process=n_process, extra=extra or NO_EXTRA,
+    )  # fmt: skip
+    state = TrainingState(state_dir, fingerprint([*task.trees, *dev], task.contents())) if state_dir else None
+    preparation = _prepared(task, state, resume, on_kept, progress)
+    n_passes, best = state.load_learner(preparation.learner) if state else (0, NO_BEST)
+    if state:
+        on_kept(n_passes)
+    passes = Passes(task, preparation, dev, best if has_best else NO_BEST, progress)
+    for number in range(n_passes + 1, (1 if task.kind.trains_in_one_pass else max_epochs) + 1):
+        if passes.has_converged:
+            break
+        report, parser = passes.run(number)
+        if on_pass:
+            on_pass(report, preparation.tagger, parser)
+        if state:
+            state.save_learner(preparation.learner, number, passes.best)
+            on_kept(number)
+
+
+def _prepared(
+    task: TrainingTask, state: TrainingState | None, resume: bool, on_kept: OnKept, progress: Progress | None
+) -> Preparation:
+    """Return the preparation: that of the run in `state` if it is resumed and had finished it."""
+    if state is None:
+        return task.prepare(progress)
+    if resume:
+        kept = state.load_preparation(task)
+        if kept is not None:
+            return kept
+    else:
+        state.begin()
+    on_kept(None)
+    preparation = task.prepare(progress)
+    state.save_preparation(preparation)
+    return preparation
+
+
+class Passes:
+    """The passes of a training run and the best F so far."""
+
+    def __init__(
+        self,
+        task: TrainingTask,
+        preparation: Preparation,
+        dev: Sequence[Tree],
+        best: float = NO_BEST,
+        progress: Progress | None = None,
+    ):
+        self.best = best
+        self._learner, self._seed, self._progress = preparation.learner, task.seed, progress
+        self._dev, self._dev_tags = dev, tags_of(preparation.tagger, task.needs.tag_request, dev)
+        interval = task.needs.gold_tag_interval
+        self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether more passes would change nothing."""
+        found = convergence_of(self._learner)
+        return found is not None and found.is_reached
+
+    def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
+        """Run a pass and return its report and the parser after it."""
+        started = time.perf_counter()
+        n_updates = learn_pass(
+            self._schedule.examples(number), self._learner, self._seed, number, self._progress
+        ).n_updates
+        parser = self._learner.parser()
+        scores = score_parser(parser, self._dev, self._dev_tags) if self._dev else None
+        is_best = scores is None or scores["const_f"] > self.best
+        if is_best and scores is not None:
+            self.best = scores["const_f"]
+            parser.temperature = fit_temperature(parser, self._dev, self._dev_tags)
+        reached = convergence_of(self._learner)
+        seconds = time.perf_counter() - started
+        return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
+
+
+def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
+    """Parse the words of gold trees under given tags and return the scores of the trees."""
+    parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
+    return score_trees(gold, [parse.tree for parse in parses]).to_dict()

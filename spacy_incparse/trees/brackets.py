@@ -1,0 +1,316 @@
+"""Parsing one tree in brackets: a linear scan with one regular expression, and no recursion.
+
+Labels are interpreted later, when the tree is normalized. The code that reads files of many trees is in treebanks/.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+from spacy_incparse.errors import TreebankError, UntaggedError
+from spacy_incparse.tokens import escape_brackets, escape_label, penn_to_raw, raw_to_penn
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.labels import UNKNOWN_TAG, WRAPPERS, is_penn_tag
+from spacy_incparse.trees.node import TreeNode
+
+# Only these characters separate words: a no-break space is part of a word.
+_S = r"[ \t\r\n\f\v]"
+_ATOM = r"[^ \t\r\n\f\v()]+"
+_PIECE = re.compile(rf"\({_S}*({_ATOM}){_S}+({_ATOM})((?:{_S}+{_ATOM})*){_S}*\)|\({_S}*({_ATOM})?|(\))|({_ATOM})")
+_POS, _OPEN, _CLOSE, _WORD = 3, 4, 5, 6  # number of the last group that matched; no group matches "(" without a label
+_BETWEEN_TREES = re.compile(rf"(?:{_S}+|(?:^#|^\*x\*)[^\n]*)*", re.MULTILINE)
+_BLANKS = re.compile(rf"{_S}+")
+_NEXT_BRACKET = re.compile(r"[()]")
+_TREE_AT_LINE_START = re.compile(r"^\(", re.MULTILINE)
+
+
+def parse_one(text: str, *, path: Path | str = "<string>", tags: bool = True) -> TreeArrays:
+    """Return the only tree in a bracketed text. Raises TreebankError if there is no tree, or any text after it."""
+    places, begin = Places(text), skip_blank(text, 0)
+    if begin == len(text):
+        raise TreebankError(path, *places.line_and_column(begin), "found no tree; expected '(' and a tree")
+    parser = TreeParser(text, tags=tags)
+    try:
+        tree, after = parser.read(begin, len(text))
+    except MalformedError as bad:
+        raise located(bad, places, path) from None
+    behind = skip_blank(text, after)
+    if behind < len(text):
+        what = f"{text[behind : behind + 20]!r} follows the tree; expected the end of the string"
+        raise TreebankError(path, *places.line_and_column(behind), what)
+    return tree
+
+
+class MalformedError(Exception):
+    """Brackets that do not form a tree: the position of the error, and how far the text was read to find it (`end`).
+
+    next_tree: where another tree seems to begin. is_untagged: whether parts of speech are missing.
+    """
+
+    def __init__(
+        self,
+        position: int,
+        what: str,
+        *,
+        end: int | None = None,
+        next_tree: int | None = None,
+        is_untagged: bool = False,
+    ):
+        super().__init__(what)
+        self.is_untagged = is_untagged
+        self.position, self.what, self.next_tree = position, what, next_tree
+        self.end = position if end is None else end
+
+
+def located(bad: MalformedError, places: Places, path: Path | str) -> TreebankError:
+    """Return the error as a TreebankError with line and column."""
+    what = bad.what
+    if bad.next_tree is not None:
+        line, _ = places.line_and_column(bad.next_tree)
+        what += f"; expected ')' before line {line}, where another tree seems to begin"
+    error = UntaggedError if bad.is_untagged else TreebankError
+    return error(path, *places.line_and_column(bad.position), what)
+
+
+class TreeParser:
+    """Parses trees at any position of a text.
+
+    tags: whether each word has a POS node of its own, as in a treebank. If not, every node is a phrase, and each word
+        gets a POS node `UNKNOWN_TAG`, whatever else the phrase contains.
+    """
+
+    def __init__(self, text: str, *, tags: bool = True):
+        self._text, self._has_tags = text, tags
+        self._multiword_tags = MultiwordTags(text)
+
+    def read(self, begin: int, behind: int) -> tuple[TreeArrays, int]:
+        """Return the tree that begins at a position, and the position after it; the text is read up to `behind`."""
+        builder = ArraysBuilder()
+        path: list[str] = []  # labels of the open nodes
+        is_empty = False  # whether the node opened last is still empty
+        for piece in _PIECE.finditer(self._text, begin, behind):
+            kind = piece.lastindex
+            if kind == _POS:
+                self._add_words(builder, piece)
+            elif kind == _CLOSE:
+                if is_empty or not path:
+                    raise _bad_close(piece.start(), path)
+                path.pop()
+                builder.close()
+            elif kind == _WORD:
+                if self._has_tags or not path:
+                    raise _bad_word(self._text, piece, path, is_empty)
+                _add_untagged(builder, piece.group(_WORD))
+            else:
+                label = piece.group(_OPEN) or ""
+                _check_label(self._text, piece, label, path, is_empty)
+                builder.open(label)
+                path.append(label)
+                is_empty = True
+                continue
+            is_empty = False
+            if not path:
+                return builder.arrays(), piece.end()
+        raise _unclosed(self._text, begin, behind, len(path))
+
+    def _add_words(self, builder: ArraysBuilder, piece: re.Match[str]) -> None:
+        """Add a node that contains only words: a POS node, or a phrase in brackets without tags."""
+        label, word, more = piece.group(1, 2, 3)
+        if not self._has_tags:
+            builder.open(label)
+            for part in _BLANKS.split(word + more):
+                _add_untagged(builder, part)
+            builder.close()
+            return
+        if more:
+            word += _BLANKS.sub(" ", more)
+            if label not in self._multiword_tags:
+                raise _bad_words(piece.start(), label, word)
+        builder.leaf(label, penn_to_raw(word, label))
+
+
+def _add_untagged(builder: ArraysBuilder, word: str) -> None:
+    builder.leaf(UNKNOWN_TAG, penn_to_raw(word, UNKNOWN_TAG))
+
+
+def _check_label(text: str, piece: re.Match[str], label: str, path: list[str], is_empty: bool) -> None:
+    """Raise MalformedError if a node cannot begin here."""
+    if path and path[-1] and not label:
+        raise MalformedError(piece.start(), f"a node without a label under {path[-1]}; expected a label after '('")
+    if path and not is_empty and label == path[0] in WRAPPERS and text[piece.start() - 1] == "\n":
+        raise MalformedError(piece.start(), f"a tree ({label}) inside another; expected ')' before it")
+
+
+def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> MalformedError:
+    """Return the error to report for a tree, given its position and the error met while reading it.
+
+    If the error comes after a later line that begins with '(', the tree was not closed before that line: the missing
+    bracket is reported instead of the error met.
+    """
+    following = next_line_start(text, begin)
+    if following > bad.position:
+        return bad
+    try:
+        parser.read(begin, following)
+    except MalformedError as unclosed:
+        return unclosed
+    return bad
+
+
+def _bad_close(position: int, path: list[str]) -> MalformedError:
+    if not path:
+        return MalformedError(position, "')' without a '(' before it; expected '(' and a tree")
+    return MalformedError(position, f"the node ({path[-1]}) is empty; expected a word or nodes in it")
+
+
+def _bad_word(text: str, piece: re.Match[str], path: list[str], is_empty: bool) -> MalformedError:
+    word, position = piece.group(_WORD), piece.start()
+    following = _NEXT_BRACKET.search(text, piece.end())
+    if not path:
+        return MalformedError(position, f"the word {word!r} outside a tree; expected '('")
+    if is_empty and not following:
+        return MalformedError(position, f"the text ends after the word {word!r}; expected ')'")
+    where = f"has both the word {word!r} and nodes in it" if is_empty else f"has the word {word!r} next to other nodes"
+    return MalformedError(position, f"the node {path[-1]} {where}; expected a POS node for it", is_untagged=True)
+
+
+def _bad_words(position: int, label: str, words: str) -> MalformedError:
+    return MalformedError(
+        position,
+        f"the node {label} has {len(words.split(' '))} words, {words[:40]!r}; expected a POS node for each, such as "
+        f"(DT the); a blank inside a word is written -U0020-",
+        is_untagged=True,
+    )
+
+
+def _unclosed(text: str, begin: int, end: int, n_missing: int) -> MalformedError:
+    what = f"{n_missing} closing bracket{'s are' if n_missing > 1 else ' is'} missing in the tree that begins here"
+    following = next_line_start(text, begin)
+    next_tree = following if following < len(text) else None
+    if next_tree is None:
+        what += f"; expected {'them' if n_missing > 1 else 'it'} before the text ends"
+    return MalformedError(begin, what, end=end, next_tree=next_tree)
+
+
+def skip_blank(text: str, position: int) -> int:
+    """Return the position after blanks and, at the beginning of a line, after `#` comments and `*x*` headers."""
+    match = _BETWEEN_TREES.match(text, position)
+    return match.end() if match else position
+
+
+def next_line_start(text: str, position: int) -> int:
+    """Return the start of the next line that begins with '(', or the end of the text if there is no such line."""
+    match = _TREE_AT_LINE_START.search(text, position + 1)
+    return match.start() if match else len(text)
+
+
+def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = False) -> str:
+    """Return the brackets on one line, or with `width` indented: a subtree that fits into it stays on one line.
+
+    Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the spelling
+    of the Penn Treebank.
+    """
+    words = raw_to_penn(tree.words, tree.tags) if ptb else [escape_brackets(word) for word in tree.words]
+    pieces = _pieces(tree, words)
+    return "".join(pieces) if width is None else indented(tree, pieces, width)
+
+
+def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
+    """Return pieces of text on indented lines; a subtree that fits into `width` stays on one line.
+
+    There is one piece for each node from `tree` down: a space, the node's text, and the brackets that close after it.
+    """
+    sizes = tree.arrays.sizes
+    offsets = list(accumulate(map(len, pieces), initial=0))
+    lines: list[str] = []
+    open_ends: list[int] = []
+    node, n_nodes = 0, tree.size
+    while node < n_nodes:
+        while open_ends and open_ends[-1] <= node:
+            open_ends.pop()
+        indent = 2 * len(open_ends)
+        size = sizes[tree.index + node]
+        behind = node + size
+        fits = indent + offsets[behind] - offsets[node] <= width
+        if not fits and size > 1:
+            open_ends.append(behind)
+            behind = node + 1
+        lines.append(" " * indent + "".join(pieces[node:behind]).lstrip(" "))
+        node = behind
+    return "\n".join(lines)
+
+
+def _pieces(tree: TreeNode, words: Sequence[str]) -> list[str]:
+    """Return one string per node, with the brackets that close after it; joined, they are the tree on one line."""
+    arrays, following = tree.arrays, iter(words)
+    pieces: list[str] = []
+    behind: list[int] = []  # ends of the open phrases
+    for i in range(tree.index, tree.index + tree.size):
+        space = " " if pieces and pieces[-1] != "(" else ""
+        label = escape_label(arrays.labels[i])
+        if arrays.sizes[i] > 1:
+            behind.append(i + arrays.sizes[i])
+            pieces.append(f"{space}({label}")
+            continue
+        n_closed = 0
+        while behind and behind[-1] == i + 1:
+            behind.pop()
+            n_closed += 1
+        pieces.append(f"{space}({label} {next(following)}){')' * n_closed}")
+    return pieces
+
+
+_MIN_SINGLE = 9  # nodes with one word for each node with several
+
+
+class MultiwordTags:
+    """The labels of a text that may be tags of words that contain blanks, as in `(NN per cent)`.
+
+    The brackets of `(NN per cent)` and `(NP the cat)` look alike: only the label tells a word from a phrase. The Penn
+    Treebank's tags are tags. Any other label must be used as a tag in the same text: never over nodes, and over one
+    word at least nine times for each time over several.
+    """
+
+    def __init__(self, text: str):
+        self._text = text
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, label: str) -> bool:
+        found = self._known.get(label)
+        if found is None:
+            found = self._known[label] = is_penn_tag(label) or _is_used_as_tag(label, self._text)
+        return found
+
+
+def _is_used_as_tag(label: str, text: str) -> bool:
+    n_single = n_several = 0
+    for node in re.finditer(rf"\(\s*{re.escape(label)}(?![^\s()])\s*(?:(\()|[^\s()]+\s*(\)?))", text):
+        if node.group(1):
+            return False
+        if node.group(2):
+            n_single += 1
+        else:
+            n_several += 1
+    return n_single >= _MIN_SINGLE * n_several
+
+
+class Places:
+    """Turns positions in a text into lines and columns."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def line_and_column(self, position: int) -> tuple[int, int]:
+        """Return line and column, both from 1."""
+        line = bisect(self._line_starts, position)
+        return line, position - self._line_starts[line - 1] + 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(newline.end() for newline in re.finditer("\n", self._text))]

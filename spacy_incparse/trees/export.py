@@ -1,0 +1,153 @@
+"""Conversion to and from nltk trees; nltk is imported only here, on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.brackets import indented
+from spacy_incparse.trees.node import TreeNode
+
+if TYPE_CHECKING:
+    import nltk
+
+
+def to_nltk(tree: TreeNode) -> nltk.Tree:
+    """Return an nltk.Tree with the same labels and the raw words as leaves. Raises ImportError without nltk."""
+    make = _nltk_tree_class()
+    path: list[list[Any]] = [[]]  # the complete children of each open phrase
+    waiting: list[tuple[int, str]] = []  # the end and the label of each open phrase
+    for node in tree.preorder():
+        if not node.is_leaf:
+            waiting.append((node.index + node.size, node.label))
+            path.append([])
+            continue
+        path[-1].append(make(node.label, list(node.words)))
+        while waiting and waiting[-1][0] == node.index + 1:
+            children = path.pop()
+            path[-1].append(make(waiting.pop()[1], children))
+    return path[0][0]
+
+
+def from_nltk(tree: nltk.Tree) -> TreeArrays:
+    """Return an nltk.Tree as arrays; its leaves are taken as raw words, a leaf (word, tag) as a POS node.
+
+    Raises IncparseError if a word has sibling nodes or a phrase is empty. If the words have the Penn Treebank's
+    spelling, such as -LRB-, use `Tree.from_string(str(nltk_tree))`, which converts them to raw words.
+    """
+    builder = ArraysBuilder()
+    work: list[Any] = [tree]  # trees to come; None: close the phrase
+    while work:
+        node = work.pop()
+        if node is None:
+            builder.close()
+            continue
+        tag, word = _pos_node(node)
+        if word is not None:
+            builder.leaf(tag, word)
+            continue
+        builder.open(tag)
+        work.append(None)
+        work += reversed(list(node))
+    return builder.arrays()
+
+
+def _pos_node(node: Any) -> tuple[str, str | None]:
+    """Return the tag and word of a POS node, or the label of a phrase and None."""
+    if _is_tagged_word(node):
+        return node[1], node[0]
+    if not callable(getattr(node, "label", None)):
+        raise IncparseError(f"{node!r} is not an nltk.Tree; expected a tree whose words have POS nodes")
+    label, children = str(node.label()), list(node)
+    words = [child for child in children if isinstance(child, str)]
+    if not children:
+        raise IncparseError(f"the nltk tree has nothing under {label!r}; expected a word or nodes")
+    if words and len(children) > 1:
+        raise IncparseError(
+            f"the nltk tree has the word {words[0]!r} next to others under {label!r}; expected a POS node"
+        )
+    return label, words[0] if words else None
+
+
+def _is_tagged_word(node: Any) -> bool:
+    """Return whether a node is a (word, tag) leaf, as in chunk trees."""
+    return isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node)
+
+
+def _nltk_tree_class() -> type:
+    try:
+        from nltk.tree import Tree as NltkTree
+    except ImportError:
+        raise ImportError("to_nltk() needs nltk: install it with `pip install nltk`") from None
+    return NltkTree
+
+
+# Labels and words are put in braces, so that these packages do not interpret their characters. Words in scripts
+# other than Latin need lualatex or xelatex and a font that has them; each word is a separate group, so that a
+# right-to-left word does not reorder its neighbors.
+
+WIDTH = 100
+_FRAMES = {
+    "forest": (
+        "% \\usepackage{{forest}}\n\\begin{{forest}}\n  where n children=0{{tier=word}}{{}}\n{}\n\\end{{forest}}\n"
+    ),
+    "qtree": "% \\usepackage{{qtree}}; tikz-qtree where a node has more than five children\n\\Tree\n{}\n",
+}
+_SPECIAL = re.compile(r"[\\~^<>|\"#$%&_{}]")
+_COMMANDS = {
+    "\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater",
+    "|": "textbar", '"': "char34",
+}  # fmt: skip
+_LIGATURE = re.compile(r"(?<=[-`',?!])(?=[-`',])")  # between two characters that TeX would join into one, such as --
+_BLANKS = re.compile(r"\s+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def to_latex(tree: TreeNode, style: str = "forest") -> str:
+    """Return the code for a tree; a comment in its first line names the package it needs.
+
+    style: "forest" or "qtree".
+    """
+    if style not in _FRAMES:
+        raise IncparseError(f"style is {style!r}; expected one of {', '.join(_FRAMES)}")
+    pieces = list(_forest(tree) if style == "forest" else _qtree(tree))
+    return _FRAMES[style].format(indented(tree, pieces, WIDTH))
+
+
+def escape(text: str) -> str:
+    """Return a text escaped for LaTeX; all kinds of blanks become spaces, control characters are removed."""
+    text = _CONTROLS.sub("", _BLANKS.sub(" ", text))
+    return _LIGATURE.sub("{}", _SPECIAL.sub(_escaped, text))
+
+
+def _forest(tree: TreeNode) -> Iterator[str]:
+    for node, n_closed in _nodes_and_closings(tree):
+        word = f" [{{{escape(node.words[0])}}}]" if node.is_leaf else ""
+        yield f" [{{{escape(node.label)}}}{word}{']' * n_closed}"
+
+
+def _qtree(tree: TreeNode) -> Iterator[str]:
+    for node, n_closed in _nodes_and_closings(tree):
+        word = f" {{{escape(node.words[0])}}}" if node.is_leaf else ""
+        yield f" [.{{{escape(node.label)}}}{word}{' ]' * n_closed}"
+
+
+def _nodes_and_closings(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
+    """Yield the nodes in pre-order, each with the number of nodes that end after it."""
+    behind: list[int] = []  # of the open nodes
+    for node in tree.preorder():
+        behind.append(node.index + node.size)
+        n_closed = 0
+        while behind and behind[-1] == node.index + 1:
+            behind.pop()
+            n_closed += 1
+        yield node, n_closed
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    return f"\\{_COMMANDS[character]}{{}}" if character in _COMMANDS else "\\" + character

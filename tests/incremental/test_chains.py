@@ -1,0 +1,171 @@
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Grammar, tree_decisions
+from spacy_incparse.transforms.left_corner import transform
+from spacy_incparse.treebanks.reader import parse_bracketed
+from tests.strategies import deep_tree, normalised_trees
+
+
+def trees(text):
+    return [transform(tree) for tree in parse_bracketed(text)]
+
+
+SIMPLE = "(TOP (S (NP (DT A) (NN frog)) (VP (VBD sang))))"
+TWO = SIMPLE + "(TOP (S (NP (NN Rain)) (VP (VBD fell) (ADVP (RB hard)))))"
+
+
+def named_triples(grammar):
+    def name(symbol, missing):
+        return missing if symbol < 0 else grammar.labels.name(symbol)
+
+    return {
+        (name(parent, ""), name(sibling, "-"), name(symbol, "STOP")): count
+        for (parent, sibling, symbol), count in grammar.triples.items()
+    }
+
+
+def test_chains_with_counts():
+    grammar = Grammar.from_trees(trees(TWO))
+    chains = {
+        tag: {tuple(grammar.nonterminals[label] for label in chain): count for chain, count in counts.items()}
+        for tag, counts in zip(grammar.tags, grammar.chains, strict=True)
+    }
+    assert chains == {
+        "DT": {("S", "NP"): 1},
+        "NN": {(): 1, ("S", "NP"): 1},
+        "VBD": {("VP",): 2},
+        "RB": {("ADVP",): 1},
+    }
+
+
+def test_triples_with_counts():
+    assert named_triples(Grammar.from_trees(trees(SIMPLE))) == {
+        ("TOP", "-", "S"): 1,
+        ("S", "-", "NP"): 1,
+        ("NP", "-", "DT"): 1,
+        ("NP", "DT", "NN"): 1,
+        ("NP", "NN", "STOP"): 1,
+        ("S", "NP", "VP"): 1,
+        ("VP", "-", "VBD"): 1,
+        ("VP", "VBD", "STOP"): 1,
+        ("S", "VP", "STOP"): 1,
+        ("TOP", "S", "STOP"): 1,
+    }
+
+
+def test_contexts_of_a_derivation():
+    grammar = Grammar.from_trees(trees(TWO))
+    ids, tags = grammar.labels.nonterminal_ids, grammar.labels.tag_ids
+    noun, verb = (grammar.labels.tag_symbol(tags[tag]) for tag in ("NN", "VBD"))
+    assert grammar.contexts[ids["NP"], noun, tags["VBD"]] == {STOP: 2}
+    assert grammar.contexts[ids["NP"], NO_SIBLING, tags["NN"]] == {SHIFT: 1}
+    assert grammar.contexts[ids["S"], ids["NP"], tags["VBD"]] == {ids["VP"]: 2}
+    assert grammar.contexts[ids["VP"], verb, END] == {STOP: 1}
+    assert grammar.contexts[ids["VP"], verb, tags["RB"]] == {ids["ADVP"]: 1}
+    assert grammar.contexts[ids["TOP"], ids["S"], END] == {STOP: 2}
+
+
+def test_outcomes_stand_most_frequent_first():
+    grammar = Grammar.from_trees(trees("(TOP (NP (NN ink)))" + "(TOP (S (NN ink)))" * 3 + "(TOP (FRAG (NN ink)))"))
+    outcomes = grammar.contexts[grammar.labels.nonterminal_ids["TOP"], NO_SIBLING, 0]
+    assert [(grammar.nonterminals[label], count) for label, count in outcomes.items()] == [
+        ("S", 3),
+        ("FRAG", 1),
+        ("NP", 1),
+    ]
+
+
+def test_rare_long_chains_are_dropped_and_short_ones_kept():
+    text = "(TOP (S (NP (NN Rain))))" + "(TOP (FRAG (NN Rain)))" + "(TOP (S (VP (VB Go))))" * 2
+    grammar = Grammar.from_trees(trees(text), chain_min_count=2)
+    long_chains = [chain for chains in grammar.chains for chain in chains if len(chain) > 1]
+    assert [[grammar.nonterminals[label] for label in chain] for chain in long_chains] == [["S", "VP"]]
+    assert sum(map(len, grammar.chains)) == 2
+    assert Grammar.from_trees(trees(text)).without_rare_chains(2) == grammar
+
+
+def test_rare_triples_are_dropped():
+    triples = named_triples(Grammar.from_trees(trees(TWO), triple_min_count=2))
+    assert set(triples.values()) == {2}
+    assert ("S", "NP", "VP") in triples
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("(TOP (S (NP (DT A) (NN frog)) (VP (VBD fell) (ADVP (RB hard)))))", ""),
+        ("(TOP (NP (DT A) (NN frog)))", "chain"),
+        ("(TOP (S (NP (JJ Wet) (NN frog)) (VP (VBD sang))))", "chain"),  # a tag that training does not have
+        ("(TOP (S (NP (NN Rain) (NN frog)) (VP (VBD sang))))", "triple"),
+        ("(TOP (S (NP (NN Rain))))", "triple"),  # S may not end after NP
+        ("(TOP (ADVP (RB hard)))", "triple"),  # the chain is known, but not as a start
+    ],
+)
+def test_what_a_tree_needs_and_the_grammar_lacks(text, answer):
+    missing_chain, missing_triple = Grammar.from_trees(trees(TWO)).missing(*trees(text))
+    assert ("chain" if missing_chain else "triple" if missing_triple else "") == answer
+
+
+def test_a_sentence_may_miss_both():
+    grammar = Grammar.from_trees(trees(TWO))
+    assert grammar.missing(*trees("(TOP (S (NP (NN Rain) (QP (CD six)))))")) == (True, True)
+
+
+@given(st.lists(normalised_trees(), min_size=1, max_size=5))
+def test_a_grammar_derives_its_own_trees(plain):
+    transformed = [transform(tree) for tree in plain]
+    grammar = Grammar.from_trees(transformed)
+    assert {grammar.missing(tree) for tree in transformed} == {(False, False)}
+
+
+@given(normalised_trees())
+def test_decisions_are_those_of_the_derivation(plain):
+    tree = transform(plain)
+    labels = Grammar.from_trees([tree]).labels
+    decisions = tree_decisions(tree, labels)
+    outcomes = Counter("nonterminal" if outcome >= 0 else outcome for *_, outcome in decisions)
+    n_phrases = len(tree.spans())
+    assert outcomes == Counter({"nonterminal": n_phrases - 1, STOP: n_phrases, SHIFT: len(tree.words)})
+    first = [(parent, outcome) for parent, sibling, _, outcome in decisions if sibling == NO_SIBLING]
+    assert len(first) == n_phrases  # every phrase has one first child
+    assert sum(len(move.chain) for move in derivation(tree)) == n_phrases - 1
+
+
+def test_unknown_labels_are_marked():
+    (known,) = trees("(TOP (NP (NN ink)))")
+    (tree,) = trees("(TOP (QP (CD six) (CD seven)))")
+    ids = Grammar.from_trees([known]).labels
+    assert tree_decisions(tree, ids) == [
+        (ids.nonterminal_ids["TOP"], NO_SIBLING, UNKNOWN, UNKNOWN),
+        (UNKNOWN, NO_SIBLING, UNKNOWN, SHIFT),
+        (UNKNOWN, UNKNOWN, UNKNOWN, SHIFT),
+        (UNKNOWN, UNKNOWN, END, STOP),
+        (ids.nonterminal_ids["TOP"], UNKNOWN, END, STOP),
+    ]
+
+
+@given(st.lists(normalised_trees(), min_size=1, max_size=3), st.integers(1, 2), st.integers(1, 2))
+def test_storage(plain, chain_min_count, triple_min_count):
+    grammar = Grammar.from_trees(
+        map(transform, plain), chain_min_count=chain_min_count, triple_min_count=triple_min_count
+    )
+    again = Grammar.from_dict(json.loads(json.dumps(grammar.to_dict())))
+    assert again == grammar
+    assert again.to_dict() == grammar.to_dict()  # dictionary order included
+
+
+def test_the_order_of_the_trees_does_not_matter():
+    transformed = trees(TWO)
+    one, other = Grammar.from_trees(transformed), Grammar.from_trees(reversed(transformed))
+    assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
+
+
+def test_depth_5000():
+    tree = transform(deep_tree(5000))
+    assert Grammar.from_trees([tree]).missing(tree) == (False, False)

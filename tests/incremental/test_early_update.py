@@ -1,0 +1,174 @@
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse import Tree
+from spacy_incparse.treebanks.reader import parse_bracketed
+from tests.reference.engine import FEATURE_SETS, Learners
+from tests.reference.perceptron import quantised
+from tests.strategies import normalised_trees
+
+TREEBANKS = st.lists(normalised_trees(max_words=6), min_size=1, max_size=3)
+
+
+def table(learners):
+    return [learners.weights[k] for k in range(len(learners.weights))]
+
+
+@pytest.mark.parametrize("features", FEATURE_SETS)
+@settings(max_examples=25, deadline=None)
+@given(treebank=TREEBANKS)
+def test_features_of_a_derivation(features, treebank):
+    learners = Learners(treebank, features=FEATURE_SETS[features])
+    for tree in treebank:
+        gold = learners.gold(tree)
+        fast = learners.perceptron.features_of(
+            learners.model.sentence(tree.words, tree.tags), *learners.leaves(tree.tags, gold)
+        )
+        slow = learners.slow.features(learners.slow.sentence(tree.words, tree.tags), gold, True)
+        assert sorted(fast) == sorted(slow)
+
+
+def test_a_lead_below_a_fractional_margin_is_too_small():
+    trees = [
+        "(TOP (SBAR (ADJP (FRAG (S (S (CC if)) (NN fog) (RB soon))))))",
+        "(TOP (PP (S (IN dog))))",
+        "(TOP (NP (S (NP (S (NNS the))))) (CC the) (NN the) (CC the))",
+    ]
+    treebank = [Tree.from_string(tree) for tree in trees]
+    learners = Learners(
+        treebank, features="paper", update="full", beam_size=4, gamma=None, triple_min_count=2, margin=3.5, step_decay=0
+    )
+    for tree in treebank[:2]:
+        assert learners.fast_learn(tree)[0] == learners.slow_learn(tree)
+
+
+@pytest.mark.parametrize("update", ["early", "max_violation", "full"])
+@settings(max_examples=40, deadline=None)
+@given(
+    treebank=TREEBANKS,
+    beam_size=st.integers(1, 5),
+    gamma=st.one_of(st.none(), st.floats(0, 30)),
+    chain_min_count=st.integers(1, 2),
+    triple_min_count=st.integers(1, 2),
+    features=st.sampled_from(("paper", "paper+punct", "rich")),
+    margin=st.sampled_from((0, 1, 3.5, 100)),
+    step_decay=st.sampled_from((0, 0.1, 2.5)),
+)
+def test_learning_as_the_slow_twin(update, treebank, features, **search):
+    learners = Learners(treebank, features=features, update=update, **search)
+    for _ in range(3):
+        for tree in treebank:
+            assert learners.fast_learn(tree)[0] == learners.slow_learn(tree)
+            assert table(learners) == learners.slow.weights
+    averaged = learners.weights.averaged()
+    expected, scale = quantised(learners.slow_perceptron.averages())
+    assert averaged.scale == scale
+    assert [averaged[k] for k in range(len(averaged))] == expected
+
+
+def gold_and_candidates(learners, tree, n_candidates=100):
+    """What one step of learning says, and the length of the prefixes that it compared."""
+    updated, candidates, complete = learners.fast_learn(tree, n_candidates)
+    (length,) = {len(closings) for closings, _ in candidates} or {None}
+    return updated, length, complete
+
+
+TREES = list(
+    parse_bracketed(
+        """
+(TOP (S (NP (NN Ann)) (VP (VBD saw) (NP (NN Bo)))))
+(TOP (FRAG (X (NN Ann) (VBD saw) (NN Bo))))
+"""
+    )
+)
+
+
+def test_early_update_stops_where_gold_falls_out():
+    """All weights are 0, the beam holds one: the chain that sorts first wins, and gold falls out at its first word."""
+    assert gold_and_candidates(Learners(TREES, beam_size=1), TREES[0]) == (True, 1, False)
+    # With a wider beam gold is lost only among complete parses, or is the best.
+    updated, length, complete = gold_and_candidates(Learners(TREES, beam_size=100), TREES[0])
+    assert (updated, length, complete) in [(True, 3, True), (False, None, False)]
+
+
+def test_early_update_learns_the_lost_word_first():
+    """Gold falls out at a later word each time, until it stays."""
+    learners = Learners(TREES, beam_size=1)
+    lengths = []
+    while (step := gold_and_candidates(learners, TREES[0]))[0]:
+        lengths.append(3.5 if step[2] else step[1])
+    assert 1 in lengths
+    assert len(lengths) < 20
+    assert not learners.fast_learn(TREES[0])[0]
+
+
+def test_full_update_compares_whole_parses():
+    assert gold_and_candidates(Learners(TREES, beam_size=1, update="full"), TREES[0]) == (True, 3, True)
+
+
+def test_max_violation_begins_with_a_lead_of_0():
+    learners = Learners(TREES, beam_size=1, update="max_violation")
+    assert set(table(learners)) == {0}
+    updated, length, complete = gold_and_candidates(learners, TREES[0])
+    assert (updated, length, complete) == (True, 1, False)  # all leads are 0: the first of them
+    assert {-1, 1} <= set(table(learners))
+
+
+@pytest.mark.parametrize("update", ["early", "max_violation", "full"])
+@pytest.mark.parametrize("beam_size", [1, 100])
+def test_a_chain_that_the_grammar_lacks_ends_what_is_learnt(update, beam_size):
+    text = "(TOP (FRAG (NN Ann) (VBD saw) (VP (NP (NN Bo)) (NN by))))" + "(TOP (S (NN Ann) (VBD saw) (NN Bo)))" * 2
+    trees = [*parse_bracketed(text), *TREES, *TREES]
+    learners = Learners(trees, update=update, beam_size=beam_size, chain_min_count=2)
+    assert [chain is None for _, chain in learners.gold(trees[0])] == [False, False, True, False]
+    n_steps = 0
+    while (step := gold_and_candidates(learners, trees[0]))[0]:
+        _, length, complete = step
+        assert length <= 2
+        assert not complete
+        if update == "full":
+            assert length == 2
+        n_steps += 1
+    assert 1 <= n_steps < 20
+
+
+def test_an_unknown_first_chain_teaches_nothing():
+    text = "(TOP (X (Y (NN Ann)) (NN Bo)))" + "(TOP (S (NN Ann)))" * 2
+    trees = list(parse_bracketed(text))
+    learners = Learners(trees, chain_min_count=2, triple_min_count=1)
+    assert learners.gold(trees[0])[0][1] is None
+    assert not learners.fast_learn(trees[0])[0]
+    assert set(table(learners)) == {0}
+    assert learners.weights.n_steps == 2  # it counts for the average all the same
+
+
+def test_weights_stay_within_their_limit():
+    """A weight that would get beyond the limit stays where it is, and its average with it."""
+    learners = Learners(TREES, beam_size=1, update="full")
+    n = len(learners.weights)
+    state = (1).to_bytes(8, "little") + (32_000).to_bytes(2, "little") * n + bytes(8 * n)
+    learners.weights.load_state(zlib.compress(state))
+    assert learners.fast_learn(TREES[0])[0] or learners.fast_learn(TREES[1])[0]
+    assert max(table(learners)) == 32_000 > min(table(learners))
+    assert max(learners.weights.averaged()[k] for k in range(n)) == 32_000
+
+
+def test_a_margin_goes_on_until_gold_leads_by_it():
+    plain, wide = Learners(TREES, beam_size=100), Learners(TREES, beam_size=100, margin=5000)
+    n_updates = [sum(learners.fast_learn(TREES[0])[0] for _ in range(50)) for learners in (plain, wide)]
+    assert n_updates[0] < n_updates[1] < 50
+    results, _ = wide.perceptron.beam.parse(wide.model.sentence(TREES[0].words, TREES[0].tags), 2)
+    assert results[0][0] - results[1][0] >= 5000
+
+
+def test_steps_get_smaller():
+    learners = Learners(TREES, beam_size=1, step_decay=3)
+    learners.fast_learn(TREES[0])
+    assert set(map(abs, table(learners))) <= {0, 64, 128}
+    for _ in range(4):
+        learners.fast_learn(TREES[1])
+        learners.fast_learn(TREES[0])
+    assert any(value % 64 for value in table(learners))  # 64 / sqrt(1 + 3) = 32 for the second change, and so on

@@ -1,0 +1,199 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from spacy_incparse.errors import ModelError
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.learner import ParserLearner
+from spacy_incparse.incremental.oracle import reachable_tags, retag
+from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
+from spacy_incparse.trees.heads import HeadRules
+from tests.reference.engine import learner_of
+from tests.strategies import deep_tree
+
+ASSETS = Path(__file__).parents[2] / "assets"
+CACHE = {"cache_size": 30, "cache_interval": 20, "cache_candidates": 4}
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(ASSETS / "sample-train.mrg")[:50]
+
+
+def learn(learner, trees, n_passes=1):
+    """Numbers of updates, pass by pass."""
+    return [sum(learner.update(tree.words, tree.tags, tree) for tree in trees) for _ in range(n_passes)]
+
+
+@pytest.mark.parametrize("features", ["paper", "paper+punct", "rich"])
+@pytest.mark.parametrize("settings", [{}, {"update": "max_violation"}, {"update": "full"}, CACHE], ids=str)
+def test_50_trees_are_learnt(features, settings, trees):
+    learner = learner_of(trees, features=features, table_bits=16, **settings)
+    n_updates = learn(learner, trees, 12)
+    assert n_updates[0] > 10
+    assert n_updates[-1] <= 2
+    parser = learner.parser()
+    assert sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees) >= 48
+
+
+@pytest.mark.parametrize("settings", [{}, CACHE, {"update": "max_violation"}], ids=str)
+def test_the_same_trees_give_the_same_bytes(settings, trees):
+    learners = [learner_of(trees, **settings) for _ in range(2)]
+    for learner in learners:
+        learn(learner, trees, 2)
+        learner.parser()  # looking at the average does not change what is learnt
+        learn(learner, trees[:20])
+    assert learners[0].state_to_bytes() == learners[1].state_to_bytes()
+    assert learners[0].parser().to_bytes() == learners[1].parser().to_bytes()
+
+
+@pytest.mark.parametrize("settings", [{}, CACHE], ids=str)
+@pytest.mark.parametrize("n_before", [0, 7, 50, 70])
+def test_a_learner_goes_on_where_its_state_was_taken(settings, n_before, trees):
+    many = trees * 3
+    straight = learner_of(trees, **settings)
+    learn(straight, many)
+    first = learner_of(trees, **settings)
+    learn(first, many[:n_before])
+    second = learner_of(trees, **settings)
+    second.state_from_bytes(first.state_to_bytes())
+    assert second.state_to_bytes() == first.state_to_bytes()
+    learn(second, many[n_before:])
+    assert second.state_to_bytes() == straight.state_to_bytes()
+    assert second.parser().to_bytes() == straight.parser().to_bytes()
+
+
+def test_states_of_others_are_refused(trees):
+    learner, other = learner_of(trees), learner_of(trees, table_bits=13)
+    with pytest.raises(ModelError, match="another configuration"):
+        learner.state_from_bytes(other.state_to_bytes())
+
+
+@pytest.mark.parametrize("data", [b"", b"junk", b"\x80", b"\x93\x01\x02\x03"])
+def test_damaged_states_are_refused(data, trees):
+    with pytest.raises(ModelError, match="the training state is damaged"):
+        learner_of(trees).state_from_bytes(data)
+    with pytest.raises(ModelError, match="the training state is damaged"):
+        learner_of(trees).state_from_bytes(learner_of(trees).state_to_bytes()[:-40])
+
+
+def test_the_cache_adds_updates_to_a_pass():
+    many = read_treebank(ASSETS / "sample-train.mrg")
+    plain, cached = learner_of(many, features="paper"), learner_of(many, features="paper", **CACHE)
+    assert learn(plain, many) < learn(cached, many)
+
+
+def test_the_parser_is_kept_until_the_next_update(trees):
+    learner = learner_of(trees)
+    before = learner.parser()
+    assert learner.parser() is before
+    data = before.to_bytes()
+    learn(learner, trees)
+    after = learner.parser()
+    assert after is not before
+    assert before.to_bytes() == data  # a snapshot
+    assert after.to_bytes() != data
+
+
+def test_an_untrained_learner_parses(trees):
+    parser = learner_of(trees).parser()
+    assert {parser.parse(tree.words, tree.tags).tree.words for tree in trees} == {tree.words for tree in trees}
+
+
+def test_one_encoding_serves_all_passes(trees):
+    one, other = learner_of(trees), learner_of(trees)
+    examples = [other.encode(tree.words, tree.tags, tree) for tree in trees]
+    for _ in range(2):
+        learn(one, trees)
+        for example in examples:
+            other.learn(example)
+    assert one.state_to_bytes() == other.state_to_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(TOP (ZZ (QQ otter)))",  # a label and a tag that training does not have
+        "(TOP (NP (NP (NP (NP (NN otter) (NN otter)) (CC and)) (CC or)) (DT the)))",
+        "(TOP (NN otter))",
+        "(TOP (S (S (S (NP (VP (ADVP (NN otter) (RB so)))) (RB so)) (RB so)) (RB so)))",
+    ],
+)
+def test_trees_that_the_grammar_lacks_do_no_harm(text, trees):
+    learner = learner_of(trees)
+    (tree,) = parse_bracketed(text)
+    assert learner.update(tree.words, tree.tags, tree) in (0, 1)
+    learn(learner, trees)
+    assert learner.parser().parse(tree.words, tree.tags).tree.words == tree.words
+
+
+def test_training_under_other_tags_than_the_trees(trees):
+    """Jackknifed tags: grammar and weights are of the given tags, and with an interval of the trees' own too."""
+    tags = [["NN" if tag == "NNS" else tag for tag in tree.tags] for tree in trees]
+    for interval, has_gold_tags in ((0, False), (2, True)):
+        config = ParserConfig(table_bits=12, gold_tag_interval=interval)
+        learner = ParserLearner.from_treebank(trees, tags, config, HeadRules.from_name("en"))
+        assert ("NNS" in learner.parser().tags) == has_gold_tags
+        for _ in range(8):
+            for tree, given in zip(trees, tags, strict=True):
+                learner.update(tree.words, given, tree)
+        parses = [learner.parser().parse(tree.words, given) for tree, given in zip(trees, tags, strict=True)]
+        right = [parse.tree == retag(tree, given) for parse, tree, given in zip(parses, trees, tags, strict=True)]
+        assert sum(right) >= 45
+
+
+def test_other_tags_in_a_tree():
+    (tree,) = parse_bracketed("(TOP (NP (DT the) (NN otter)) (VP (VBD swam)))")
+    assert str(retag(tree, ["X", "Y", "Z"])) == "(TOP (NP (X the) (Y otter)) (VP (Z swam)))"
+    assert retag(tree, tree.tags) == tree
+
+
+def test_tags_of_punctuation_are_found_by_their_words():
+    text = "(TOP (X a) (, ,) (: --) (MD b) (MD ?) (POS '))"
+    learner = learner_of(list(parse_bracketed(text)))
+    tags = learner.model.grammar.tags
+    assert {tags[k] for k in learner.model.punctuation} == {",", ":", "POS"}
+
+
+def test_a_deep_tree_is_learnt_without_recursion():
+    tree = deep_tree(5000)
+    learner = learner_of([tree], features="rich", train_beam_size=2)
+    assert learn(learner, [tree], 2) in ([1, 0], [0, 0], [1, 1])
+
+
+def test_the_order_of_a_users_settings_is_kept(trees):
+    own = {"node": ["L10 LKP", "L10 L01"], "word": ["LK"]}
+    parser = learner_of(trees[:5], features=own).parser()
+    assert json.loads(json.dumps(parser.config.to_dict()))["features"] == own
+
+
+def test_several_models_are_mixed(trees):
+    """Each of two models learns by itself, and the parser has the mean of their averages."""
+    single, double = learner_of(trees[:20]), learner_of(trees[:20], n_models=2)
+    for tree in trees[:20]:
+        single.update(tree.words, tree.tags, tree)
+        double.learn(double.encode(tree.words, tree.tags, tree), 1)
+    mixed, alone = double.parser().weights, single.parser().weights
+    assert sum(weight != 0 for weight in alone) > 100
+    rounded = {
+        k for k in range(len(alone)) if abs(alone[k] / alone.scale - 2 * mixed[k] / mixed.scale) > 1 / mixed.scale
+    }
+    assert not rounded  # the other one has learnt nothing: the mean is a half
+
+
+def test_a_learner_of_several_models_goes_on_where_its_state_was_taken(trees):
+    learner, again = learner_of(trees[:20], n_models=2), learner_of(trees[:20], n_models=2)
+    for number, tree in enumerate(trees[:20]):
+        learner.learn(learner.encode(tree.words, tree.tags, tree), number % 2)
+    again.state_from_bytes(learner.state_to_bytes())
+    for tree in trees[:20]:
+        assert learner.update(tree.words, tree.tags, tree) == again.update(tree.words, tree.tags, tree)
+    assert learner.parser().to_bytes() == again.parser().to_bytes()
+
+
+def test_the_right_tag_is_reached_where_it_is_among_several(trees):
+    tree = trees[0]
+    lattice = [[("X", 0.0), (tag, 2.0)] if k % 2 else tag for k, tag in enumerate(tree.tags)]
+    assert reachable_tags(tree, lattice) == list(tree.tags)
+    assert reachable_tags(tree, [[("X", 0.0), ("Y", 1.0)], *tree.tags[1:]]) == ["X", *tree.tags[1:]]

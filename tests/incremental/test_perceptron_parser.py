@@ -1,0 +1,343 @@
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import srsly
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.errors import ConfigError, ModelError
+from spacy_incparse.incremental.derivation import Move, build_tree, derivation
+from spacy_incparse.incremental.parser import PerceptronParser
+from spacy_incparse.linear.weights import Weights
+from spacy_incparse.parsing.parse import flat_tree
+from spacy_incparse.transforms.left_corner import restore, transform
+from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
+from spacy_incparse.trees.builder import make_tree
+from tests.reference.engine import BITS, learner_of
+from tests.reference.search import SlowBeam
+from tests.strategies import deep_tree, odd_words
+
+MAX_CLOSINGS = 64  # as in incremental/beam.pyx
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+def train(trees, n_passes, **settings):
+    learner = learner_of(trees, **settings)
+    for _ in range(n_passes):
+        for tree in trees:
+            learner.update(tree.words, tree.tags, tree)
+    return learner.parser()
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return read_treebank(ASSETS / "sample-train.mrg")
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return read_treebank(ASSETS / "sample-dev.mrg")
+
+
+@pytest.fixture(scope="module")
+def parser(trees):
+    return train(trees[:120], 3, table_bits=16)
+
+
+def slow_nbest(parser, words, tags, k):
+    """(tree, score) of the k best analyses, equal trees once, by the slow search; and whether triples were left out."""
+    config, weights = parser.config, parser.weights
+    values = [weights[index] for index in range(len(weights))]
+    beam = SlowBeam(
+        parser.model,
+        config,
+        values,
+        bits=config.table_bits,
+        beam_size=config.beam_size,
+        gamma=None if config.gamma is None else config.gamma * weights.scale,
+        outcome_filter_min_count=config.outcome_filter_min_count,
+    )
+    analyses, n_relaxed = beam.parse(beam.sentence(words, tags), k)
+    names = parser.model.grammar.nonterminals
+    found = {}
+    for score, moves in analyses:
+        named = [Move(n_closings, tuple(names[label] for label in chain)) for n_closings, chain in moves]
+        found.setdefault(restore(build_tree(named, words, tags)), score / weights.scale)
+    return list(found.items()), n_relaxed > 0
+
+
+@pytest.mark.parametrize("features", ["paper", "paper+punct", "rich"])
+@pytest.mark.parametrize("search", [{"gamma": 2.0, "outcome_filter_min_count": 4}, {"gamma": None, "beam_size": 3}])
+def test_nbest_as_the_slow_twin(features, search, trees, held_out):
+    parser = train(trees[:25], 2, features=features, table_bits=BITS).with_search(**{"beam_size": 4} | search)
+    for tree in sorted(held_out, key=lambda tree: len(tree.words))[3:18]:
+        expected, is_relaxed = slow_nbest(parser, tree.words, tree.tags, 4)
+        parses = parser.nbest(tree.words, tree.tags, 4)
+        assert [(parse.tree, parse.score) for parse in parses] == expected
+        assert {parse.source for parse in parses} == {"relaxed" if is_relaxed else "beam"}
+
+
+def test_real_sentences_as_the_slow_twin(treebanks):
+    def short(part, n, longest):
+        trees = read_treebank(treebanks / "wsj" / f"{part}.mrg")
+        return [tree for tree in trees if len(tree.words) <= longest][:n]
+
+    trees = short("train", 40, 20)
+    parser = train(trees, 2, table_bits=BITS).with_search(beam_size=3, gamma=1.0)
+    for tree in short("dev", 6, 9):
+        expected, _ = slow_nbest(parser, tree.words, tree.tags, 3)
+        assert [(parse.tree, parse.score) for parse in parser.nbest(tree.words, tree.tags, 3)] == expected
+
+
+def test_nbest_lists_are_sorted_and_distinct(parser, held_out):
+    for tree in held_out:
+        parses = parser.nbest(tree.words, tree.tags, 20)
+        assert 1 <= len(parses) <= 20
+        assert [p.score for p in parses] == sorted((p.score for p in parses), reverse=True)
+        assert len({p.tree for p in parses}) == len(parses)
+        assert parses[0] == parser.parse(tree.words, tree.tags)
+        assert all((p.tree.label, p.tree.words, p.tree.tags) == ("TOP", tree.words, tree.tags) for p in parses)
+        assert all("/" not in label for p in parses for label, _, _ in p.tree.spans())
+
+
+def test_a_training_sentence_is_parsed_right(parser, trees):
+    right = sum(parser.parse(tree.words, tree.tags).tree == tree for tree in trees[:120])
+    assert right > 90
+
+
+def test_labels_and_tags(parser, trees):
+    assert set(parser.tags) == {tag for tree in trees[:120] for tag in tree.tags}
+    assert parser.labels == tuple(sorted({label for tree in trees[:120] for label, _, _ in tree.spans()}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_sentence_gets_a_tree(parser, data):
+    words = data.draw(st.lists(odd_words(), min_size=1, max_size=12))
+    tags = [data.draw(st.sampled_from([*parser.tags, "UNSEEN", "", "NP", "(", "é"])) for _ in words]
+    tree = parser.parse(words, tags).tree
+    assert (tree.words, tree.tags, tree.label) == (tuple(words), tuple(tags), "TOP")
+
+
+@pytest.mark.parametrize("word", ["otter", "", " ", "\n", "?", "\ud800", "😀", "e\u0301", "\u200b", "(", "a" * 10_000])
+def test_one_word_sentences(parser, word):
+    for tag in (*parser.tags, "UNSEEN"):
+        parse = parser.parse([word], [tag])
+        assert (parse.tree.words, parse.tree.tags) == ((word,), (tag,))
+        assert parse.source in ("beam", "relaxed")
+
+
+def test_2000_words(parser, held_out):
+    words, tags = [], []
+    while len(words) < 2000:
+        for tree in held_out:
+            words += tree.words
+            tags += tree.tags
+    parse = parser.parse(words[:2000], tags[:2000])
+    assert len(parse.tree.words) == 2000
+    assert parse.source != "flat"
+    assert parser.parse(["otter"] * 2000, ["NN"] * 2000).tree.words == ("otter",) * 2000
+
+
+@pytest.mark.parametrize(("words", "tags"), [([], []), (["a"], []), (["a", "b"], ["DT"]), ([], ["DT"])])
+def test_words_and_tags_that_do_not_fit(parser, words, tags):
+    with pytest.raises(ValueError, match=f"not {len(words)} words and {len(tags)} tags"):
+        parser.parse(words, tags)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_analyses_are_too_few(parser, k):
+    with pytest.raises(ValueError, match=f"has to be 1 or more, not {k}"):
+        parser.nbest(["otter"], ["NN"], k)
+
+
+def test_tags_that_training_has_not_seen_stay_the_trees(parser):
+    for tags in (["ZZ", "NN"], [[("ZZ", 0.0)], "NN"], [[("ZZ", 0.0), ("YY", 2.0)], [("NN", 0.0), ("QQ", 1.0)]]):
+        assert parser.parse(["The", "otter"], tags).tree.tags == ("ZZ", "NN")
+    with pytest.raises(ValueError, match="a word has no tag"):
+        parser.parse(["The", "otter"], [[], "NN"])
+
+
+def test_a_batch_is_its_sentences(parser, held_out):
+    sentences = [(tree.words, tree.tags) for tree in held_out]
+    assert parser.parse_batch(iter(sentences)) == [parser.parse(*sentence) for sentence in sentences]
+    assert parser.parse_batch([]) == []
+
+
+def test_threads_take_turns(parser, held_out):
+    sentences = [(tree.words, tree.tags) for tree in held_out] * 5
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda sentence: parser.parse(*sentence), sentences))
+    assert together == [parser.parse(*sentence) for sentence in sentences]
+
+
+def test_storage(parser, held_out):
+    data = parser.to_bytes()
+    for again in (PerceptronParser.from_bytes(data), pickle.loads(pickle.dumps(parser))):
+        assert again.config == parser.config
+        assert (again.tags, again.labels) == (parser.tags, parser.labels)
+        assert again.to_bytes() == data
+        for tree in held_out:
+            assert again.nbest(tree.words, tree.tags, 5) == parser.nbest(tree.words, tree.tags, 5)
+
+
+def test_storage_keeps_a_users_features(trees):
+    own = {"node": ("L10 LKP", "L10 L01 LK"), "close": ("L10 LEN",)}
+    parser = train(trees[:10], 1, features=own)
+    again = PerceptronParser.from_bytes(parser.to_bytes())
+    for tree in trees[:10]:
+        assert again.nbest(tree.words, tree.tags, 9) == parser.nbest(tree.words, tree.tags, 9)
+
+
+def without(content, *path):
+    *above, last = path
+    part = content
+    for name in above:
+        part = part[name]
+    del part[last]
+    return content
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: without(content, "weights"),
+        lambda content: without(content, "scale"),
+        lambda content: without(content, "model", "grammar", "chains"),
+        lambda content: content | {"weights": content["weights"][:-20]},
+        lambda content: content | {"n_columns": content["n_columns"] + 1},
+        lambda content: content | {"config": content["config"] | {"table_bits": 10}},
+        lambda content: content | {"config": content["config"] | {"beam_size": 0}},
+        lambda content: content | {"config": content["config"] | {"no_setting": 0}},
+        lambda content: content | {"model": 5},
+        lambda content: [content],
+        lambda content: None,
+    ],
+)
+def test_damaged_models(parser, damage):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    with pytest.raises(ModelError):
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(damage(content)))
+
+
+BEYOND = 10**9  # an id that no label has
+LOST_IDS = {
+    "a chain": lambda model: model["grammar"]["chains"][0].append([1, BEYOND]),
+    "chains of a tag": lambda model: model["grammar"]["chains"].pop(),
+    "a triple's parent": lambda model: model["grammar"]["triples"].append([BEYOND, 0, 0, 1]),
+    "a triple's sibling": lambda model: model["grammar"]["triples"].append([0, -2, 0, 1]),
+    "a triple's symbol": lambda model: model["grammar"]["triples"].append([0, 0, BEYOND, 1]),
+    "a context's tag": lambda model: model["grammar"]["contexts"].append([0, 0, BEYOND, 0, 1]),
+    "a context's outcome": lambda model: model["grammar"]["contexts"].append([0, 0, 0, BEYOND, 1]),
+    "punctuation": lambda model: model["punctuation"].append(BEYOND),
+}
+
+
+@pytest.mark.parametrize("name", LOST_IDS)
+def test_ids_that_no_label_has_are_refused(parser, name):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    LOST_IDS[name](content["model"])
+    with pytest.raises(ModelError, match="the model is damaged"):
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(content))
+
+
+def test_weights_of_another_grammar_are_refused(parser):
+    content = srsly.msgpack_loads(parser.to_bytes())
+    bits = parser.config.table_bits
+    few = Weights(bits, 1)
+    content |= {"n_columns": 1, "weights": few.to_bytes()}
+    with pytest.raises(ModelError, match="the weights have 1 columns, but the grammar needs"):
+        PerceptronParser.from_bytes(srsly.msgpack_dumps(content))
+
+
+@pytest.mark.parametrize("data", [b"", b"no model", b"\xff\xff"])
+def test_other_bytes(parser, data):
+    with pytest.raises(ModelError, match="not a parser model"):
+        PerceptronParser.from_bytes(data)
+    with pytest.raises(ModelError):
+        PerceptronParser.from_bytes(parser.to_bytes()[:1000])
+
+
+def test_other_search_settings(parser, held_out):
+    narrow = parser.with_search(beam_size=1)
+    assert (narrow.config.beam_size, parser.config.beam_size) == (1, 100)
+    assert narrow.weights is parser.weights
+    for tree in held_out:
+        (one,) = narrow.nbest(tree.words, tree.tags, 10)
+        assert one.score <= parser.parse(tree.words, tree.tags).score or one.source == "relaxed"
+    with pytest.raises(ConfigError, match="'update' is not a search setting"):
+        parser.with_search(update="full")
+
+
+def test_deep_trees_without_recursion():
+    tree = deep_tree(3000)
+    parser = train([tree], 2, features="paper", train_beam_size=2)
+    assert parser.with_search(beam_size=2).parse(tree.words, tree.tags).tree == tree
+
+
+def test_long_chains_without_recursion():
+    tree = make_tree("NN", "otter")
+    for k in range(1500):
+        tree = make_tree("SVPNP"[k % 2], [tree])
+    tree = make_tree("TOP", [tree])
+    parser = train([tree], 2, features="paper")
+    assert parser.parse(tree.words, tree.tags).tree == tree
+
+
+def nested(depth):
+    """Sentences in sentences, with a full stop at the very end that belongs to the outermost."""
+    inside = "(NP (PRP she)) (VP (VBD ran))"
+    for _ in range(depth):
+        inside = f"(NP (PRP he)) (VP (VBD said) (S {inside}))"
+    return next(parse_bracketed(f"(TOP (S {inside} (. .)))"))
+
+
+def test_a_word_ends_a_bounded_number_of_constituents():
+    """Each is an attachment site: without a bound, time would be quadratic in the depth of the tree."""
+    parser = train([nested(k) for k in range(5)], 5, features="paper", table_bits=16)
+    for depth, found in ((MAX_CLOSINGS // 2 - 1, True), (MAX_CLOSINGS // 2, False), (300, False)):
+        tree = nested(depth)
+        parse = parser.parse(tree.words, tree.tags)
+        assert parse.tree.words == tree.words
+        assert (parse.tree == tree) == found
+        assert max(move.n_closings for move in derivation(transform(parse.tree))[:-1]) <= MAX_CLOSINGS
+
+
+def test_a_flat_tree():
+    assert flat_tree(["a", "b"], ["X", "Y"]) == make_tree("TOP", [make_tree("X", "a"), make_tree("Y", "b")])
+
+
+def several(tags, known, gap=3.5):
+    """Each tag, and all others besides."""
+    return [[(tag, 0.0), *((other, gap) for other in known if other != tag)] for tag in tags]
+
+
+def test_a_word_with_several_tags_gets_one_of_them(parser, held_out):
+    for tree in held_out[:10]:
+        parse = parser.parse(tree.words, several(tree.tags, parser.tags[:4]))
+        assert parse.tree.words == tree.words
+        assert all(tag in (own, *parser.tags[:4]) for tag, own in zip(parse.tree.tags, tree.tags, strict=True))
+        assert parser.parse(tree.words, several(tree.tags, ())) == parser.parse(tree.words, tree.tags)
+
+
+def test_tags_that_the_parser_does_not_know_are_kept_where_they_are_the_only_ones(parser, held_out):
+    words, tags = held_out[0].words, held_out[0].tags
+    odd = ["UNSEEN", *tags[1:]]
+    assert parser.parse(words, odd).tree.tags == tuple(odd)
+    assert "UNSEEN" not in parser.parse(words, [[("UNSEEN", 0.0), (tags[0], 1.0)], *tags[1:]]).tree.tags
+
+
+def test_scores_of_a_search_over_tags_are_those_of_the_features(trees, held_out):
+    """What learning compares is what the search adds up, under whatever tag a word is absorbed."""
+    learner = learner_of(trees[:60], features="accurate")
+    for tree in trees[:60]:
+        learner.update(tree.words, several(tree.tags, ("NN", "VB")), tree)
+    parser = learner.parser()
+    perceptron = learner._models[0]._perceptron
+    for tree in held_out[:5]:
+        sentence = parser.model.sentence(tree.words, several(tree.tags, parser.tags[:3], 2.0))
+        results, _ = parser._beam.parse(sentence, 20)
+        for score, closings, leaves in results:
+            assert score == sum(parser.weights[k] for k in perceptron.features_of(sentence, closings, leaves))

@@ -1,0 +1,36 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_incparse.incremental.derivation import Move, build_tree
+from spacy_incparse.incremental.tree_writer import TreeWriter
+from spacy_incparse.incremental.treebank_parser import root_symbol
+from spacy_incparse.transforms.left_corner import restore
+from spacy_incparse.trees.tree import Tree
+from tests.reference.engine import learner_of
+from tests.strategies import normalised_trees
+
+# Two phrase labels, so that slash labels are frequent, and the moves of any word may follow any other's.
+TREEBANKS = st.lists(normalised_trees(max_words=8, phrases=("NP", "S"), tags=("NN", "CC")), min_size=1, max_size=5)
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.data(), treebank=TREEBANKS, n_words=st.integers(1, 12))
+def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
+    """Any moves, with slash labels where no transformed tree has them, give the tree that the readable code gives."""
+    learner = learner_of(treebank, features="paper", table_bits=8)
+    model, moves = learner.model, learner.model.moves(learner.config, 0)
+    names = model.grammar.nonterminals
+    n_open, n_closings, leaves, named, tags = 0, [], [], [], []
+    for _ in range(n_words):
+        n_closings.append(data.draw(st.integers(0, n_open)))
+        leaves.append(data.draw(st.integers(0, len(moves.leaves) - 1)))
+        tag, chain = moves.leaves[leaves[-1]]
+        n_open += len(chain) - n_closings[-1]
+        named.append(Move(n_closings[-1], tuple(names[label] for label in chain)))
+        tags.append(model.grammar.tags[tag])
+    words = [f"w{k}" for k in range(n_words)]
+    expected = restore(build_tree(named, words, tags))
+    writer = TreeWriter(moves, names, root_symbol(model.grammar))
+    tree = Tree(writer.write(n_closings, leaves, words, tags))
+    assert str(tree) == str(expected)
+    assert tree.arrays == expected.arrays

@@ -1,0 +1,121 @@
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+import spacy_incparse.derivations
+from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.linear.templates import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
+from spacy_incparse.treebanks.reader import parse_bracketed
+from tests.reference.engine import Learners
+
+# Names that are no identifiers, as the compiled module spells them.
+SPELLED = {
+    "N": "N_CHILDREN",
+    "W-2": "W_2",
+    "W-1": "W_1",
+    "T-3": "T_3",
+    "T-2": "T_2",
+    "T-1": "T_1",
+    "C-1": "C_1",
+    "K-1": "K_1",
+    "B-1": "B_1",
+}
+
+
+def compiled_order(last):
+    """The names of the enum in context.pxd that ends in `last`."""
+    source = (Path(spacy_incparse.derivations.__file__).parent / "left_context.pxd").read_text()
+    (body,) = re.findall(rf"cdef enum:\n((?:    .*\n)*?)    {last}\n", source)
+    return re.split(r"[,\s]+", body.strip())
+
+
+@pytest.mark.parametrize(
+    ("fields", "last"), [(STRUCTURE_FIELDS, "N_STRUCTURE_FIELDS"), (POSITION_FIELDS, "N_POSITION_FIELDS")]
+)
+def test_the_compiled_order_is_the_declared_one(fields, last):
+    assert compiled_order(last) == [SPELLED.get(field.name, field.name) for field in fields]
+
+
+def test_every_field_has_one_name_and_a_meaning():
+    assert len(FIELDS) == len(STRUCTURE_FIELDS) + len(POSITION_FIELDS)
+    assert all(field.meaning for field in FIELDS.values())
+
+
+# Commas and conjunctions, so that the fields about them have values; each word twice, so that all are known.
+TEXT = (
+    """
+(TOP (S (PP (IN under) (NP (NN rain))) (, ,) (NP (NP (DT the) (NN crow)) (CC and) (NP (NN wren))) (VP (VBD sat)
+  (ADVP (RB still)) (, ,) (CC but) (VP (VBD sang) (ADVP (RB low)))) (. .)))
+"""
+    * 2
+)
+LIMITED = {name: field.look_ahead for name, field in FIELDS.items() if field.look_ahead is not None}
+CHANGES = (("sang", "VBD"), ("?", ","), ("Unseen", "CC"))
+
+
+def one_field(name):
+    """A set of one template with the field alone; a set needs one for nodes besides."""
+    return {"node": ("L10",), "close": (name,)} if FIELDS[name].needs_span else {"node": (name,)}
+
+
+@lru_cache(maxsize=1)
+def learners_of(name):
+    trees = list(parse_bracketed(TEXT))
+    return trees[0], Learners(trees, features=one_field(name))
+
+
+def features_by_word(name, change=None):
+    """Features of the gold derivation, a list for each word and one for the end; `change` = (position, word, tag)."""
+    tree, learners = learners_of(name)
+    words, tags = list(tree.words), list(tree.tags)
+    moves = learners.gold(tree)
+    closings, leaves = learners.leaves(tags, moves)
+    if change:
+        position, words[position], tags[position] = change
+    found = learners.perceptron.features_of(learners.model.sentence(words, tags), closings, leaves)
+    n_stop = 2 if FIELDS[name].needs_span else 1
+    sizes = [n_stop * n_closings + len(chain) + 1 for n_closings, chain in moves]
+    return [[found.pop(0) for _ in range(size)] for size in sizes] + [found]
+
+
+def contexts(features, position):
+    """The features of the words before a position, and those at it but for the POS node's, whose outcome is the tag."""
+    return features[:position], features[position][:-1]
+
+
+@pytest.mark.parametrize(("name", "look_ahead"), LIMITED.items())
+def test_no_field_looks_farther_than_it_declares(name, look_ahead):
+    plain = features_by_word(name)
+    for changed_word in range(len(plain) - 1):
+        here = changed_word - look_ahead - 1  # the last word whose moves may not know of the change
+        if here >= 0:
+            for word, tag in CHANGES:
+                changed = features_by_word(name, (changed_word, word, tag))
+                assert contexts(changed, here) == contexts(plain, here)
+
+
+@pytest.mark.parametrize(("name", "look_ahead"), [(n, k) for n, k in LIMITED.items() if k >= 0 and n != "TR"])
+def test_no_field_declares_more_than_it_looks_at(name, look_ahead):
+    """TR, which is the same in all sentences of one tag a word, has a test of the search."""
+    plain = features_by_word(name)
+    assert any(
+        contexts(features_by_word(name, (here + look_ahead, word, tag)), here) != contexts(plain, here)
+        for here in range(len(plain) - 1 - look_ahead)
+        for word, tag in CHANGES
+    )
+
+
+def test_a_question_is_known_from_the_start():
+    assert FIELDS["QUESTION"].look_ahead is None
+    plain = features_by_word("QUESTION")
+    changed = features_by_word("QUESTION", (len(plain) - 2, "?", "."))
+    assert all(one != other for one, other in zip(plain, changed, strict=True))
+
+
+def test_the_example_has_chains_and_closings():
+    (tree, _) = parse_bracketed(TEXT)
+    moves = derivation(tree)
+    assert max(move.n_closings for move in moves) >= 2
+    assert max(len(move.chain) for move in moves) >= 2

@@ -1,0 +1,124 @@
+import pytest
+
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.linear.templates import (
+    FIELDS,
+    KINDS,
+    NAMED_SETS,
+    POSITION_FIELDS,
+    STRUCTURE_FIELDS,
+    Template,
+    combine,
+    compile_kind,
+    look_ahead,
+    resolve,
+)
+
+NODE = {"node": ("L10 LKP",)}
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ("poor", "unknown feature set 'poor': choose one of paper, paper\\+punct, rich"),
+        (NODE | {"nodes": ("L10",)}, "unknown kind of template 'nodes': choose from node, word, chain, close"),
+        ({"node": ("L10 L99",)}, "unknown field 'L99' \\(in the node template 'L10 L99'\\)"),
+        ({"node": ("L10", " ")}, "a template of the kind 'node' is empty"),
+        (NODE | {"chain": ("L10 LEN",)}, "the field LEN \\(in the chain template 'L10 LEN'\\) belongs to .* 'close'"),
+        ({"word": ("LK",)}, "at least one template of the kind 'node'"),
+        ({}, "at least one template of the kind 'node'"),
+    ],
+)
+def test_what_a_user_may_write_wrong(features, message):
+    with pytest.raises(ConfigError, match=message):
+        resolve(features)
+
+
+def test_templates_come_in_the_order_of_kinds():
+    features = {"close": ("L10 LEN",), "word": ("LK", "LK L10"), "node": ("L10",)}
+    assert [(t.kind, t.fields) for t in resolve(features)] == [
+        ("node", ("L10",)),
+        ("word", ("LK",)),
+        ("word", ("LK", "L10")),
+        ("close", ("L10", "LEN")),
+    ]
+
+
+def test_named_sets_contain_each_other():
+    paper, punctuated, rich = (set(resolve(name)) for name in ("paper", "paper+punct", "rich"))
+    assert paper < punctuated < rich
+    assert len(punctuated - paper) == 3
+    assert {template.kind for template in rich} == set(KINDS)
+    assert all(len(set(resolve(name))) == len(resolve(name)) for name in NAMED_SETS)
+
+
+def test_table_2_of_the_paper():
+    """F1 to F10 add one field each; at words F11 to F15 do, and F0 alone says nothing."""
+    paper = resolve("paper")
+    nodes = [template.fields for template in paper if template.kind == "node"]
+    assert nodes[-1] == tuple("L10 LKP L01 L02 L03 L20 L11 L30 L21 CL LK".split())
+    assert nodes == [nodes[-1][: k + 1] for k in range(11)]
+    words = [template.fields for template in paper if template.kind == "word"]
+    assert words[-1] == tuple("LK LKP L10 L01 L20 CCP CC".split())
+    assert words == [words[-1][:k] for k in range(3, 8)]
+
+
+def test_combining_drops_doubles_and_keeps_order():
+    assert combine({"node": ("L20", "L10")}, {"node": ("L10", "L30"), "word": ("LK",)}) == {
+        "node": ("L20", "L10", "L30"),
+        "word": ("LK",),
+        "chain": (),
+        "close": (),
+    }
+
+
+@pytest.mark.parametrize(("text", "reach"), [("L10 LKP", 0), ("T-1 W1 T2", 2), ("T3 LK", 3), ("L10 QUESTION T1", None)])
+def test_a_template_looks_as_far_as_its_farthest_field(text, reach):
+    assert Template("node", tuple(text.split())).look_ahead == reach
+    assert look_ahead(resolve({"node": (text,)})) == reach
+    assert look_ahead(resolve({"node": ("L10", text)})) == reach
+
+
+def test_all_but_closings_score_an_outcome_that_the_next_word_decides():
+    assert Template("node", ("L10",)).look_ahead == 0
+    assert Template("close", ("L10",)).look_ahead == -1
+    assert Template("close", ("L10", "W1")).look_ahead == 1
+
+
+def test_look_ahead_of_the_named_sets():
+    assert look_ahead(resolve("paper")) == 0
+    assert look_ahead(resolve("rich")) is None
+    without_question = [template for template in resolve("rich") if "QUESTION" not in template.fields]
+    assert look_ahead(without_question) == 3
+
+
+def test_tables_name_the_fields_by_number():
+    table = compile_kind(resolve({"node": ("LKP L01 T1", "CL")}), "node")
+    structure = [[STRUCTURE_FIELDS[k].name for k, _ in row] for row in table.structure]
+    position = [[POSITION_FIELDS[k].name for k, _ in row] for row in table.position]
+    assert (structure, position) == ([["L01"], ["CL"]], [["LKP", "T1"], []])
+    assert table.reads_tag == (True, False)
+
+
+def test_coefficients_differ_and_stay_the_same():
+    """A model's weights lie where its hashes say, in every version: these numbers never change."""
+    templates = resolve("rich")
+    tables = {kind: compile_kind(templates, kind) for kind in KINDS}
+    assert tables == {kind: compile_kind(templates, kind) for kind in KINDS}
+    drawn = [bias for table in tables.values() for bias in table.biases]
+    drawn += [c for table in tables.values() for row in (*table.structure, *table.position) for _, c in row]
+    assert len(set(drawn)) == len(drawn)
+    assert all(0 < number < 1 << 64 for number in drawn)
+    first = compile_kind(resolve({"node": ("L10 LKP",)}), "node")
+    assert (first.biases, first.structure, first.position) == (
+        (1181853762151044926,),
+        (((0, 12667196456501598327),),),
+        (((8, 6882090419355404461),),),
+    )
+
+
+def test_each_field_may_stand_in_a_template_of_some_kind():
+    for name, field in FIELDS.items():
+        kinds = ["close"] if field.needs_span else KINDS
+        for kind in kinds:
+            assert resolve(NODE | {kind: (name,)})

@@ -1,0 +1,113 @@
+"""Kinds of parsers: those of the package, and one that a test adds without another line changed."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from catalogue import REGISTRY
+from spacy.cli.train import train as spacy_train
+from typer.testing import CliRunner
+
+import spacy_incparse
+from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.errors import ConfigError
+from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.parsing import catalogue
+
+ROOT = Path(__file__).parents[2]
+TRAIN, DEV = ROOT / "assets" / "sample-train.mrg", ROOT / "assets" / "sample-dev.mrg"
+
+
+@pytest.fixture
+def toy():
+    sys.modules.pop("tests.toy_kind", None)
+    importlib.import_module("tests.toy_kind")  # registers it
+    yield
+    REGISTRY.pop(("spacy_incparse", "parser_kinds", "toy"))
+    catalogue.kinds.cache_clear()
+
+
+def test_the_package_registers_its_kinds():
+    assert list(catalogue.kinds()) == ["perceptron", "chart", "combined", "generative", "hybrid"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({}, "perceptron"),
+        ({"features": "rich", "train_generative_weight": 0.0}, "perceptron"),
+        ({"features": {"node": ["L10"]}}, "perceptron"),
+        ({"features": "rich", "train_generative_weight": 5.0}, "hybrid"),
+        ({"features": "generative"}, "generative"),
+        ({"kind": "hybrid"}, "hybrid"),
+        ({"kind": "generative", "features": None}, "generative"),
+        ({"kind": "chart"}, "chart"),
+    ],
+)
+def test_the_kind_of_settings(settings, name):
+    assert catalogue.kind_of(settings).name == name
+
+
+def test_the_kind_of_a_configuration():
+    assert catalogue.kind_of_config(ParserConfig()).name == "perceptron"
+    assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "hybrid"
+    assert catalogue.kind_of_config(GenerativeConfig()).name == "generative"
+    assert catalogue.kind_of_config(ChartConfig()).name == "chart"
+
+
+@pytest.mark.parametrize("name", ["charts", 3, []])
+def test_an_unknown_kind_is_told_those_that_there_are(name):
+    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, generative, hybrid"):
+        catalogue.kind_of({"kind": name})
+
+
+@pytest.mark.parametrize(("kind", "weight"), [("perceptron", 5.0), ("hybrid", 0.0)])
+def test_a_kind_that_does_not_fit_the_settings(kind, weight):
+    with pytest.raises(ConfigError, match="set kind to"):
+        catalogue.find_kind(kind).config({"train_generative_weight": weight})
+
+
+def test_the_toy_is_short():
+    lines = (ROOT / "tests" / "toy_kind.py").read_text().splitlines()
+    assert len(lines) <= 70  # docstring, imports and blank lines included
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_kind_is_trained_saved_and_loaded_by_the_command(tmp_path):
+    from spacy_incparse.cli import app
+
+    result = CliRunner().invoke(app, ["train", str(TRAIN), str(DEV), str(tmp_path), "--config", "toy"])
+    assert result.exit_code == 0, result.output
+    nlp = spacy.load(tmp_path / "model-best")
+    assert nlp.config["components"]["incparse"]["training"]["kind"] == "toy"
+    doc = nlp("The cat slept.")
+    assert [tree.source for tree in doc._.trees] == ["beam"]
+    assert doc._.trees[0].words == ("The", "cat", "slept", ".")
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "model-best"), str(DEV)])
+    assert result.exit_code == 0, result.output
+    assert (
+        CliRunner().invoke(app, ["parse", "It rained.", "-m", str(tmp_path / "model-best"), "--nbest", "3"]).exit_code
+        == 0
+    )
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_new_kind_is_trained_by_spacy(tmp_path):
+    config = (ROOT / "configs" / "generative.cfg").read_text()
+    start, end = config.index("[components.incparse.search]"), config.index("[components.incparse.scorer]")
+    own = '[components.incparse.search]\n\n[components.incparse.training]\nkind = "toy"\nfavourite = "XP"\n\n'
+    path = tmp_path / "toy.cfg"
+    path.write_text(config[:start] + own + config[end:])
+    spacy_train(path, tmp_path / "out", overrides={"paths.train": str(TRAIN), "paths.dev": str(DEV)})
+    nlp = spacy_incparse.load(tmp_path / "out" / "model-last")
+    assert nlp("The cat slept.")._.trees[0].phrases("XP")
+
+
+def test_a_new_kind_is_offered_by_the_command():
+    code = "import tests.toy_kind; from spacy_incparse.cli import app; app(['train', '--help'])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert "|toy|neural|PATH" in "".join(result.stdout.split())
