@@ -293,7 +293,7 @@ error that names it. `null`, here and in configs, is `None` in Python. Pictures 
 [pictures.md](pictures.md#options)."""
 
 _GENERATIVE = """\
-With `features = "generative"` the model is a generative one ([design.md](design.md)). It has the following settings and
+With `kind = "generative"` the model is a generative one ([design.md](design.md)). It has the following settings and
 `heads`. You can change the settings of the beam and of measures afterwards, in `[components.incparse.search]`:"""
 
 _CHART = """\

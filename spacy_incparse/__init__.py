@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spacy_incparse import renamed
-
 if TYPE_CHECKING:
     from spacy_incparse.documents.display import plot_measures, render, serve, set_render_wrapper
     from spacy_incparse.documents.gold import example, examples
@@ -50,8 +48,6 @@ _LAZY = {
     "set_render_wrapper": "spacy_incparse.documents.display",
     "trees_to_json": "spacy_incparse.documents.tree_json",
 }
-
-renamed.install()
 
 
 def __getattr__(name: str) -> Any:

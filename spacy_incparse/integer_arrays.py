@@ -10,14 +10,13 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from typing import Literal
 
 import numpy as np
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import most_unpacked, unzip
 
-_MARK = b"i"  # what earlier versions wrote begins with zlib's "x"
+_MARK = b"i"
 _HEAD = struct.Struct("<cBQQ")  # mark, number of planes, number of values, divisor; then the size of each plane
 _SIZE = struct.Struct("<Q")
 _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY)
@@ -36,30 +35,22 @@ def pack(numbers: np.ndarray) -> bytes:
     return b"".join([head, *(_SIZE.pack(len(plane)) for plane in planes), *planes])
 
 
-def unpack(
-    data: bytes, dtype: str, what: str, size: int | None = None, *, old_order: Literal["low", "high"] = "low"
-) -> np.ndarray:
-    """Return the integers that `pack` packed, or those of an earlier version: all bytes compressed at once.
+def unpack(data: bytes, dtype: str, what: str, size: int | None = None) -> np.ndarray:
+    """Return the integers that `pack` packed.
 
     dtype: the type of the array that was packed. what: begins error messages, such as "the weights". size: how many
-    values there must be; without it, as many as `files.most_unpacked` allows. old_order: which bytes came first in the
-    earlier version. Raises ModelError for anything else.
+    values there must be; without it, as many as `files.most_unpacked` allows. Raises ModelError for anything else.
     """
-    if size is None and _is_old(data):
-        return from_planes(unzip(data, f"{what} are"), dtype, what)
     if size is None:
         _, size, _ = _head(data, what)
     check_size(data, size * np.dtype(dtype).itemsize, what)
     numbers = np.empty(size, dtype)
-    unpack_into(numbers, data, what, old_order=old_order)
+    unpack_into(numbers, data, what)
     return numbers
 
 
-def unpack_into(numbers: np.ndarray, data: bytes, what: str, *, old_order: Literal["low", "high"] = "low") -> None:
+def unpack_into(numbers: np.ndarray, data: bytes, what: str) -> None:
     """Fill an array with what `unpack` returns. Raises ModelError if it has another size."""
-    if _is_old(data):
-        _read_old(numbers, data, what, old_order)
-        return
     n_planes, size, divisor = _head(data, what)
     if size != len(numbers):
         raise ModelError(f"{what} hold {size:,} values, but the model needs {len(numbers):,}")
@@ -97,16 +88,6 @@ def order_by(classes: np.ndarray) -> np.ndarray:
     code every some 30,000 values; whoever knows the classes puts the numbers back with `found[order] = numbers`.
     """
     return np.argsort(np.minimum(classes, _N_CLASSES - 1).astype(np.uint16), kind="stable")
-
-
-def from_planes(planes: bytes, dtype: str, what: str) -> np.ndarray:
-    """Return the integers in what earlier versions compressed: the lowest bytes of all, the second lowest, ..."""
-    itemsize = np.dtype(dtype).itemsize
-    if len(planes) % itemsize:
-        raise ModelError(f"{what} are damaged: {len(planes):,} bytes are no numbers of {itemsize} bytes")
-    numbers = np.empty(len(planes) // itemsize, dtype)
-    _set_planes(numbers, planes, "low")
-    return numbers
 
 
 def check_size(data: bytes, n_bytes: int, what: str) -> None:
@@ -162,22 +143,3 @@ def _set_plane(numbers: np.ndarray, k: int, plane: bytes | memoryview) -> None:
     """Set the k-th lowest byte of all numbers."""
     column = k if sys.byteorder == "little" else numbers.itemsize - 1 - k
     numbers.view(np.uint8).reshape(-1, numbers.itemsize)[:, column] = np.frombuffer(plane, np.uint8)
-
-
-def _is_old(data: bytes) -> bool:
-    return data[:1] == b"x"
-
-
-def _read_old(numbers: np.ndarray, data: bytes, what: str, order: Literal["low", "high"]) -> None:
-    planes = unzip(data, f"{what} are", numbers.nbytes)
-    if len(planes) != numbers.nbytes:
-        found = f"{len(planes) // numbers.itemsize:,}" if len(planes) < numbers.nbytes else "more"
-        raise ModelError(f"{what} hold {found} values, but the model needs {len(numbers):,}")
-    _set_planes(numbers, planes, order)
-
-
-def _set_planes(numbers: np.ndarray, planes: bytes, order: Literal["low", "high"]) -> None:
-    size, itemsize = len(numbers), numbers.itemsize
-    for k in range(itemsize):
-        place = k if order == "low" else itemsize - 1 - k
-        _set_plane(numbers, k, memoryview(planes)[place * size : (place + 1) * size])

@@ -58,7 +58,6 @@ def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
             raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
         yield ray
     finally:
-        # Python would do so when it ends, but Ray then waits for messages that are not printed here.
         ray.shutdown()
 
 

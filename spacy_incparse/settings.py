@@ -20,14 +20,11 @@ class Settings:
 
     SEARCH: ClassVar[tuple[str, ...]] = ()
     """The names of the search settings."""
-    RENAMED: ClassVar[Mapping[str, str]] = {}
-    """Other names of settings, as former ones, which saved models and configs may have, and their names here."""
     INSTEAD: ClassVar[Mapping[str, str]] = {}
     """Search settings of other parsers, and what there is instead of them."""
 
     def with_search(self: AnySettings, **settings: object) -> AnySettings:
         """Return a copy with other search settings. Raises ConfigError for settings that the trained model fixes."""
-        settings = self._renamed(settings)
         for name in settings:
             if name in self.INSTEAD:
                 raise ConfigError(f"{name!r} is not a search setting of this kind of parser: {self.INSTEAD[name]}")
@@ -42,7 +39,6 @@ class Settings:
     @classmethod
     def from_dict(cls: type[AnySettings], data: dict[str, Any]) -> AnySettings:
         """Return the settings in a dict. Raises ConfigError for an unknown name."""
-        data = cls._renamed(data)
         known = cls.names()
         for name in data:
             if name not in known:
@@ -53,18 +49,6 @@ class Settings:
     def names(cls) -> frozenset[str]:
         """Return the names of all settings."""
         return frozenset(field.name for field in fields(cls))
-
-    @classmethod
-    def has_search_setting(cls, name: str) -> bool:
-        """Return whether a name is one of a search setting."""
-        return cls.RENAMED.get(name, name) in cls.SEARCH
-
-    @classmethod
-    def _renamed(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        for old, new in cls.RENAMED.items():
-            if old in settings and new in settings:
-                raise ConfigError(f"{old} is another name of {new}: give one of them")
-        return {cls.RENAMED.get(name, name): value for name, value in settings.items()}
 
 
 def check_number(name: str, value: Any, least: float, most: float, *, is_whole: bool = True) -> None:

@@ -1,6 +1,6 @@
 """Run many small tasks in a few worker processes that last, each of which prepares itself once.
 
-`training.processes` gives each task a process of its own; here a worker loads a pipeline once and does task after task.
+`rerank.list_folders` gives each task a process of its own; here a worker loads a pipeline once for many tasks.
 Tasks are taken from their source only when a worker is free, so that a source of any length needs little memory.
 """
 

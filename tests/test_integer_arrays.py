@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import (
-    from_planes,
     order_by,
     pack,
     pack_gaps,
@@ -70,21 +69,6 @@ def test_gaps_wrap_around(numbers):
     assert unpack_gaps(pack_gaps(numbers), numbers.dtype.str, "the keys").tolist() == numbers.tolist()
 
 
-@given(arrays(), st.data())
-def test_the_first_versions_are_read(numbers, data):
-    order = data.draw(st.sampled_from(["low", "high"]))
-    old = reference.first_version(numbers.tolist(), numbers.itemsize, order)
-    kind = numbers.dtype.str
-    assert unpack(old, kind, "the weights", len(numbers), old_order=order).tolist() == numbers.tolist()
-    if order == "low":
-        assert unpack(old, kind, "the weights").tolist() == numbers.tolist()
-        assert from_planes(zlib.decompress(old), kind, "the weights").tolist() == numbers.tolist()
-    for size in (len(numbers) + 1, len(numbers) - 1):
-        if size >= 0:
-            with pytest.raises(ModelError, match=r"the weights hold (more|[0-9]+) values"):
-                unpack(old, kind, "the weights", size)
-
-
 def test_coarse_and_small_numbers_take_little():
     numbers = (16 * np.random.default_rng(0).geometric(0.5, 100_000)).astype(np.int16)
     signed = numbers * np.random.default_rng(1).choice([-1, 1], 100_000).astype(np.int16)
@@ -141,11 +125,6 @@ def test_no_changed_byte_gives_anything_but_an_array_or_an_error(data):
         assert len(unpack(bytes(whole), "i2", "the weights", 4)) == 4
 
 
-def test_planes_of_a_wrong_length_are_refused():
-    with pytest.raises(ModelError, match="5 bytes are no numbers of 2 bytes"):
-        from_planes(b"12345", "i2", "the weights")
-
-
 def test_small_data_that_claim_much_take_little_memory():
     large = zlib.compress(bytes(2**24))
     tracemalloc.start()
@@ -154,7 +133,5 @@ def test_small_data_that_claim_much_take_little_memory():
             unpack(data, "i2", "the weights")
     with pytest.raises(ModelError, match="not 4 bytes of each place"):
         unpack(head(lengths=(len(large),)) + large, "i2", "the weights", 4)
-    with pytest.raises(ModelError, match="hold more values"):
-        unpack(large, "i2", "the weights", 4)
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()

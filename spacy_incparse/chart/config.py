@@ -86,7 +86,6 @@ class ChartConfig(Settings):
     """
 
     SEARCH = ("decoding", "threshold", "choose_temperature", "pruning")
-    RENAMED: ClassVar[Mapping[str, str]] = {"choose": "decoding", "choose_threshold": "threshold"}  # as in others
     INSTEAD: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("choose_from", "choose_trees"), "a chart parser knows the probabilities of all trees of a sentence"
     )

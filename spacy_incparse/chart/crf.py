@@ -259,7 +259,7 @@ class LinearChartModel:
             templates = [parse_key(key) for key in content["templates"]]
             lexicon = Lexicon.from_dict(content["lexicon"], clusters)
             features = EdgeFeatures(grammar, templates, lexicon, table_bits=bits)
-            weights = unpack(content["weights"], "i2", "the weights", features.n_weights, old_order="high")
+            weights = unpack(content["weights"], "i2", "the weights", features.n_weights)
             return cls(features, weights)
         except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
             raise ModelError(f"the model is damaged: its features cannot be read ({error!r})") from error

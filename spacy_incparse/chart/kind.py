@@ -50,11 +50,6 @@ class ChartKind(ParserKind):
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"chart": _CHART, "crf": _CRF, "max-margin": _MAX_MARGIN}
     feature_sets = tuple(NAMED_SETS)
 
-    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether the features are a set that only chart parsers have."""
-        features = settings.get("features")
-        return isinstance(features, str) and features in NAMED_SETS
-
     def needs(self, config: ChartConfig) -> TrainingNeeds:
         """Return what training with a configuration needs."""
         return TrainingNeeds(

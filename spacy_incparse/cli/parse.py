@@ -17,18 +17,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
-from typing import IO, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import srsly
 import typer
-from spacy.language import Language
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_incparse.cli.options import Model, decoded, open_pipeline
-from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, names_from_parsers_on
-from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
@@ -37,6 +31,15 @@ from spacy_incparse.treebanks.files import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Entry, Picture, markup, page_pieces, side_by_side
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+    from spacy_incparse.documents.live_parsers import LiveParser
+    from spacy_incparse.documents.sentences import Sentence
+    from spacy_incparse.documents.storage import AnchoredTree
 
 # Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
 _LISTS = ("lists", "bllip")
@@ -200,6 +203,9 @@ def split_words(line: str) -> list[str]:
 
 def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
     """Yield a Doc with one sentence for each line that has words; with `ptb`, they are in Penn spelling."""
+
+    from spacy.tokens import Doc
+
     for line in lines:
         words = [penn_to_raw(word) if ptb else word for word in split_words(line)]
         if words:
@@ -219,6 +225,10 @@ def parse_texts(
 
     If that is a reranker, the analyses are in its order. Without `nbest`, each has the tree and the score on its Doc.
     """
+
+    from spacy_incparse.documents.live_parsers import deciding_parser, names_from_parsers_on
+    from spacy_incparse.documents.storage import anchored_trees
+
     if nbest is None:
         for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
             text = doc.text
@@ -376,6 +386,9 @@ def tagged_docs(
     tags: the tags that the model knows. place: the source of the lines. Raises IncparseError for an unknown tag or a
     tag without a word, with place, line and word.
     """
+
+    from spacy.tokens import Doc
+
     known = frozenset(tags)
     for number, line in enumerate(lines, start=1):
         tokens = [split_tag(token) for token in split_words(line)]

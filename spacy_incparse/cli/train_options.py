@@ -72,10 +72,7 @@ FromModel = Annotated[
     typer.Option("--from", metavar="MODEL", help="Fine-tune a pipeline: embedded (en), installed, or a folder."),
 ]
 Processes = Annotated[
-    int,
-    typer.Option(
-        "--n-process", min=1, metavar="N", help="Processes for the taggers of the training tags: same result."
-    ),
+    int, typer.Option("--n-process", min=1, metavar="N", help="Processes that train the taggers of jackknifing.")
 ]
 Extra = Annotated[
     str | None,

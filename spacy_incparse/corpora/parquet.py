@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-from spacy.tokens import Doc
+from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.corpora.inputs import Fields, InputFile, meta_json
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.documents.rows import sentence_rows
 from spacy_incparse.errors import IncparseError, optional_module, parquet_module
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 _GROUP_DOCUMENTS = 1000  # rows are packed together, so that a shard of short documents needs little memory
 _GROUP_SENTENCES = 2000

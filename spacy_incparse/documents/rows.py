@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import srsly
-from spacy.tokens import Doc
 
-from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
-from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.errors import IncparseError, parquet_module
 from spacy_incparse.files import existing_paths
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.dicts import from_dict
 from spacy_incparse.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from spacy_incparse.documents.storage import AnchoredTree
 
 Row = dict[str, Any]
 
@@ -26,6 +28,9 @@ def sentence_rows(doc: Doc) -> Iterator[Row]:
     Characters are counted in the Doc's text. `start` and `end` of a span count the tokens of its sentence, and `parent`
     is the index of the phrase around it in the list; -1 for the root. Spans are in pre-order, without POS nodes.
     """
+    from spacy_incparse.documents.storage import anchored_trees  # files are read without spaCy
+    from spacy_incparse.documents.stored_fields import stored_probability
+
     for number, found in enumerate(anchored_trees(doc)):
         yield {
             "sentence": number,

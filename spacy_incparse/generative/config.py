@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.generative.templates import nested_sets
@@ -35,7 +34,6 @@ class GenerativeConfig(ChoiceSettings):
     """
 
     SEARCH = ("beam_size", "gamma", "measures_beam_size", "measures_log10_gamma", *CHOICE_SETTINGS)
-    RENAMED: ClassVar[Mapping[str, str]] = {"risk_trees": "choose_trees", "risk_temperature": "choose_temperature"}
 
     sets: str = "paper"
     conjunctions: Sequence[str] = CONJUNCTIONS

@@ -14,7 +14,6 @@ import numpy as np
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.storage import pack_counts, unpack_counts
-from spacy_incparse.integer_arrays import unpack
 
 N_FOLDS = 10
 N_ITERATIONS = 25
@@ -77,8 +76,8 @@ class NestedCounts:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> NestedCounts:
         """Undo `to_dict`. Raises ModelError if the arrays do not match, so that no look-up can be out of bounds."""
-        level_sizes, is_old = tuple(data["level_sizes"]), "arrays" not in data
-        found = cls(level_sizes, *(_unpack_old(data) if is_old else unpack_counts(level_sizes, data["arrays"])))
+        level_sizes = tuple(data["level_sizes"])
+        found = cls(level_sizes, *unpack_counts(level_sizes, data["arrays"]))
         n_contexts, n_outcomes = len(found.n_outcomes), len(found.outcomes)
         sizes = (
             (sum(found.level_sizes), len(found.above), len(found.values)),
@@ -91,16 +90,6 @@ class NestedCounts:
         if n_contexts and (found.n_outcomes.min() < 1 or found.counts.min() < 1):
             raise ModelError("the model is damaged: it has contexts without a count")
         return found
-
-
-def _unpack_old(data: dict[str, Any]) -> list[Ints]:
-    """Return arrays of which the first versions stored the differences, as 0, 1, 2, 3 ... for 0, -1, 1, -2 ..."""
-    arrays = []
-    for name in ("above", "values", "n_outcomes", "outcomes", "counts"):
-        codes = unpack(data[name], "u4", "the counts")
-        differences = (codes >> 1).astype(np.int64) ^ -(codes & 1).astype(np.int64)
-        arrays.append(np.cumsum(differences).astype(np.int32))
-    return arrays
 
 
 def count(rows: Ints) -> tuple[NestedCounts, Ints]:

@@ -1,4 +1,4 @@
-"""The kind of parser "generative": its training and storage."""
+"""The kinds of parsers "perceptron", with or without a generative model in its scores, and "generative"."""
 
 from __future__ import annotations
 
@@ -6,14 +6,92 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing.base import FinishedLearner
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, Learner, ParserKind
+from spacy_incparse.parsing.parser import ConstituencyParser, FineTuner, Learner, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:  # compiled modules are only loaded when a parser is trained or read
     from spacy_incparse.linear.clusters import Clusters
+
+# With the paper's few features, scores are closer together, so a wider beam and more passes pay off. Its perceptron has
+# no margin, and all its steps have the same size.
+_PAPER: dict[str, Any] = {
+    "training": {"margin": 0.0, "step_decay": 0.0},
+    "search": {"gamma": 1e6, "outcome_filter_min_share": 0.0},
+    "max_epochs": 12,
+}
+_ACCURATE: dict[str, Any] = {
+    "training": {"features": "accurate", "n_models": 2, "n_tags": 3, "train_generative_weight": 5.0},
+    "search": {"generative_weight": 24.0, "outcome_filter_min_share": 0.002},
+    "max_epochs": 6,
+}
+# Scores that include a log probability are further apart, and the best tree often scores far below others for a while.
+_HYBRID: dict[str, Any] = {
+    "training": _PAPER["training"] | {"features": "paper+punct", "train_generative_weight": 10.0},
+    "search": _PAPER["search"] | {"generative_weight": 22.0, "gamma": 1e7, "beam_size": 400},
+    "max_epochs": 6,
+}
+
+
+class PerceptronKind(ParserKind):
+    """The incremental perceptron parser of Collins & Roark (2004).
+
+    It is a hybrid if `train_generative_weight` is above 0: its scores contain the log probability of a generative model
+    as one more feature (section 5).
+    """
+
+    name = "perceptron"
+    part_name = "parser"
+    config_type = ParserConfig
+    recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": _PAPER, "paper+punct": _PAPER, "rich": {}, "accurate": _ACCURATE, "hybrid": _HYBRID,
+    }  # fmt: skip
+
+    def check_search(self, settings: Mapping[str, Any]) -> None:
+        """Raise ConfigError for settings that are not settings of its search, or have wrong values."""
+        ParserConfig(train_generative_weight=1.0).with_search(**settings)
+
+    def needs(self, config: ParserConfig) -> TrainingNeeds:
+        """Return what training with a configuration needs."""
+        request = TagRequest(config.n_tags, config.tag_margin)
+        return TrainingNeeds(request, config.clusters, config.cluster_words, config.gold_tag_interval)
+
+    def learner(
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: ParserConfig,
+        heads: HeadRules,
+        clusters: Clusters | None,
+    ) -> Learner:
+        """Return a learner with the grammar, the lexicon and, for a hybrid, the generative models of the trees."""
+        from spacy_incparse.incremental.learner import ParserLearner, treebank_model
+
+        model = treebank_model(trees, tags, config, heads, clusters)
+        if config.is_hybrid:
+            from spacy_incparse.generative.hybrid import HybridModel
+
+            model = HybridModel.train(model, trees, config)
+        return ParserLearner(model, config)
+
+    def fine_tuner(self, parser: Any) -> FineTuner:
+        """Return a learner that continues from the averaged weights of a parser.
+
+        Raises IncparseError for a hybrid: its generative model has counted its treebank, and shares its grammar.
+        """
+        from spacy_incparse.incremental.learner import ParserLearner
+
+        return super().fine_tuner(parser) if parser.config.is_hybrid else ParserLearner.from_parser(parser)
+
+    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+        """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
+        from spacy_incparse.generative.hybrid import read_model
+        from spacy_incparse.incremental.parser import PerceptronParser
+
+        return PerceptronParser.from_bytes(data, clusters, read_model)
 
 
 class GenerativeKind(ParserKind):
@@ -25,10 +103,6 @@ class GenerativeKind(ParserKind):
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"generative": {"max_epochs": 1}}
     has_measures = True
     trains_in_one_pass = True
-
-    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether the settings have "generative" as their features, or name conditioning sets."""
-        return settings.get("features") == self.name or "sets" in settings
 
     def learner(
         self,
@@ -50,4 +124,4 @@ class GenerativeKind(ParserKind):
         return GenerativeParser.from_bytes(data)
 
 
-GENERATIVE = GenerativeKind()
+PERCEPTRON, GENERATIVE = PerceptronKind(), GenerativeKind()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import MAX_WORDS
@@ -64,11 +64,6 @@ class ParserConfig(ChoiceSettings):
         "beam_size", "gamma", "outcome_filter_min_count", "outcome_filter_min_share", "generative_weight",
         *CHOICE_SETTINGS,
     )  # fmt: skip
-    RENAMED: ClassVar[Mapping[str, str]] = {
-        "seen_min_count": "outcome_filter_min_count",
-        "seen_min_share": "outcome_filter_min_share",
-        "train_seen_min_count": "train_outcome_filter_min_count",
-    }
 
     features: str | dict[str, Sequence[str]] = "rich"
     conjunctions: Sequence[str] = CONJUNCTIONS

@@ -95,18 +95,6 @@ class ParserLearner:
         return self._models[0].weights
 
     @classmethod
-    def from_treebank(
-        cls,
-        trees: Sequence[Tree],
-        tags: Sequence[Tags],
-        config: ParserConfig,
-        heads: HeadRules,
-        clusters: Clusters | None = None,
-    ) -> ParserLearner:
-        """Return the learner of a perceptron with the grammar and lexicon of `treebank_model`."""
-        return cls(treebank_model(trees, tags, config, heads, clusters), config)
-
-    @classmethod
     def from_parser(cls, parser: PerceptronParser) -> ParserLearner:
         """Return a learner that continues from a trained parser's weights; `extend` it before it learns."""
         return cls(parser.model, parser.config, parser.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -126,13 +126,15 @@ class PerceptronModel:
         )
 
 
+ReadModel = Callable[[dict[str, Any], "Clusters | None"], PerceptronModel]
+
+
 class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
 
     model: PerceptronModel
     config: ParserConfig
     kind = "perceptron"
-    model_type: type[PerceptronModel] = PerceptronModel
 
     def __init__(
         self,
@@ -318,15 +320,17 @@ class PerceptronParser(TreebankParser):
         return srsly.msgpack_dumps(content)
 
     @classmethod
-    def from_bytes(cls, data: bytes, clusters: Clusters | None = None) -> PerceptronParser:
+    def from_bytes(
+        cls, data: bytes, clusters: Clusters | None = None, read_model: ReadModel = PerceptronModel.from_dict
+    ) -> PerceptronParser:
         """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(data)
             config = ParserConfig.from_dict(content["config"])
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
-            model = cls.model_type.from_dict(content["model"], clusters)
+            model = read_model(content["model"], clusters)
             weights = Weights.from_bytes(content["weights"], config.table_bits, content["n_columns"], content["scale"])
-            temperature = content.get("temperature")  # models of the first versions have none
+            temperature = content["temperature"]
             if temperature is not None and not temperature > 0:
                 raise ValueError(f"a temperature of {temperature}")
             return cls(model, weights, config, temperature=temperature)

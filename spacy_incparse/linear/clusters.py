@@ -19,7 +19,7 @@ import srsly
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.files import unzip
-from spacy_incparse.integer_arrays import from_planes, pack, pack_gaps, unpack, unpack_gaps
+from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 
 MAX_WORDS = 100_000  # the most frequent words of a source to keep: a third of a megabyte in a model
 _WHAT = "the word clusters of the model"
@@ -83,8 +83,7 @@ class Clusters:
     def from_bytes(cls, data: bytes) -> Clusters:
         """Return the table in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         try:
-            is_old = data[:1] == b"x"  # of the first versions: one zlib stream
-            head, checksums, places = _read_old(data) if is_old else _read(data)
+            head, checksums, places = _read(data)
             paths = tuple(head.decode("ascii").split())
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{_WHAT} are damaged ({error})") from error
@@ -120,14 +119,6 @@ def _read(data: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
     content = srsly.msgpack_loads(data)
     checksums = unpack_gaps(content["checksums"], "u4", _WHAT)
     return unzip(content["paths"], f"{_WHAT} are"), checksums, unpack(content["places"], "u4", _WHAT, len(checksums))
-
-
-def _read_old(data: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
-    head, _, rest = unzip(data, f"{_WHAT} are").partition(b"\n")
-    length, _, paths = head.partition(b" ")
-    n_bytes = 4 * int(length)
-    gaps, places = (from_planes(planes, "u4", _WHAT) for planes in (rest[:n_bytes], rest[n_bytes:]))
-    return paths, np.cumsum(gaps, dtype=np.uint32), places
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")

@@ -65,7 +65,7 @@ cdef class Weights:
 
     def load_bytes(self, bytes data):
         """Read what `to_bytes` returned. Raise ModelError if the size does not fit."""
-        unpack_into(np.frombuffer(self.view(), np.int16), data, "the weights", old_order="high")
+        unpack_into(np.frombuffer(self.view(), np.int16), data, "the weights")
         return self
 
 

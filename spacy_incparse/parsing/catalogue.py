@@ -43,17 +43,14 @@ def find_kind(name: str) -> ParserKind:
 
 
 def kind_of(settings: Mapping[str, Any]) -> ParserKind:
-    """Return the kind of parser that training settings describe: the one they name, otherwise the one they fit."""
+    """Return the kind of parser that training settings name; by default, a perceptron."""
     name = settings.get("kind")
-    if name is not None:
-        return find_kind(name)
-    return next((kind for kind in kinds().values() if kind.is_meant_by(settings)), find_kind(DEFAULT))
+    return find_kind(DEFAULT if name is None else name)
 
 
 def kind_of_config(config: Settings) -> ParserKind:
     """Return the kind of parser that a configuration is for."""
-    own = [kind for kind in kinds().values() if kind.config_type is type(config)]
-    return next((kind for kind in own if kind.is_meant_by(config.to_dict())), own[0])
+    return next(kind for kind in kinds().values() if kind.config_type is type(config))
 
 
 def recipes() -> dict[str, tuple[ParserKind, Mapping[str, Any]]]:
@@ -71,15 +68,14 @@ def check_search(settings: Mapping[str, Any]) -> None:
             errors.append((kind, error))
         else:
             return
-    fitting = [error for kind, error in errors if all(map(kind.config_type.has_search_setting, settings))]
+    fitting = [error for kind, error in errors if set(settings) <= set(kind.config_type.SEARCH)]
     raise fitting[0] if fitting else _foreign(settings, errors[0][1])
 
 
 def _foreign(settings: Mapping[str, Any], first: ConfigError) -> ConfigError:
     """Return the error for settings that no single kind has, naming two that belong to different kinds."""
     owners = {
-        name: [kind.name for kind in kinds().values() if kind.config_type.has_search_setting(name)]
-        for name in sorted(settings)
+        name: [kind.name for kind in kinds().values() if name in kind.config_type.SEARCH] for name in sorted(settings)
     }
     if not all(owners.values()):
         return first

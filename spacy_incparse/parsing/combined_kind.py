@@ -24,10 +24,6 @@ class CombinedKind(ParserKind):
     config_type = CombinedConfig
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {"best": {"max_epochs": 6}}
 
-    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return False: a combination is named."""
-        return False
-
     def needs(self, config: CombinedConfig) -> TrainingNeeds:
         """Return what training all members needs."""
         return config.needs

@@ -218,10 +218,6 @@ class ParserKind(ABC):
     """Whether parsers of this kind compute the measures of each word (`token._.incparse`)."""
     trains_in_one_pass: ClassVar[bool] = False
 
-    def is_meant_by(self, settings: Mapping[str, Any]) -> bool:
-        """Return whether settings without a `kind`, as in version 0.1, describe a parser of this kind."""
-        return settings.get("features") == self.name
-
     def config(self, settings: Mapping[str, Any]) -> Settings:
         """Return the validated configuration. Raises ConfigError for an unknown name or an invalid value."""
         return self.config_type.from_dict(dict(settings))
@@ -236,7 +232,12 @@ class ParserKind(ABC):
 
     @abstractmethod
     def learner(
-        self, trees: Sequence[Tree], tags: Sequence[Tags], config: Any, heads: HeadRules, clusters: Clusters | None
+        self,
+        trees: Sequence[Tree],
+        tags: Sequence[Tags],
+        config: Any,
+        heads: HeadRules,
+        clusters: Clusters | None,
     ) -> Learner:
         """Return a learner for normalized trees, with the tags (one row per tree) to train with."""
 

@@ -263,7 +263,6 @@ def is_being_loaded(nlp: Language, name: str) -> bool:
 # it is ever executed. All of this is checked before any weights are used.
 
 FORMAT = b"spacy-incparse model 2"
-_OLD_FORMAT = b"spacy-incparse model 1"  # not compressed
 FACTORIES = ("incparse", "incparse_tagger", "incparse_reranker")  # components that have such a file
 
 
@@ -276,16 +275,16 @@ def pack(parts: Mapping[str, bytes]) -> bytes:
 def unpack(data: bytes) -> dict[str, bytes]:
     """Return the packed parts. Raises ModelError if the format is unknown or the bytes are damaged."""
     head, _, rest = data.partition(b"\n")
-    if head not in (FORMAT, _OLD_FORMAT) and FORMAT.startswith(head):
+    if head != FORMAT and FORMAT.startswith(head):
         raise ModelError("the model is truncated: it ends in its first line")
-    if head not in (FORMAT, _OLD_FORMAT):
+    if head != FORMAT:
         shown = head[:40].decode("ascii", "replace")
         raise ModelError(f"the model is in format {shown!r}, but this version reads {FORMAT.decode()!r}: retrain it")
     checksum, _, body = rest.partition(b"\n")
     if checksum != b"%08x" % crc32(body):
         raise ModelError("the model is damaged or truncated: its checksum differs")
     try:
-        parts = srsly.msgpack_loads(unzip(body, "its parts are") if head == FORMAT else body)
+        parts = srsly.msgpack_loads(unzip(body, "its parts are"))
     except Exception as error:
         raise ModelError(f"the model is damaged: {error}") from None
     if not isinstance(parts, dict) or not all(isinstance(part, bytes) for part in parts.values()):

@@ -43,8 +43,8 @@ class RerankerConfig(Settings):
     closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
     probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
     exp(scale F(x)). with_better: whether the lists have the trees that score higher than the parser's own
-    (`NBestSearch`); not in models of the first versions. base_temperature: what the base parser's scores are divided
-    by; None, as in models of the first versions: the parser's temperature.
+    (`NBestSearch`). base_temperature: what the base parser's scores are divided
+    by; None: the parser's temperature.
     """
 
     SEARCH = ("n", "choose")
@@ -214,7 +214,6 @@ def _content(data: bytes) -> dict[str, Any]:
         raise ModelError(f"not a reranker: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelError("not a reranker of this version: train it again")
-    content.setdefault("others", {})  # models of the first versions have none
     for name, kind in _TYPES.items():
         if not isinstance(content.get(name), kind):
             raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")

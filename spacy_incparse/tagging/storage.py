@@ -14,10 +14,9 @@ import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip
-from spacy_incparse.integer_arrays import from_planes, order_by, pack, pack_gaps, unpack, unpack_gaps
+from spacy_incparse.integer_arrays import order_by, pack, pack_gaps, unpack, unpack_gaps
 
 MAGIC = b"incparse-tagger\x02"  # the last byte is the version of the format
-_FIRST_MAGIC = b"incparse-tagger\x01"
 _DIGEST_SIZE = 16
 _RETRAIN = "copy the file again or retrain the tagger"
 
@@ -54,19 +53,15 @@ def unpack_tagger(data: bytes) -> tuple[dict[str, Any], SparseWeights, bytes | N
     if data[: len(MAGIC) - 1] != MAGIC[:-1]:
         raise ModelError(f"these {len(data)} bytes are not a tagger: they do not begin like a tagger file")
     magic = data[: len(MAGIC)]
-    if magic not in (MAGIC, _FIRST_MAGIC):
+    if magic != MAGIC:
         version = data[len(MAGIC) - 1] if len(data) >= len(MAGIC) else "missing"
-        raise ModelError(f"the tagger has format version {version}, but this program reads 1 and 2: train it again")
+        raise ModelError(f"the tagger has format version {version}, but this program reads {MAGIC[-1]}: train it again")
     digest, body = data[len(MAGIC) : len(MAGIC) + _DIGEST_SIZE], data[len(MAGIC) + _DIGEST_SIZE :]
     if digest != _digest(body):
         raise ModelError(f"the tagger's {len(data)} bytes are damaged (checksum differs): {_RETRAIN}")
     try:
-        if magic == _FIRST_MAGIC:
-            message = srsly.msgpack_loads(unzip(body, "the tagger's weights are"))
-            settings, weights = message["settings"], unpack_first_version(message)
-        else:
-            message = srsly.msgpack_loads(body)
-            settings, weights = unzip(message["settings"], "the tagger's settings are"), unpack_weights(message)
+        message = srsly.msgpack_loads(body)
+        settings, weights = unzip(message["settings"], "the tagger's settings are"), unpack_weights(message)
         return json.loads(settings), SparseWeights(*weights), message.get("clusters")
     except ModelError:
         raise
@@ -124,14 +119,6 @@ def unpack_weights(packed: Mapping[str, Any]) -> Arrays:
         raise ModelError(f"{_WHAT} are damaged: they have contexts without a tag")
     ends, order = np.cumsum(lengths), order_by(lengths)
     return keys, lengths, _unpacked_tags(packed, lengths, ends, order), _unpacked_values(packed, lengths, ends, order)
-
-
-def unpack_first_version(packed: Mapping[str, Any]) -> Arrays:
-    """Return the arrays that the first version of the program packed."""
-    gaps = from_planes(packed["gaps"], "u4", _WHAT)
-    lengths, tags = (from_planes(packed[name], "u2", _WHAT).astype(np.int32) for name in ("lengths", "tags"))
-    values = from_planes(packed["values"], "i2", _WHAT).astype(np.int32)
-    return np.cumsum(gaps, dtype=np.uint32), lengths, tags, values
 
 
 def _unpacked_tags(packed: Mapping[str, Any], lengths: np.ndarray, ends: np.ndarray, order: np.ndarray) -> np.ndarray:

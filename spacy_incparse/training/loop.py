@@ -71,7 +71,7 @@ def train_parser(
     """Train on normalized trees; `on_pass` gets each pass's report, the tagger and the parser with averaged weights.
 
     kind: the kind of parser; by default the one that the configuration is for. base: a trained model to continue from.
-    n_process: so many processes train the tagger and those of jackknifing, with the same result as in one.
+    n_process: so many processes train the models of jackknifing; their number has no effect on the weights.
     extra: more trees, of which each pass sees a part.
     The parser of a pass that is the best so far has a temperature, fitted on the held-out trees. The state is kept in
     `state_dir`: `on_kept` gets None when only the start of the run has been saved, then the number of finished passes.
@@ -132,8 +132,8 @@ class Passes:
         progress: Progress | None = None,
     ):
         self.best = best
-        self._learner, self._seed, self._progress = preparation.learner, task.seed, progress
-        self._dev, self._dev_tags = dev, tags_of(preparation.tagger, task.needs.tag_request, dev)
+        self._learner, self._dev, self._progress, self._seed = preparation.learner, dev, progress, task.seed
+        self._dev_tags = tags_of(preparation.tagger, task.needs.tag_request, dev)
         interval = task.needs.gold_tag_interval
         self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
 
@@ -146,9 +146,8 @@ class Passes:
     def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
         """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
-        n_updates = learn_pass(
-            self._schedule.examples(number), self._learner, self._seed, number, self._progress
-        ).n_updates
+        examples = self._schedule.examples(number)
+        n_updates = learn_pass(examples, self._learner, self._seed, number, self._progress).n_updates
         parser = self._learner.parser()
         scores = score_parser(parser, self._dev, self._dev_tags) if self._dev else None
         is_best = scores is None or scores["const_f"] > self.best

@@ -25,11 +25,7 @@ class PassCounts(NamedTuple):
 
 
 def learn_pass(
-    examples: Sequence[object],
-    learner: Learner,
-    seed: int,
-    number: int,
-    progress: Progress | None = None,
+    examples: Sequence[object], learner: Learner, seed: int, number: int, progress: Progress | None = None
 ) -> PassCounts:
     """Let each model learn from all examples once, in an order that depends on seed, pass and model."""
     orders = [pass_order(len(examples), seed, number, model) for model in range(learner.n_models)]

@@ -58,8 +58,8 @@ class TrainingTask:
     """Normalized trees, and the settings of what to learn from them.
 
     own: the trees of the treebank. n_folds: folds of jackknifing; below 2, the parser is trained on gold tags. base: a
-    trained model to continue from; of the settings of the parser and tagger, none is used then. n_process: train the
-    taggers side by side in so many processes, which changes nothing else.
+    trained model to continue from; of the settings of the parser and tagger, none is used then. n_process:
+    processes that train models of jackknifing; their number has no effect.
     """
 
     kind: ParserKind
@@ -111,7 +111,8 @@ class TrainingTask:
     def learner(self, tags: Rows) -> Learner:
         """Return the learner before the first pass, for these tags of the trees."""
         if self.base is None:
-            return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
+            given = self.trees, tags, self.config, self.heads, self.clusters
+            return self.kind.learner(*given)
         tuner = self.kind.fine_tuner(self.base.parser)
         tuner.extend(self.trees, tags)
         return tuner

@@ -19,7 +19,7 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 TRAINING_DEFAULTS: dict[str, Any] = {
-    "kind": None,  # "perceptron", "hybrid", "generative", "chart" or another kind; None: depends on the other settings
+    "kind": "perceptron",  # or "generative", "chart", "combined" or another kind
     "features": None,  # a set, such as "rich" (a chart parser has others), or your own templates; None: the default
     "heads": None,  # "en", "any", the path of a table, or a table; None: depends on the language
     "seed": 0,  # for the order of sentences and the tagger; the same seed gives the same model, to the bit
@@ -41,7 +41,7 @@ def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence
     Raises ConfigError for an unknown setting; the message lists `others` as settings, too.
     """
     present = kind.config_type.names()
-    own = {*present, *kind.config_type.RENAMED}
+    own = present
     for name in settings:
         if name not in own and name not in TRAINING_DEFAULTS:
             known = sorted({*present, *TRAINING_DEFAULTS, *others})
@@ -56,9 +56,11 @@ def check_training(settings: Mapping[str, Any], others: Sequence[str] = ()) -> N
     Missing settings have their defaults. The message about an unknown setting lists `others` as settings, too.
     """
     settings = TRAINING_DEFAULTS | dict(settings)
-    _check_features(settings["features"])
-    kind = kind_of(settings)
-    _check_is_used(settings["features"], kind)
+    kind, features = kind_of(settings), settings["features"]
+    if features is not None and "features" not in kind.config_type.names():
+        raise ConfigError(f"features is {features!r}: a {kind.name} parser has none, so leave this out")
+    if isinstance(features, str) and features not in feature_names():
+        raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(feature_names())}")
     _check_common(settings)
     kind.config(own_settings(settings, kind, others))
 
@@ -73,23 +75,9 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
     return HeadRules.find(heads)
 
 
-def _check_features(features: Any) -> None:
-    if isinstance(features, str) and features not in feature_names():
-        raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(feature_names())}")
-
-
-def _check_is_used(features: Any, kind: ParserKind) -> None:
-    """Raise ConfigError for features of a kind that has none, unless they name the kind, as in version 0.1."""
-    has_features = "features" in kind.config_type.names()
-    if features is not None and not has_features and not kind.is_meant_by({"features": features}):
-        raise ConfigError(f"features is {features!r}: a {kind.name} parser has none, so leave this out")
-
-
 def feature_names() -> tuple[str, ...]:
-    """Return the accepted names for `features`: named sets, and the kinds that version 0.1 accepted there."""
-    old = [name for name, kind in kinds().items() if kind.is_meant_by({"features": name})]
-    own = [name for kind in kinds().values() for name in kind.feature_sets]
-    return tuple(dict.fromkeys([*NAMED_SETS, *old, *own]))
+    """Return the names of sets of features that some kind of parser has."""
+    return tuple(dict.fromkeys([*NAMED_SETS, *(name for kind in kinds().values() for name in kind.feature_sets)]))
 
 
 def _check_common(settings: Mapping[str, Any]) -> None:

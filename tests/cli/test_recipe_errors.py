@@ -45,7 +45,7 @@ def error_of(write):
         ({"heads": {"rules": 3}}, "head table: 'rules' is missing or not an object"),
         ({"lang": []}, "lang is []: it must be a language code, such as 'en'"),
         ({"lang": 3}, "lang is 3: it must be a language code, such as 'en'"),
-        ({"features": "generative", "risk_temperature": 0}, "choose_temperature is 0: it must be a number from"),
+        ({"kind": "generative", "choose_temperature": 0}, "choose_temperature is 0: it must be a number from"),
         ({"conjunctions": [1]}, "conjunctions is [1]: it must be a list of labels"),
         ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
         ({"max_epochs": True}, "max_epochs is True: it must be a whole number"),
@@ -56,7 +56,7 @@ def error_of(write):
         ({"beam_size": 10**10}, "beam_size is 10000000000: it must be at most 1000000000"),
         (
             {"features": "papr"},
-            "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate, generative",
+            "unknown feature set 'papr': choose one of paper, paper+punct, rich, accurate",
         ),
         ({"features": "hybrid"}, "'hybrid' is not a feature set, but a recipe with more settings: use --config hybrid"),
     ],
@@ -65,9 +65,9 @@ def test_wrong_values_are_named(error_of, settings, message):
     assert error_of(settings).startswith(message)
 
 
-@pytest.mark.parametrize("features", ["rich", "generative"])
+@pytest.mark.parametrize("features", ["perceptron", "generative"])
 def test_an_unknown_setting_is_told_those_that_there_are(error_of, features):
-    message = error_of({"features": features, "foo": 1})
+    message = error_of({"kind": features, "foo": 1})
     assert message.startswith("there is no setting 'foo' of training: the settings are ")
     config = GenerativeConfig if features == "generative" else ParserConfig
     names = message.partition("the settings are ")[2].split(", ")
@@ -80,7 +80,7 @@ def test_a_value_of_any_kind_is_good_or_an_error_for_users(write, name, value):
     kind, _, inner = name.rpartition(".")
     settings = {"tagger": {inner: value}} if kind == "tagger" else {inner: value}
     if kind == "generative":
-        settings["features"] = "generative"
+        settings["kind"] = "generative"
     with suppress(ConfigError):
         read_recipe(str(write("s.json", json.dumps(settings))))
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import spacy
+from tests.pickled_pool import PickledPool
 
 import spacy_incparse
 from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import recipes
-from tests.pickled_pool import PickledPool
 
 
 def test_one_line_a_pass(trained):

@@ -16,7 +16,7 @@ def nlp():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     search = {"measures_beam_size": 50}
-    nlp.add_pipe("incparse", config={"training": {"features": "generative"}, "measures": True, "search": search})
+    nlp.add_pipe("incparse", config={"training": {"kind": "generative"}, "measures": True, "search": search})
     reader = TreebankReader(ASSETS / "sample-train.mrg")
     nlp.initialize(lambda: reader(nlp))
     return nlp

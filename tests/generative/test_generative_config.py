@@ -34,12 +34,3 @@ def test_wrong_values_are_named(settings, message):
 def test_filters_may_be_off():
     config = GenerativeConfig(gamma=None, measures_log10_gamma=None)
     assert (config.gamma, config.measures_log10_gamma) == (None, None)
-
-
-def test_former_names_can_be_read():
-    config = GenerativeConfig.from_dict({"risk_trees": 7, "risk_temperature": 2.0})
-    assert config == GenerativeConfig(choose_trees=7, choose_temperature=2.0)
-    assert config.with_search(risk_trees=1).chooses_by_score
-    assert "risk_trees" not in config.to_dict()
-    with pytest.raises(ConfigError, match="risk_trees is another name of choose_trees: give one of them"):
-        config.with_search(risk_trees=1, choose_trees=2)

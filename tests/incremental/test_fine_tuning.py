@@ -5,7 +5,7 @@ import pytest
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.grammar import NOBODY, SPARE_TAGS, Labels
-from spacy_incparse.incremental.learner import ParserLearner
+from spacy_incparse.incremental.learner import ParserLearner, treebank_model
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.linear.weights import AveragedWeights
 from spacy_incparse.treebanks.reader import parse_bracketed
@@ -29,7 +29,7 @@ NEW = list(
 @pytest.fixture(params=[{"features": "paper", "step_decay": 0.0}, {"features": "rich"}], ids=["paper", "rich"])
 def parser(request):
     config = ParserConfig(table_bits=14, **request.param)
-    learner = ParserLearner.from_treebank(OLD, [tree.tags for tree in OLD], config, HeadRules.from_name("en"))
+    learner = ParserLearner(treebank_model(OLD, [tree.tags for tree in OLD], config, HeadRules.from_name("en")), config)
     for _ in range(4):
         for tree in OLD:
             learner.update(tree.words, tree.tags, tree)

@@ -5,7 +5,7 @@ import pytest
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.learner import ParserLearner
+from spacy_incparse.incremental.learner import ParserLearner, treebank_model
 from spacy_incparse.incremental.oracle import reachable_tags, retag
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -133,7 +133,7 @@ def test_training_under_other_tags_than_the_trees(trees):
     tags = [["NN" if tag == "NNS" else tag for tag in tree.tags] for tree in trees]
     for interval, has_gold_tags in ((0, False), (2, True)):
         config = ParserConfig(table_bits=12, gold_tag_interval=interval)
-        learner = ParserLearner.from_treebank(trees, tags, config, HeadRules.from_name("en"))
+        learner = ParserLearner(treebank_model(trees, tags, config, HeadRules.from_name("en")), config)
         assert ("NNS" in learner.parser().tags) == has_gold_tags
         for _ in range(8):
             for tree, given in zip(trees, tags, strict=True):

@@ -67,11 +67,3 @@ def test_json_and_back():
     assert again == config
     assert ParserConfig.from_dict({}) == ParserConfig()
     assert set(ParserConfig.SEARCH) <= set(config.to_dict())
-
-
-def test_the_former_names_of_settings_can_still_be_used():
-    former = {"seen_min_count": 7, "seen_min_share": 0.1, "train_seen_min_count": 9}
-    config = ParserConfig.from_dict(former)
-    assert (*config.outcome_filter, config.train_outcome_filter_min_count) == tuple(former.values())
-    assert config.with_search(seen_min_count=8).outcome_filter == (8, 0.1)
-    assert not set(former) & set(config.to_dict())

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import pack
 from spacy_incparse.linear.clusters import Clusters
-from tests.reference import integer_arrays as reference
 
 PATHS = [("the", "0010"), ("Oslo", "1101"), ("dog", "10"), ("cat", "10"), ("May", "011"), ("may", "111")]
 
@@ -76,23 +75,3 @@ def test_parts_that_do_not_fit_are_refused():
     for wrong in ([], {}, {"paths": 1}, content | {"paths": 1}):
         with pytest.raises(ModelError, match="damaged"):
             Clusters.from_bytes(srsly.msgpack_dumps(wrong))
-
-
-def first_version(clusters):
-    """Return the bytes of clusters as the first versions wrote them, before they were compressed."""
-    gaps = np.diff(np.array(clusters.checksums, np.uint32), prepend=np.uint32(0)).tolist()
-    planes = [zlib.decompress(reference.first_version(numbers, 4)) for numbers in (gaps, list(clusters.places))]
-    return " ".join([str(len(clusters)), *clusters.paths]).encode() + b"\n" + b"".join(planes)
-
-
-@given(tables)
-def test_the_first_versions_are_read(pairs):
-    clusters = Clusters.from_paths(pairs)
-    assert Clusters.from_bytes(zlib.compress(first_version(clusters))) == clusters
-
-
-def test_parts_of_the_first_versions_that_do_not_fit_are_refused():
-    whole = first_version(Clusters.from_paths(PATHS))
-    for wrong in (whole[:-4], whole.replace(b"6 ", b"5 ", 1), whole.replace(b" 10 ", b" ", 1), b"x\n", b"\n"):
-        with pytest.raises(ModelError, match="damaged"):
-            Clusters.from_bytes(zlib.compress(wrong))

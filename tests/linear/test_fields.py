@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import spacy_incparse.derivations
+import spacy_incparse.incremental
 from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.linear.templates import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.treebanks.reader import parse_bracketed
@@ -26,7 +26,7 @@ SPELLED = {
 
 def compiled_order(last):
     """The names of the enum in context.pxd that ends in `last`."""
-    source = (Path(spacy_incparse.derivations.__file__).parent / "left_context.pxd").read_text()
+    source = (Path(spacy_incparse.incremental.__file__).parent / "left_context.pxd").read_text()
     (body,) = re.findall(rf"cdef enum:\n((?:    .*\n)*?)    {last}\n", source)
     return re.split(r"[,\s]+", body.strip())
 

@@ -7,7 +7,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.weights import AveragedWeights, Weights
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.engine import Learners, random_weights
-from tests.reference.integer_arrays import first_version, packed
+from tests.reference.integer_arrays import packed
 from tests.reference.perceptron import quantised
 
 N_COLUMNS = 7
@@ -15,10 +15,6 @@ N_COLUMNS = 7
 
 def values(weights):
     return [weights[k] for k in range(len(weights))]
-
-
-def old(numbers):
-    return first_version(numbers, 2, "high")
 
 
 def new(numbers):
@@ -40,10 +36,9 @@ def test_columns_lie_behind_the_last_row():
             weights[index]
 
 
-@pytest.mark.parametrize("written", [old, new])
-def test_storage_keeps_every_value(written):
+def test_storage_keeps_every_value():
     numbers = [0, 1, -1, 32000, -32000, 255, 256, -256, -257] + [random.Random(0).randint(-32000, 32000)] * 14
-    weights = Weights(4, N_COLUMNS).load_bytes(written(numbers))
+    weights = Weights(4, N_COLUMNS).load_bytes(new(numbers))
     assert values(weights) == numbers
     assert sum(weight != 0 for weight in weights) == len(numbers) - 1
     assert weights.to_bytes() == new(numbers)
@@ -60,9 +55,6 @@ def test_storage_keeps_every_value(written):
         (lambda data: data[: len(data) // 2], "the weights are damaged"),
         (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "the weights are damaged"),
         (lambda data: new([1] * 5), "the weights hold 5 values, but the model needs 4,103"),
-        (lambda data: old([1] * 5), "the weights hold 5 values, but the model needs 4,103"),
-        (lambda data: old([1] * 5000), "the weights hold more values"),
-        (lambda data: zlib.compress(b""), "the weights hold 0 values"),
     ],
 )
 def test_damaged_weights(damage, message):

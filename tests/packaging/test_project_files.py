@@ -62,7 +62,7 @@ def test_changes_to_the_neural_parser_run_its_tests_with_pytorch():
     assert CHECKOUT / "pyproject.toml" in found
     package = CHECKOUT / "spacy_incparse"
     neural = [path for path in package.rglob("*.py") if "\nfrom thinc" in path.read_text(encoding="utf8")]
-    neural += [*package.glob("cli/neural*"), *package.glob("chart/spans/*.py*"), *CHECKOUT.glob("tests/neural/*.py")]
+    neural += [*package.glob("cli/neural*"), *package.glob("neural/*.py*"), *CHECKOUT.glob("tests/neural/*.py")]
     assert set(neural) <= found
 
 

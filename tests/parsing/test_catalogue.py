@@ -32,7 +32,7 @@ def toy():
 
 
 def test_the_package_registers_its_kinds():
-    assert list(catalogue.kinds()) == ["perceptron", "chart", "combined", "generative", "hybrid"]
+    assert list(catalogue.kinds()) == ["perceptron", "chart", "combined", "generative"]
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,7 @@ def test_the_package_registers_its_kinds():
         ({}, "perceptron"),
         ({"features": "rich", "train_generative_weight": 0.0}, "perceptron"),
         ({"features": {"node": ["L10"]}}, "perceptron"),
-        ({"features": "rich", "train_generative_weight": 5.0}, "hybrid"),
-        ({"features": "generative"}, "generative"),
-        ({"kind": "hybrid"}, "hybrid"),
+        ({"features": "rich", "train_generative_weight": 5.0}, "perceptron"),
         ({"kind": "generative", "features": None}, "generative"),
         ({"kind": "chart"}, "chart"),
     ],
@@ -54,21 +52,15 @@ def test_the_kind_of_settings(settings, name):
 
 def test_the_kind_of_a_configuration():
     assert catalogue.kind_of_config(ParserConfig()).name == "perceptron"
-    assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "hybrid"
+    assert catalogue.kind_of_config(ParserConfig(train_generative_weight=1.0)).name == "perceptron"
     assert catalogue.kind_of_config(GenerativeConfig()).name == "generative"
     assert catalogue.kind_of_config(ChartConfig()).name == "chart"
 
 
 @pytest.mark.parametrize("name", ["charts", 3, []])
 def test_an_unknown_kind_is_told_those_that_there_are(name):
-    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, generative, hybrid"):
+    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, generative"):
         catalogue.kind_of({"kind": name})
-
-
-@pytest.mark.parametrize(("kind", "weight"), [("perceptron", 5.0), ("hybrid", 0.0)])
-def test_a_kind_that_does_not_fit_the_settings(kind, weight):
-    with pytest.raises(ConfigError, match="set kind to"):
-        catalogue.find_kind(kind).config({"train_generative_weight": weight})
 
 
 def test_the_toy_is_short():

@@ -152,7 +152,7 @@ def test_a_generative_parser_chooses_among_its_own_trees():
         assert parser.with_search(choose="score").parse(tree.words, tree.tags) == listed[0]
         recombined = parser.with_search(choose="recombined").parse(tree.words, tree.tags)
         assert recombined.tree in [one.tree for one in listed] or recombined.score <= listed[0].score
-        assert parser.with_search(risk_trees=1).parse(tree.words, tree.tags) == listed[0]
+        assert parser.with_search(choose_trees=1).parse(tree.words, tree.tags) == listed[0]
 
 
 @pytest.mark.parametrize("choose", ["expected_f", "recombined"])

@@ -13,7 +13,6 @@ from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, 
     [
         ({"measures_beam_size": -1}, "measures_beam_size is -1: it must be at least 0"),
         ({"measures_beam_size": 50, "beam_size": -1}, "beam_size is -1: it must be at least 0"),
-        ({"risk_trees": 0}, "choose_trees is 0: it must be at least 1"),
         ({"choose_trees": 0}, "choose_trees is 0: it must be at least 1"),
         ({"choose_temperature": 0}, "choose_temperature is 0: it must be a number from 0.01 to 1e.06, or None"),
         ({"choose": "best"}, "choose is 'best': choose one of score, expected_f"),
@@ -24,8 +23,8 @@ from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training, 
         ({"outcome_filter_min_count": 5, "beam_size": 0}, "beam_size is 0: it must be at least 1"),
         ({"foo": 1}, "'foo' is not a search setting: choose from beam_size, gamma, outcome_filter_min_count"),
         (
-            {"risk_trees": 5, "outcome_filter_min_count": 5},
-            "'outcome_filter_min_count' belongs to perceptron and hybrid parsers, 'risk_trees' to generative parsers",
+            {"measures_beam_size": 5, "outcome_filter_min_count": 5},
+            "'measures_beam_size' belongs to generative parsers, 'outcome_filter_min_count' to perceptron parsers",
         ),
     ],
 )
@@ -39,7 +38,6 @@ def test_wrong_settings_of_the_search(settings, message):
     [
         {},
         {"choose": "expected_f", "choose_trees": 20},
-        {"risk_trees": 1},
         {"beam_size": 0},
         {"gamma": 1e6},
         {"measures_beam_size": 50, "beam_size": 7},
@@ -55,10 +53,10 @@ def test_good_settings_of_the_search(settings):
     [
         ({"foo": 1}, "there is no setting 'foo' of training: the settings are beam_size, .*, features, .*, tagger"),
         (
-            {"features": "generative", "table_bits": 18},
+            {"kind": "generative", "table_bits": 18},
             "there is no setting 'table_bits' of training: .*, sets, tagger",
         ),
-        ({"features": "papr"}, "unknown feature set 'papr': choose one of .*, generative"),
+        ({"features": "papr"}, "unknown feature set 'papr': choose one of .*, accurate"),
         ({"features": "rich", "n_folds": "x"}, "n_folds is 'x': it must be a whole number"),
         ({"seed": None}, "seed is None: it must be a whole number"),
         ({"tagger": {"layers": 1}}, "the tagger has no setting 'layers'"),
@@ -73,7 +71,7 @@ def test_wrong_settings_of_training(settings, message):
 
 def test_files_are_not_read_by_the_check():
     check_training({"heads": "no/such/table.json", "clusters": "no/such/clusters.txt"})
-    check_training({"features": "generative", "heads": "no/such/table.json"})
+    check_training({"kind": "generative", "heads": "no/such/table.json"})
     check_training(TRAINING_DEFAULTS)
 
 

@@ -36,7 +36,7 @@ def test_given_tags_win_over_the_own_taggers(trained):
 
 def test_a_generative_model_answers_at_once():
     nlp = spacy.blank("en")
-    component = nlp.add_pipe("incparse", config={"training": {"features": "generative"}})
+    component = nlp.add_pipe("incparse", config={"training": {"kind": "generative"}})
     reader = TreebankReader(ASSETS / "sample-train.mrg")
     nlp.initialize(lambda: reader(nlp))
     session = pushed(component, WORDS[:2])

@@ -1,8 +1,5 @@
-from zlib import crc32
-
 import pytest
 import spacy
-import srsly
 
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
@@ -14,11 +11,6 @@ PARTS = {"parser": b"\x00weights", "tagger": b""}
 def test_unpack_inverts_pack():
     assert unpack(pack(PARTS)) == PARTS
     assert unpack(pack({})) == {}
-
-
-def test_the_first_versions_are_read():
-    body = srsly.msgpack_dumps(PARTS)
-    assert unpack(b"spacy-incparse model 1\n%08x\n%s" % (crc32(body), body)) == PARTS
 
 
 def test_packing_is_deterministic():

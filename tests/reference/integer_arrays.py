@@ -23,9 +23,3 @@ def compressed(plane, huffman):
     strategy = zlib.Z_HUFFMAN_ONLY if huffman else zlib.Z_DEFAULT_STRATEGY
     stream = zlib.compressobj(6, zlib.DEFLATED, 15, 9, strategy)
     return stream.compress(plane) + stream.flush()
-
-
-def first_version(numbers, size, order="low"):
-    """Return what the first versions of the program wrote for numbers of so many bytes."""
-    places = range(size) if order == "low" else reversed(range(size))
-    return zlib.compress(b"".join(bytes(number >> 8 * place & 255 for number in numbers) for place in places))

@@ -15,7 +15,6 @@ from spacy_incparse.rerank.features import FeatureColumns
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
-from tests.reference.integer_arrays import first_version
 
 BRACKETS = [
     "(TOP (S (NP (PRP We)) (VP (VBD saw) (NP (NP (NNS ships)) (PP (IN with) (NP (NNS lights)))))))",
@@ -94,21 +93,6 @@ def test_bytes():
     assert copy.rerank(PARSES, 3.0) == reranker.rerank(PARSES, 3.0)
     assert copy.config == reranker.config
     assert copy.temperature == 2.0
-
-
-def test_models_of_the_first_versions_want_lists_without_better_trees():
-    config = RerankerConfig(with_better=True).to_dict()
-    assert Reranker.from_bytes(damaged(config=config)).config.with_better
-    del config["with_better"]
-    assert not Reranker.from_bytes(damaged(config=config)).config.with_better
-
-
-def test_weights_of_the_first_versions_are_read():
-    reranker = make()
-    gaps = np.diff(reranker.columns.keys, prepend=np.uint64(0)).tolist()
-    weights = reranker.weights.features.view(np.uint32).tolist()
-    old = damaged(columns=first_version(gaps, 8), weights=first_version(weights, 4))
-    assert Reranker.from_bytes(old).to_bytes() == reranker.to_bytes()
 
 
 def test_features_without_weight_are_not_stored():

@@ -1,12 +1,8 @@
-import hashlib
-import json
 import pickle
-import zlib
 from dataclasses import asdict, replace
 
 import numpy
 import pytest
-import srsly
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +18,6 @@ from spacy_incparse.tagging.storage import (
     unpack_tagger,
     unpack_weights,
 )
-from tests.reference import integer_arrays as reference
 from tests.tagging.corpora import random_corpus, written_corpus
 
 
@@ -117,36 +112,15 @@ def sparse_weights(draw):
     )
 
 
-def first_version(settings, weights):
-    """Return a tagger as the first versions stored it."""
-
-    def planes(numbers, size):
-        return zlib.decompress(reference.first_version(numbers.tolist(), size))
-
-    message = {
-        "settings": json.dumps(settings),
-        "gaps": planes(numpy.diff(weights.keys, prepend=numpy.uint32(0)), 4),
-        "lengths": planes(weights.lengths, 2),
-        "tags": planes(weights.tags, 2),
-        "values": planes(weights.values, 2),
-    }
-    body = zlib.compress(srsly.msgpack_dumps(message))
-    return MAGIC[:-1] + b"\x01" + hashlib.blake2b(body, digest_size=16).digest() + body
-
-
-@given(sparse_weights(), st.booleans())
-def test_any_weights_are_kept(weights, is_old):
+@given(sparse_weights())
+def test_any_weights_are_kept(weights):
     settings = {"words": ["a", "\ud800"]}
-    stored, found, _ = unpack_tagger(first_version(settings, weights) if is_old else pack_tagger(settings, weights))
+    stored, found, _ = unpack_tagger(pack_tagger(settings, weights))
     assert stored == settings
     for name in ("keys", "lengths", "tags", "values"):
         array = getattr(found, name)
         assert array.dtype == getattr(weights, name).dtype
         assert array.tolist() == getattr(weights, name).tolist()
-
-
-def test_a_tagger_of_the_first_versions_is_the_same(trained):
-    assert Tagger.from_bytes(first_version(asdict(trained.settings), trained.weights)).to_bytes() == trained.to_bytes()
 
 
 @pytest.mark.parametrize(

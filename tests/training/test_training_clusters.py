@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
+from spacy_incparse.generative.kind import PERCEPTRON
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.kind import PERCEPTRON
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.linear.templates import CLUSTERS, combine, resolve
