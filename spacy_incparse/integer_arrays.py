@@ -64,7 +64,8 @@ def unpack_into(numbers: np.ndarray, data: bytes, what: str) -> None:
         plane = unzip(data[start : start + length], f"{what} are", size)
         if len(plane) != size:
             raise ModelError(f"{what} are damaged: there are not {size:,} bytes of each place")
-        _set_plane(numbers, k, plane)
+        column = k if sys.byteorder == "little" else numbers.itemsize - 1 - k
+        numbers.view(np.uint8).reshape(-1, numbers.itemsize)[:, column] = np.frombuffer(plane, np.uint8)
         start += length
     if start != len(data):
         raise ModelError(f"{what} are damaged: they have {len(data):,} bytes instead of {start:,}")
@@ -137,9 +138,3 @@ def _head(data: bytes, what: str) -> tuple[int, int, int]:
         raise ModelError(f"{what} are damaged: {len(data):,} bytes do not begin like packed integers")
     _, n_planes, size, divisor = _HEAD.unpack_from(data)
     return n_planes, size, divisor
-
-
-def _set_plane(numbers: np.ndarray, k: int, plane: bytes | memoryview) -> None:
-    """Set the k-th lowest byte of all numbers."""
-    column = k if sys.byteorder == "little" else numbers.itemsize - 1 - k
-    numbers.view(np.uint8).reshape(-1, numbers.itemsize)[:, column] = np.frombuffer(plane, np.uint8)

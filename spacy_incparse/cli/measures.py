@@ -23,7 +23,7 @@ from spacy_incparse.treebanks.files import read_text
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.generative.parser import GenerativeParser, PrefixSession
+    from spacy_incparse.generative.parser import GenerativeParser
 
 
 COLUMNS = ("sent", "word", "text", "start", "end", *MEASURES, "flag")
@@ -131,7 +131,7 @@ def measure_table(
                 yield [
                     str(number), str(k + 1), sentence.text[word.start : word.end], str(word.start), str(word.end),
                     *_cells(measures[k], before),
-                    *([_tree(word.session)] if trees else []),
+                    *([str(word.session.best().tree)] if trees else []),
                     *([str(beam)] if len(beams) > 1 else []),
                     *sentence.cells,
                 ]  # fmt: skip
@@ -165,10 +165,6 @@ def _cells(measures: WordMeasures, before: Iterable[WordMeasures | None]) -> lis
 
 def _cell(value: float | None) -> str:
     return "" if value is None else f"{value + 0.0:.{DIGITS}f}".replace("-0.000000", "0.000000")
-
-
-def _tree(session: PrefixSession) -> str:
-    return str(session.best().tree)
 
 
 def _input_names(extra: Sequence[str], own: Sequence[str]) -> list[str]:
@@ -242,17 +238,13 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:
-        _check_no_table(lines, str(path))
+        name = str(path)
+        if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
+            raise IncparseError(f"{name}:1: this is the header of a table: save it in a file whose name ends in .tsv")
         stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
     if not stimuli:
         raise IncparseError(f"{path}: the file contains no sentences")
     return stimuli, header
-
-
-def _check_no_table(lines: Sequence[str], name: str) -> None:
-    """Raise IncparseError if the lines are a table, as Excel writes it to a .txt: its cells are no sentences."""
-    if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
-        raise IncparseError(f"{name}:1: this is the header of a table: save it in a file whose name ends in .tsv")
 
 
 def _read_table(lines: Sequence[str], name: str) -> tuple[list[Stimulus], tuple[str, ...]]:

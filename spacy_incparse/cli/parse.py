@@ -100,7 +100,7 @@ def parse_command(
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
-    name = (format_ or _default_format()).value
+    name = (format_ or (Format.pretty if sys.stdout.isatty() else Format.penn)).value
     with _open(text, source) as lines:
         for line in parse(
             decoded(lines, source), model, find_writer(name), tokenized=tokenized, tagged=tagged, ptb=ptb,
@@ -143,10 +143,6 @@ def parse(
 def _batch_size(lines: IO[bytes], n_process: int) -> int | None:
     """Return 1 for a terminal or a pipe, whose user or program may wait for the trees of each text."""
     return 1 if lines.isatty() or (n_process == 1 and not lines.seekable()) else None
-
-
-def _default_format() -> Format:
-    return Format.pretty if sys.stdout.isatty() else Format.penn
 
 
 @contextmanager

@@ -115,25 +115,21 @@ def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = 
     with folder.claimed():
         is_new = folder.begin(job.manifest(), overwrite=overwrite)
         try:
-            return _annotated(job, folder, engine, progress)
+            totals, n_shards = Counts(), 0
+            for n_bytes, record, is_new in engine(job):
+                n_shards += 1
+                totals.add(record.counts)
+                progress(n_bytes, record, is_new=is_new)
+            if not n_shards:
+                raise IncparseError("the input has no documents")
+            if not totals.documents:
+                raise IncparseError(_all_failed(folder, totals.failed))
+            folder.write_totals(n_shards, totals)
+            return totals
         except Exception:
             if is_new:  # so that the same folder can be named when the mistake is mended
                 folder.withdraw()
             raise
-
-
-def _annotated(job: Job, folder: OutputFolder, engine: Engine, progress: Progress) -> Counts:
-    totals, n_shards = Counts(), 0
-    for n_bytes, record, is_new in engine(job):
-        n_shards += 1
-        totals.add(record.counts)
-        progress(n_bytes, record, is_new=is_new)
-    if not n_shards:
-        raise IncparseError("the input has no documents")
-    if not totals.documents:
-        raise IncparseError(_all_failed(folder, totals.failed))
-    folder.write_totals(n_shards, totals)
-    return totals
 
 
 def _all_failed(folder: OutputFolder, n_failed: int) -> str:

@@ -66,7 +66,12 @@ class OutputFolder:
                 raise IncparseError(
                     f"{obstacle}, and {foreign} is no file of an annotation: move it, or name another folder"
                 )
-            self._empty()
+            # Remove everything in the folder, and not the folder, which other runs may find locked.
+            for path in self.path.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         self._remove_unfinished()
         is_new = not (self.path / MANIFEST).exists()
         if is_new:
@@ -129,20 +134,15 @@ class OutputFolder:
                 raise self._foreign()
             return ""
         try:
-            known = _read_manifest(path)
+            found = dict(srsly.read_json(path))
+            if "format" not in found:
+                raise ValueError("it names no format")
+            known = found
         except (ValueError, TypeError) as error:
             if self._foreign_file():  # the manifest of another program, perhaps
                 raise self._foreign() from None
             return f"{path} is damaged ({error})"
         return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
-
-    def _empty(self) -> None:
-        """Remove everything in the folder, and not the folder, which other runs may find locked."""
-        for path in self.path.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
 
     def _foreign(self) -> IncparseError:
         return IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
@@ -175,14 +175,6 @@ def _is_unfinished(path: Path) -> bool:
 def json_bytes(content: Mapping[str, Any]) -> bytes:
     """Return JSON, indented, in UTF-8."""
     return (srsly.json_dumps(dict(content), indent=2) + "\n").encode()
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    """Return a manifest. Raises ValueError or TypeError if it is none."""
-    found = dict(srsly.read_json(path))
-    if "format" not in found:
-        raise ValueError("it names no format")
-    return found
 
 
 def _difference(known: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:

@@ -130,7 +130,18 @@ def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
         yield Unreadable(file.name, file.name, f"the file is not Parquet, or is damaged: {error}")
         return
     schema = table.schema_arrow
-    names = _plain_columns(schema)
+    import pyarrow
+
+    tests = (
+        pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_integer, pyarrow.types.is_floating,
+        pyarrow.types.is_boolean,
+    )  # fmt: skip
+
+    kinds = {
+        column.name: column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        for column in schema
+    }
+    names = [name for name, kind in kinds.items() if any(test(kind) for test in tests)]
     if fields.text not in names:
         raise IncparseError(
             f"{file.name}: there is no column {fields.text!r} with texts (it has {', '.join(names) or 'no plain ones'}"
@@ -173,21 +184,6 @@ def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:
                 yield from batch.slice(number, 1).to_pylist()
             except UnicodeDecodeError as error:
                 yield f"a text is not UTF-8: {error}"
-
-
-def _plain_columns(schema: Any) -> list[str]:
-    import pyarrow
-
-    tests = (
-        pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_integer, pyarrow.types.is_floating,
-        pyarrow.types.is_boolean,
-    )  # fmt: skip
-
-    kinds = {
-        column.name: column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-        for column in schema
-    }
-    return [name for name, kind in kinds.items() if any(test(kind) for test in tests)]
 
 
 def _document(row: dict[str, Any] | str, name: str, file: str, fields: Fields) -> Item:

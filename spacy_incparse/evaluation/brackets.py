@@ -200,7 +200,18 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
             if key in lists:
                 lists[key].append(_LISTS[key](value))
             else:
-                numbers[key] = _number(key, value, known=numbers)
+                known = numbers
+                if key not in known:
+                    raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*known, *_LISTS]))}")
+                try:
+                    number = int(value)
+                except ValueError:
+                    raise ValueError(f"{key} needs a whole number, not {value.strip()!r}") from None
+                if key == "DISC_ONLY" and number:
+                    raise ValueError(
+                        "DISC_ONLY 1 scores discontinuous constituents alone, which these trees do not have; remove it"
+                    )
+                numbers[key] = number
         except ValueError as error:
             raise IncparseError(f"{path}:{line_number}: {error}") from None
     return _params(lists, numbers)
@@ -218,20 +229,6 @@ def _params(lists: dict[str, list], numbers: dict[str, int]) -> EvalbParams:
         max_error=numbers["MAX_ERROR"],
         debug=numbers["DEBUG"],
     )
-
-
-def _number(key: str, value: str, *, known: dict[str, int]) -> int:
-    if key not in known:
-        raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*known, *_LISTS]))}")
-    try:
-        number = int(value)
-    except ValueError:
-        raise ValueError(f"{key} needs a whole number, not {value.strip()!r}") from None
-    if key == "DISC_ONLY" and number:
-        raise ValueError(
-            "DISC_ONLY 1 scores discontinuous constituents alone, which these trees do not have; remove it"
-        )
-    return number
 
 
 def _one(value: str) -> str:

@@ -44,7 +44,9 @@ def score_trees(
     for number, (gold_tree, parsed_tree) in enumerate(_pairs(gold, parsed), start=1):
         score = _score_sentence(gold_tree, parsed_tree, rules, labels, number, prepare)
         n_errors += score.status == ERROR
-        _check_errors(n_errors, number, params)
+        if params.max_error is not None and n_errors > params.max_error + 1:
+            limit = f"stopped at sentence {number}: {n_errors} sentences differ from the gold ones in length or words"
+            raise IncparseError(f"{limit}, and MAX_ERROR is {params.max_error}; raise it in the parameter file")
         sentences.append(score)
     return Scores.of(sentences, labels, params)
 
@@ -99,7 +101,10 @@ def _prepare(gold_tree: Tree, parsed_tree: Tree, rules: Rules, number: int) -> t
             own_tags.append(parsed_tags[parsed_index])
     gold = delete_words(gold_tree, gold_tags, rules.deleted_tags)
     parsed = delete_words(parsed_tree, new_tags, rules.deleted_tags)
-    _check_words(gold, parsed, rules, number)
+    for gold_word, parsed_word in zip(gold.words, parsed.words, strict=True):
+        if not rules.same_word(gold_word, parsed_word):
+            words = f"the word {gold_word!r} of the gold tree is {parsed_word!r} in the parsed one"
+            raise IncparseError(f"sentence {number}: {words}; {_ADVICE}")
     gold.brackets, parsed.brackets = without_wrapper(gold.brackets), without_wrapper(parsed.brackets)
     return gold, parsed, sum(map(rules.same_label, gold.tags, own_tags))
 
@@ -116,20 +121,7 @@ def _align(gold_tags: tuple[str, ...], parsed_tags: tuple[str, ...], rules: Rule
     return None
 
 
-def _check_words(gold: DeletedSide, parsed: DeletedSide, rules: Rules, number: int) -> None:
-    for gold_word, parsed_word in zip(gold.words, parsed.words, strict=True):
-        if not rules.same_word(gold_word, parsed_word):
-            words = f"the word {gold_word!r} of the gold tree is {parsed_word!r} in the parsed one"
-            raise IncparseError(f"sentence {number}: {words}; {_ADVICE}")
-
-
 _ADVICE = "both must be trees over the same words (EVALB's own mode, as_evalb or --as-evalb, leaves such sentences out)"
-
-
-def _check_errors(n_errors: int, number: int, params: EvalbParams) -> None:
-    if params.max_error is not None and n_errors > params.max_error + 1:
-        limit = f"stopped at sentence {number}: {n_errors} sentences differ from the gold ones in length or words"
-        raise IncparseError(f"{limit}, and MAX_ERROR is {params.max_error}; raise it in the parameter file")
 
 
 def _pairs(gold: Iterable[Tree], parsed: Iterable[Tree]) -> Iterator[tuple[Tree, Tree]]:

@@ -97,8 +97,7 @@ def _by_length(sentences: Iterable[SentenceScore]) -> dict[str, Summary]:
     for sentence in sentences:
         first = min(_LAST_BIN, 1 + _BIN * ((max(sentence.length, 1) - 1) // _BIN))
         bins.setdefault(first, []).append(sentence)
-    return {_bin_name(first): Summary.of(bins[first]) for first in sorted(bins)}
-
-
-def _bin_name(first: int) -> str:
-    return f"{first}+" if first == _LAST_BIN else f"{first}-{first + _BIN - 1}"
+    return {
+        (f"{first}+" if first == _LAST_BIN else f"{first}-{first + _BIN - 1}"): Summary.of(bins[first])
+        for first in sorted(bins)
+    }

@@ -57,7 +57,16 @@ def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
     (with 1 added to both counts, so that it is never 0). Sentences that either run leaves out are left out of both.
     Raises IncparseError if the runs differ in their number of sentences or `n` is below 1.
     """
-    counts = _paired_counts(a, b)
+    # An array of shape (sentences, 6): matched, gold and parsed brackets of both runs.
+    if len(a.per_sentence) != len(b.per_sentence):
+        sizes = f"{len(a.per_sentence)} and {len(b.per_sentence)} sentences"
+        raise IncparseError(f"cannot compare runs over {sizes}: both must be scored against the same gold trees")
+    rows = [
+        (x.n_matched, x.n_gold, x.n_parsed, y.n_matched, y.n_gold, y.n_parsed)
+        for x, y in zip(a.per_sentence, b.per_sentence, strict=True)
+        if x.status == y.status == VALID
+    ]
+    counts = np.array(rows, dtype=np.int64).reshape(-1, 6)
     if n < 1:
         raise IncparseError(f"the bootstrap needs at least 1 sample, not {n}")
     difference = float(_difference(counts.sum(axis=0)))
@@ -67,19 +76,6 @@ def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
     n_as_far = int(np.sum(np.abs(samples - difference) >= abs(difference) - 1e-12))
     low, high = np.quantile(samples, [0.025, 0.975])
     return Bootstrap(difference, float(low), float(high), (n_as_far + 1) / (n + 1), n)
-
-
-def _paired_counts(a: Scores, b: Scores) -> np.ndarray:
-    """Return an array of shape (sentences, 6): matched, gold and parsed brackets of both runs."""
-    if len(a.per_sentence) != len(b.per_sentence):
-        sizes = f"{len(a.per_sentence)} and {len(b.per_sentence)} sentences"
-        raise IncparseError(f"cannot compare runs over {sizes}: both must be scored against the same gold trees")
-    rows = [
-        (x.n_matched, x.n_gold, x.n_parsed, y.n_matched, y.n_gold, y.n_parsed)
-        for x, y in zip(a.per_sentence, b.per_sentence, strict=True)
-        if x.status == y.status == VALID
-    ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 6)
 
 
 def _draw(generator: np.random.Generator, n_sentences: int) -> np.ndarray:

@@ -141,23 +141,20 @@ class _Parser:
         text = token.text[2:] if ignores_case else token.text
         if token.kind == REGEX:
             atom = Atom(text[1:-1], is_regex=True, ignores_case=ignores_case)
-            self._check_regex(token, text, atom)
+            column = token.end - len(text) + 2
+            try:
+                bounded_regex(atom.text, atom.ignores_case)
+            except re.error as error:
+                column += error.pos or 0
+                raise PatternError(self._pattern, column, f"invalid regular expression: {error.msg}") from None
+            except OverflowError as error:  # a number of repetitions that no string could have
+                raise PatternError(self._pattern, column, f"invalid regular expression: {error}") from None
+            except UnboundedError as error:
+                raise PatternError(self._pattern, column, str(error)) from None
+            except RecursionError:
+                raise PatternError(self._pattern, column, "too many nested groups") from None
             return atom
         return Atom(_ESCAPE.sub(r"\1", text[1:-1]) if token.kind == QUOTED else text, ignores_case=ignores_case)
-
-    def _check_regex(self, token: Token, text: str, atom: Atom) -> None:
-        column = token.end - len(text) + 2
-        try:
-            bounded_regex(atom.text, atom.ignores_case)
-        except re.error as error:
-            column += error.pos or 0
-            raise PatternError(self._pattern, column, f"invalid regular expression: {error.msg}") from None
-        except OverflowError as error:  # a number of repetitions that no string could have
-            raise PatternError(self._pattern, column, f"invalid regular expression: {error}") from None
-        except UnboundedError as error:
-            raise PatternError(self._pattern, column, str(error)) from None
-        except RecursionError:
-            raise PatternError(self._pattern, column, "too many nested groups") from None
 
     def _captures(self, atom: Atom | None) -> Iterator[tuple[int, str]]:
         while token := self._take("#"):
@@ -216,7 +213,13 @@ class _Parser:
         if token.kind == CHAIN:
             return Relation(CHAINS[token.text], chain=self._chain(), target=self._target())
         if token.kind == NTH:
-            return self._nth(token)
+            number = int(token.text[1:])
+            if not 0 < abs(number) < 1_000_000:
+                raise PatternError(
+                    self._pattern, token.column, "children are counted from 1, or from -1 at the right end"
+                )
+            step = Step.NTH_CHILD if token.text[0] == "<" else Step.NTH_CHILD_OF
+            return Relation(step, self._target(), number)
         if token.kind != RELATION:
             self._position -= 1
             raise self._error(f"expected a relation such as '<' or '$+', found {token}")
@@ -229,13 +232,6 @@ class _Parser:
             return _leaf_below(self._target())
         step, number, is_repeated = SYMBOLS[token.text.replace("%", "$")]
         return Relation(step, self._target(), number, ANYTHING if is_repeated else None)
-
-    def _nth(self, token: Token) -> Constraint:
-        number = int(token.text[1:])
-        if not 0 < abs(number) < 1_000_000:
-            raise PatternError(self._pattern, token.column, "children are counted from 1, or from -1 at the right end")
-        step = Step.NTH_CHILD if token.text[0] == "<" else Step.NTH_CHILD_OF
-        return Relation(step, self._target(), number)
 
     def _chain(self) -> Description:
         closing = {"(": ")", "[": "]"}.get(self._next.kind)

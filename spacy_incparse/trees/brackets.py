@@ -109,7 +109,12 @@ class TreeParser:
                 _add_untagged(builder, piece.group(_WORD))
             else:
                 label = piece.group(_OPEN) or ""
-                _check_label(self._text, piece, label, path, is_empty)
+                if path and path[-1] and not label:
+                    raise MalformedError(
+                        piece.start(), f"a node without a label under {path[-1]}; expected a label after '('"
+                    )
+                if path and not is_empty and label == path[0] in WRAPPERS and self._text[piece.start() - 1] == "\n":
+                    raise MalformedError(piece.start(), f"a tree ({label}) inside another; expected ')' before it")
                 builder.open(label)
                 path.append(label)
                 is_empty = True
@@ -137,14 +142,6 @@ class TreeParser:
 
 def _add_untagged(builder: ArraysBuilder, word: str) -> None:
     builder.leaf(UNKNOWN_TAG, penn_to_raw(word, UNKNOWN_TAG))
-
-
-def _check_label(text: str, piece: re.Match[str], label: str, path: list[str], is_empty: bool) -> None:
-    """Raise MalformedError if a node cannot begin here."""
-    if path and path[-1] and not label:
-        raise MalformedError(piece.start(), f"a node without a label under {path[-1]}; expected a label after '('")
-    if path and not is_empty and label == path[0] in WRAPPERS and text[piece.start() - 1] == "\n":
-        raise MalformedError(piece.start(), f"a tree ({label}) inside another; expected ')' before it")
 
 
 def blamed(bad: MalformedError, parser: TreeParser, text: str, begin: int) -> MalformedError:

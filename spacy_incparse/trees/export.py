@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def to_nltk(tree: TreeNode) -> nltk.Tree:
     """Return an nltk.Tree with the same labels and the raw words as leaves. Raises ImportError without nltk."""
-    make = _nltk_tree_class()
+    try:
+        from nltk.tree import Tree as NltkTree
+    except ImportError:
+        raise ImportError("to_nltk() needs nltk: install it with `pip install nltk`") from None
+    make = NltkTree
     path: list[list[Any]] = [[]]  # the complete children of each open phrase
     waiting: list[tuple[int, str]] = []  # the end and the label of each open phrase
     for node in tree.preorder():
@@ -76,14 +80,6 @@ def _pos_node(node: Any) -> tuple[str, str | None]:
 def _is_tagged_word(node: Any) -> bool:
     """Return whether a node is a (word, tag) leaf, as in chunk trees."""
     return isinstance(node, tuple) and len(node) == 2 and all(isinstance(part, str) for part in node)
-
-
-def _nltk_tree_class() -> type:
-    try:
-        from nltk.tree import Tree as NltkTree
-    except ImportError:
-        raise ImportError("to_nltk() needs nltk: install it with `pip install nltk`") from None
-    return NltkTree
 
 
 # Labels and words are put in braces, so that these packages do not interpret their characters. Words in scripts

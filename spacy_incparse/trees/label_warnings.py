@@ -54,11 +54,8 @@ def _message(label: str, present: Iterable[str], phrases_only: bool) -> str:
             f"phrases({label!r}) finds nothing: {label!r} is a part of speech, and POS nodes are not phrases; "
             f"subtrees({label!r}) finds them"
         )
-    near = _near(label, sorted(_PHRASES.union(present) - {""}))
+    known = sorted(_PHRASES.union(present) - {""})
+    same = [other for other in known if other.casefold() == label.casefold()]
+    near = same or get_close_matches(label.upper(), known) or get_close_matches(bare_label(label).upper(), known)
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "docs/labels.md lists the labels"
     return f"no tree of this kind has the label {label!r}: {advice}"
-
-
-def _near(label: str, known: list[str]) -> list[str]:
-    same = [other for other in known if other.casefold() == label.casefold()]
-    return same or get_close_matches(label.upper(), known) or get_close_matches(bare_label(label).upper(), known)

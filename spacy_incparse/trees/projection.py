@@ -44,7 +44,16 @@ def project(tree: Tree, words: Sequence[str]) -> Projection | None:
         return None
     tags = _tags(tree.root.tags, old_ends, new_ends)
     bounds = {0: 0} | {end: i + 1 for i, end in enumerate(new_ends)}
-    return _rebuild(tree.root, [0, *old_ends], bounds, words, tags)
+    # Keep the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins.
+    old_bounds = [0, *old_ends]
+    phrases = []  # in new words
+    n_phrases = 0
+    for label, start, end in tree.root.spans():
+        n_phrases += 1
+        new_start, new_end = bounds.get(old_bounds[start]), bounds.get(old_bounds[end])
+        if new_start is not None and new_end is not None:
+            phrases.append((label, new_start, new_end))
+    return Projection(tree_of_phrases(phrases, words, tags), n_phrases - 1, n_phrases - len(phrases))
 
 
 def _tags(old_tags: Sequence[str], old_ends: Sequence[int], new_ends: Sequence[int]) -> list[str]:
@@ -59,17 +68,3 @@ def _tags(old_tags: Sequence[str], old_ends: Sequence[int], new_ends: Sequence[i
             old += old_ends[old] <= position
         tags.append(tag)
     return tags
-
-
-def _rebuild(
-    tree: Tree, old_bounds: list[int], bounds: dict[int, int], words: Sequence[str], tags: Sequence[str]
-) -> Projection:
-    """Keep the phrases that fit, in pre-order; `old_bounds[i]` is where old word i begins."""
-    phrases = []  # in new words
-    n_phrases = 0
-    for label, start, end in tree.spans():
-        n_phrases += 1
-        new_start, new_end = bounds.get(old_bounds[start]), bounds.get(old_bounds[end])
-        if new_start is not None and new_end is not None:
-            phrases.append((label, new_start, new_end))
-    return Projection(tree_of_phrases(phrases, words, tags), n_phrases - 1, n_phrases - len(phrases))

@@ -90,13 +90,9 @@ def _broken(words: Sequence[str], backwards: bool = False) -> tuple[str, ...]:
         if columns(word) > room:
             lines.append([])
             room = _LINE
-        lines[-1].append(_shortened(word))
+        lines[-1].append(word if len(word) <= 2 * _LINE else f"{word[:_LINE]}…")
         room -= columns(word) + 1
     return tuple(" ".join(line[::-1] if backwards else line) for line in lines)
-
-
-def _shortened(word: str) -> str:
-    return word if len(word) <= 2 * _LINE else f"{word[:_LINE]}…"
 
 
 def _levels(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
