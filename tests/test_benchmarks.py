@@ -909,3 +909,17 @@ def test_readme_names_all_files():
     text = (FOLDER / "README.md").read_text(encoding="utf8")
     for path in FOLDER.glob("*.py"):
         assert f"`{path.name}" in text, path.name
+
+
+def test_house(load, capsys):
+    """The counts of the sources; a traced call enters files and functions, and reaches the beam."""
+    house = load("house")
+    house.main(["--static"])
+    table = capsys.readouterr().out
+    assert len(re.findall(r"^\| \S.* \|$", table, re.MULTILINE)) == 5
+    assert re.search(r"settings that users can write \| .* \| \d+ \(\d+\) \|", table)
+    assert house.lines_before_definitions(["import os", "", "@cache", "def f():", "    pass"]) == 2
+    assert house.lines_before_definitions(['"""Text."""', "import os"]) == 2
+    counts = house.traced("parses")
+    assert counts["functions"] > counts["files"] > 1 <= counts["written"]
+    assert house.traced("pipe")["frames"] > 1
