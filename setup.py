@@ -1,7 +1,7 @@
 """Compile the Cython modules; all other metadata is in pyproject.toml."""
 
 import os
-from pathlib import Path
+from logging import INFO
 from threading import Lock
 
 from Cython.Build import cythonize
@@ -20,6 +20,7 @@ DIRECTIVES = {
     # This generated code is a fifth of the total and never called: classes that can be pickled define how themselves.
     "auto_pickle": False,
     "binding": False,
+    "emit_code_comments": CHECKED,  # copies of the source lines: another seventh
 }
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
@@ -38,18 +39,21 @@ LIGHT = (
     "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
     "treebanks/bracket_scanner", "treebanks/forest_normalizing",
 )  # fmt: skip
+# The support code that Cython would repeat in each module with memoryviews, 0.2 MB of C++, is a module of its own.
+SHARED = "spacy_incparse._cyutility"
 TRANSLATING = Lock()  # Cython's compiler is not thread-safe; the C++ compilers of other modules keep running meanwhile
 
 
-def compiler_arguments(path: str, compiler_type: str) -> list[str]:
+def compiler_arguments(name: str, compiler_type: str) -> list[str]:
     """Return the arguments for a module, given distutils' name of the compiler: "msvc", or "unix" (GCC and Clang)."""
-    module = Path(path).with_suffix("").as_posix().removeprefix("spacy_incparse/")
+    module = name.removeprefix("spacy_incparse.").replace(".", "/")
     level = 1 if module in LIGHT else 3 if module in HOT else 2
     if compiler_type == "msvc":
-        return ["/std:c++17", "/EHsc", "/utf-8", "/O1" if level == 1 else "/O2"]
+        return [*([] if name == SHARED else ["/std:c++17"]), "/EHsc", "/utf-8", "/O1" if level == 1 else "/O2"]
     # Fused multiplications round differently and only some processors have them, but probabilities must not differ.
     # The code is generated, so warnings of GCC and Clang about it are Cython's concern (-w turns them off).
-    return ["-std=c++17", "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", f"-O{level}"]
+    standard = [] if name == SHARED else ["-std=c++17"]  # the shared module is in C, all others are in C++
+    return [*standard, "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", f"-O{level}"]
 
 
 class BuildExt(build_ext):
@@ -57,17 +61,27 @@ class BuildExt(build_ext):
 
     def run(self):
         """Compile, then copy."""
+        self.n_done = 0
         super().run()
         if not self.inplace:
             self.copy_extensions_to_source()
 
     def build_extension(self, ext):
         """Compile one module. Several threads do this at a time."""
-        ext.extra_compile_args = compiler_arguments(ext.sources[0], self.compiler.compiler_type)
+        ext.extra_compile_args = compiler_arguments(ext.name, self.compiler.compiler_type)
         with TRANSLATING:
-            (translated,) = cythonize([ext], compiler_directives=DIRECTIVES, force=CHECKED, quiet=True)
+            (translated,) = cythonize(
+                [ext],
+                compiler_directives=DIRECTIVES,
+                force=CHECKED,
+                quiet=True,
+                shared_utility_qualified_name=SHARED,
+            )
         ext.sources, ext.depends = translated.sources, translated.depends
         super().build_extension(ext)
+        with TRANSLATING:
+            self.n_done += 1
+            self.announce(f"[{self.n_done}/{len(self.extensions)}] {ext.name}", INFO)
 
 
 class BuildPy(build_py):
@@ -86,13 +100,16 @@ class BuildPy(build_py):
 setup(
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
     ext_modules=[
-        Extension(
-            path[: -len(".pyx")].replace(os.sep, "."),
-            [path],
-            language="c++",
-            define_macros=[("_GLIBCXX_ASSERTIONS", "1")] if CHECKED else [],
-        )
-        for path in sorted(glob("spacy_incparse/**/*.pyx", recursive=True))
+        Extension(SHARED, []),  # Cython writes it, in C
+        *(
+            Extension(
+                path[: -len(".pyx")].replace(os.sep, "."),
+                [path],
+                language="c++",
+                define_macros=[("_GLIBCXX_ASSERTIONS", "1")] if CHECKED else [],
+            )
+            for path in sorted(glob("spacy_incparse/**/*.pyx", recursive=True))
+        ),
     ],
     options={"build_ext": {"parallel": os.cpu_count(), "force": CHECKED}},
 )

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 RUNTIME_REQUIREMENTS = {"spacy", "numpy", "srsly", "typer"}
 COMPILED = (".so", ".pyd")
+SHARED = "spacy_incparse/_cyutility."  # Cython's code that all compiled modules share; see setup.py
 SHIPPED = (".py", ".pxd", ".pyi", ".json", ".css", ".js")
 MAX_WHEEL_BYTES = 30 * 10**6
 MAX_MODEL_BYTES = {"en": 12 * 10**6, "en_accurate": 15 * 10**6, "en_generative": 4 * 10**6}
@@ -70,8 +71,14 @@ def check_files(sources: set[str], names: list[str]) -> None:
             expect(name in names, f"{name} is missing from the wheel")
         if name.endswith(".pyx"):
             stem = name.removesuffix("pyx")
-            expect(any(n.startswith(stem) and n.endswith(COMPILED) for n in names), f"{name} has not been compiled")
+            expect(is_compiled(stem, names), f"{name} has not been compiled")
+    expect(is_compiled(SHARED, names), "the module with the code that compiled modules share is missing from the wheel")
     expect("spacy_incparse/py.typed" in names, "py.typed is missing from the wheel")
+
+
+def is_compiled(stem: str, names: list[str]) -> bool:
+    """Return whether a wheel has the compiled module whose file begins like this."""
+    return any(name.startswith(stem) and name.endswith(COMPILED) for name in names)
 
 
 def check_metadata(metadata: email.message.Message, names: list[str]) -> None:
