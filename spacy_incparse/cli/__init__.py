@@ -9,17 +9,15 @@ import typer
 
 from spacy_incparse import __version__
 from spacy_incparse.cli.annotate import annotate_command
-from spacy_incparse.cli.convert import convert_command
-from spacy_incparse.cli.evaluate import evaluate_command, oracle_command
+from spacy_incparse.cli.evaluate import evaluate_command, oracle_command, score_command
 from spacy_incparse.cli.group import Command, CommandGroup
 from spacy_incparse.cli.measures import measures_command
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.repair import repair_command
 from spacy_incparse.cli.rerank_train import rerank_train_command
-from spacy_incparse.cli.score import score_command
 from spacy_incparse.cli.score_trees import score_trees_command
 from spacy_incparse.cli.search import search_command
-from spacy_incparse.cli.stats import stats_command
+from spacy_incparse.cli.stats import convert_command, stats_command
 from spacy_incparse.cli.train import train_command
 
 __all__ = ["app", "main"]

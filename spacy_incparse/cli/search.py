@@ -31,7 +31,7 @@ from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import bare_label
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.text_width import columns
+from spacy_incparse.viz.blocks import columns
 from spacy_incparse.workers import run_in_order
 
 

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees
-from spacy_incparse.evaluation.calibration import Calibration, calibration
+from spacy_incparse.evaluation.nbest import Calibration, calibration
 from spacy_incparse.trees.tree import Tree
 
 

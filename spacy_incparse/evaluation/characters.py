@@ -24,7 +24,7 @@ from spacy_incparse.evaluation.brackets import (
     match_brackets,
     without_wrapper,
 )
-from spacy_incparse.evaluation.scores import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
+from spacy_incparse.evaluation.evalb import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
 from spacy_incparse.trees.tree import Tree
 
 

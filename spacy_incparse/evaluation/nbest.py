@@ -14,7 +14,6 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, Bracket, EvalbParams, Rules
-from spacy_incparse.evaluation.calibration import Calibration, calibration
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.trees.tree import Tree
 
@@ -133,8 +132,6 @@ def _calibration_lines(found: Calibration) -> list[str]:
 
 # `evalb.score_trees` compares pairs of trees, with all measures. Here the gold tree is prepared once, and what several
 # trees have in common is looked up: trees of a list share most of their phrases.
-
-
 class BracketCounts(NamedTuple):
     """EVALB's counts of brackets: shared by both trees, in the parsed tree, in the gold tree."""
 
@@ -236,3 +233,40 @@ def _prepared(params: EvalbParams) -> tuple[Rules, dict[str, str] | None]:
     if any(equals[other] != same for same in equals.values() for other in same):
         return Rules(params), None
     return Rules(params), {label: min(same) for label, same in equals.items()}
+
+
+N_BINS = 10
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The expected calibration error (Naeini et al. 2015): the mean gap between probability and accuracy.
+
+    Gaps are computed in bins of equal width and weighted by the size of the bins.
+    """
+
+    error: float
+    mean: float  # of the probabilities
+    right: float  # share of right predictions
+    n: int
+    bins: tuple[tuple[float, float, int], ...]  # of each non-empty bin: mean, share right, size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as a JSON-serializable dict."""
+        return {"error": self.error, "mean": self.mean, "right": self.right, "n": self.n, "bins": list(self.bins)}
+
+
+def calibration(probabilities: Sequence[float], is_right: Sequence[bool]) -> Calibration | None:
+    """Return how well probabilities from 0 to 1 match the outcomes, or None if there are none."""
+    n = len(probabilities)
+    if not n:
+        return None
+    by_bin: dict[int, list[int]] = {}
+    for i, probability in enumerate(probabilities):
+        by_bin.setdefault(min(int(probability * N_BINS), N_BINS - 1), []).append(i)
+    bins = tuple(
+        (sum(probabilities[i] for i in found) / len(found), sum(is_right[i] for i in found) / len(found), len(found))
+        for _, found in sorted(by_bin.items())
+    )
+    error = sum(size / n * abs(mean - right) for mean, right, size in bins)
+    return Calibration(error, sum(probabilities) / n, sum(is_right) / n, n, bins)

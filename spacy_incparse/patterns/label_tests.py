@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
 
+from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns.bounded_regex import bounded_regex
-from spacy_incparse.patterns.deadline import Deadline
 from spacy_incparse.patterns.syntax import Atom, Description
 from spacy_incparse.trees.labels import bare_label
 
@@ -103,3 +104,24 @@ def _test(atom: Atom, texts: Sequence[str], deadline: Deadline | None) -> Test:
         lowered = atom.text.casefold()
         return lambda text: text.casefold() == lowered
     return atom.text.__eq__
+
+
+class Deadline:
+    """A time after which no more labels or words are tested."""
+
+    def __init__(self, seconds: float):
+        self._seconds, self._end = seconds, monotonic() + seconds
+
+    def guarded(self, test: Callable[[str], object], regex: str) -> Callable[[str], object]:
+        """Return the test of a regular expression such that it raises IncparseError after the deadline."""
+
+        def _test(text: str) -> object:
+            if monotonic() > self._end:
+                raise IncparseError(
+                    f"the regular expressions took more than {self._seconds:g} seconds, and got as far as "
+                    f"/{regex}/ on {text[:40]!r}: write them with fewer repetitions, or raise --timeout (in Python: "
+                    f"timeout=)"
+                )
+            return test(text)
+
+        return _test

@@ -13,8 +13,7 @@ import numpy as np
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.evaluation.scores import Scores
+from spacy_incparse.evaluation.evalb import Scores, score_trees
 from spacy_incparse.evaluation.significance import Bootstrap, compare
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees import walks
 from spacy_incparse.trees.arrays import Phrase, TreeArrays
-from spacy_incparse.trees.label_warnings import warn_of_unknown_labels
-from spacy_incparse.trees.labels import bare_label, function_tags
+from spacy_incparse.trees.labels import bare_label, function_tags, warn_of_unknown_labels
 from spacy_incparse.trees.walks import Production
 
 if TYPE_CHECKING:

@@ -12,16 +12,11 @@ from importlib.resources import files
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import Block, captioned, shelve, stack
-from spacy_incparse.viz.bracket_text import brackets
-from spacy_incparse.viz.colors import DIFFERENT, Look, Mark
-from spacy_incparse.viz.comparison import compare
-from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.options import Options
-from spacy_incparse.viz.painter import Metrics
+from spacy_incparse.viz.blocks import Block, captioned, escape, shelve, stack, visible
+from spacy_incparse.viz.comparison import brackets, compare
+from spacy_incparse.viz.options import DIFFERENT, Look, Mark, Options
 from spacy_incparse.viz.spans import spans_block
-from spacy_incparse.viz.svg import document, tree_block
-from spacy_incparse.viz.text_width import visible
+from spacy_incparse.viz.svg import Metrics, document, tree_block
 
 _UNFOLDED = {"collapse": (), "collapse_depth": None, "collapse_length": None, "width": None}
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.viz.blocks import Block, captioned, moved, stack
-from spacy_incparse.viz.colors import LINE
-from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.options import Options, read_options
+from spacy_incparse.viz.blocks import Block, advance, captioned, escape, is_right_to_left, moved, stack, visible
+from spacy_incparse.viz.options import LINE, Options, read_options
 from spacy_incparse.viz.svg import document
-from spacy_incparse.viz.text_width import advance, is_right_to_left, visible
 
 Values = Sequence[float | None]
 

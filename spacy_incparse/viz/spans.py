@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.blocks import Block, stack
-from spacy_incparse.viz.colors import INK, Look
-from spacy_incparse.viz.layout import child_indices
-from spacy_incparse.viz.markup import escape
-from spacy_incparse.viz.options import Options
-from spacy_incparse.viz.text_width import advance, visible
+from spacy_incparse.viz.blocks import Block, advance, escape, stack, visible
+from spacy_incparse.viz.options import INK, Look, Options
+from spacy_incparse.viz.sketch import child_indices
 
 _WORD, _LABEL = 16, 11  # font sizes in pixels
 _SPACE, _BAR, _STEP = 8, 15, 18  # between words; height of a bar; distance between bars

@@ -8,11 +8,9 @@ from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.node import TreeNode
-from spacy_incparse.viz.layout import Layout, child_indices, lay_out
+from spacy_incparse.viz.blocks import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 from spacy_incparse.viz.options import read_options
-from spacy_incparse.viz.outline import outline
-from spacy_incparse.viz.sketch import Sketch, SketchNode, sketch
-from spacy_incparse.viz.text_width import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
+from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, child_indices, lay_out, sketch
 
 _MAX_CELLS = 1_000_000  # a larger drawing of a deep tree becomes an outline, whatever the width
 
@@ -159,3 +157,44 @@ def _draw_edges(canvas: _Canvas, row: int, centre: int, children: list[int], lin
 def _draw_roof(canvas: _Canvas, row: int, centre: int, width: int, lines: _Lines) -> None:
     left, middle, right = lines.roof
     canvas.centred(row, centre, left + middle * max(width - 2, 1) + right if width else lines.down)
+
+
+_DEEPEST = 100  # levels of indentation if no width is given
+_LINE = 16  # otherwise, the columns left for text
+
+
+def outline(nodes: Sketch, *, ascii: bool = False, width: int | None = None) -> str:
+    """Return the nodes of a sketch, one per line, in at most about `width` columns.
+
+    A phrase with too much indentation is replaced by a number, and written below at the margin, after the same
+    number. So the outline of a deep tree takes linear space.
+    """
+    down, branch, last = ("|  ", "|- ", "`- ") if ascii else ("│  ", "├─ ", "└─ ")
+    deepest = max((width - _LINE) // len(down), 2) if width else _DEEPEST
+    lines: list[str] = []
+    waiting = [0]  # roots of the parts to write, as positions in the sketch
+    for number, root in enumerate(waiting):
+        path: list[int] = []  # the open phrases: one after the last node of each
+        indents = [""]
+        i = root
+        if number:
+            lines += ["", f"[{number}]"]
+        while i < root + nodes[root].size:
+            while path and path[-1] <= i:
+                path.pop()
+                indents.pop()
+            node = nodes[i]
+            behind = i + node.size
+            is_last = not path or behind == path[-1]
+            edge = "" if i == root else last if is_last else branch
+            lines.append(" ".join([indents[-1] + edge + node.label, *node.lines]).rstrip())
+            if node.size > 1 and len(path) == deepest:
+                lines[-1] += f" [{len(waiting)}]"
+                waiting.append(i)
+                i = behind
+                continue
+            if node.size > 1:
+                path.append(behind)
+                indents.append("" if i == root else indents[-1] + ("   " if is_last else down))
+            i += 1
+    return "\n".join(lines)

@@ -14,7 +14,7 @@ import spacy_incparse
 from spacy_incparse.cli.search import search_command
 from spacy_incparse.patterns import compile
 from spacy_incparse.treebanks.reader import parse_bracketed, read_treebank, read_trees
-from spacy_incparse.viz.text_width import columns
+from spacy_incparse.viz.blocks import columns
 from tests.commands import start_program
 
 TREES = """( (S (NP-SBJ-1 (DT the) (JJ old) (NN gardener)) (VP (VBD grew) (NP (NP (DT a) (NN pumpkin)) (PP (IN on) (NP

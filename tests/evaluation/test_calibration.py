@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.evaluation.calibration import calibration
+from spacy_incparse.evaluation.nbest import calibration
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50)
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.evaluation.report import report_scores
+from spacy_incparse.evaluation.significance import report_scores
 from tests.reference.evalb import tree_of
 
 GOLD = [tree_of("(TOP (S (NP (NNS birds)) (VP (VBP sing)) (. .)))"), tree_of("(TOP (NP (NN tea)))")] * 8

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse import patterns
 from spacy_incparse.errors import IncparseError, PatternError
-from spacy_incparse.patterns.bounded_regex import BoundedRegex, UnboundedError
-from spacy_incparse.patterns.regex_automaton import Automaton
-from spacy_incparse.patterns.regex_cost import Cost, cost_of
-from spacy_incparse.patterns.regex_syntax import parsed
+from spacy_incparse.patterns.bounded_regex import Automaton, BoundedRegex, Cost, UnboundedError, cost_of, parsed
 from spacy_incparse.trees.builder import make_tree
 
 HANGS = [

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from spacy_incparse.trees import label_warnings
+from spacy_incparse.trees import labels as label_warnings
 from spacy_incparse.trees.tree import Tree
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT the) (NN owl)) (VP (VBD slept))))")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.blocks import columns, visible
 from spacy_incparse.viz.text_tree import draw
-from spacy_incparse.viz.text_width import columns, visible
 from tests.strategies import deep_tree, normalised_trees, raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")

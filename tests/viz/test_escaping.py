@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.markup import escape
+from spacy_incparse.viz.blocks import escape, visible
 from spacy_incparse.viz.page import STYLES, Entry, Picture, compared, markup, page, side_by_side
 from spacy_incparse.viz.plot import plot
-from spacy_incparse.viz.text_width import visible
 from tests.viz.markup import HOSTILE, elements, harmless_tree, hostile_text, hostile_tree, texts
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.viz.text_width import advance, columns, is_right_to_left, visible
+from spacy_incparse.viz.blocks import advance, columns, is_right_to_left, visible
 
 
 @pytest.mark.parametrize(

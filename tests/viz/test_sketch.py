@@ -2,8 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.viz.layout import child_indices
-from spacy_incparse.viz.sketch import folded_phrases, sketch, text_lines
+from spacy_incparse.viz.sketch import child_indices, folded_phrases, sketch, text_lines
 from tests.strategies import deep_tree, raw_trees
 
 TREE = Tree.from_string("(TOP (S (NP-SBJ (DT The) (NN dog)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))")

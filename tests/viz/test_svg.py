@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.builder import make_tree
 from spacy_incparse.trees.tree import Tree
+from spacy_incparse.viz.blocks import visible
 from spacy_incparse.viz.page import STYLES, Entry, Picture, markup
 from spacy_incparse.viz.svg import svg
-from spacy_incparse.viz.text_width import visible
 from tests.strategies import deep_tree, raw_trees
 from tests.viz.markup import texts
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.viz.layout import child_indices, lay_out
+from spacy_incparse.viz.sketch import child_indices, lay_out
 from tests.strategies import deep_tree, raw_trees
 
 

@@ -2,9 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.trees.builder import make_tree
-from spacy_incparse.viz.layout import lay_out
-from spacy_incparse.viz.sketch import sketch
-from spacy_incparse.viz.wrapping import wrap
+from spacy_incparse.viz.sketch import lay_out, sketch, wrap
 from tests.strategies import deep_tree, normalised_trees
 from tests.viz.test_sketch import check_shape
 
