@@ -35,9 +35,9 @@ LIGHT = (
     "chart/rule_tables", "chart/span_limits", "chart/span_states",
     "incremental/bracket_constraints", "incremental/encoded_sentence", "incremental/left_corner_moves",
     "incremental/moves", "linear/extraction", "generative/events", "generative/lattice", "generative/walk",
-    "patterns/tables", "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
+    "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
     "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
-    "treebanks/bracket_scanner", "treebanks/forest_normalizing",
+    "treebanks/bracket_scanner",
 )  # fmt: skip
 # The support code that Cython would repeat in each module with memoryviews, 0.2 MB of C++, is a module of its own.
 SHARED = "spacy_incparse._cyutility"

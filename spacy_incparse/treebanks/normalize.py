@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from spacy_incparse.treebanks.forest_normalizing import (
+from spacy_incparse.treebanks.bracket_scanner import (
     ALL_STEPS,
     DROP_EMPTIES,
     MERGE_DOUBLED,

@@ -19,8 +19,8 @@ from spacy_incparse.treebanks.files import (
     refuse_other_formats,
     treebank_files,
 )
-from spacy_incparse.treebanks.forest_normalizing import normalized
-from spacy_incparse.treebanks.forest_normalizing import normalized as normalized_forest
+from spacy_incparse.treebanks.bracket_scanner import normalized
+from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.treebanks.normalize import Step, normalize
 from spacy_incparse.trees.brackets import (
     MalformedError,

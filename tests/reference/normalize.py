@@ -1,4 +1,4 @@
-"""The slow twin of treebanks/forest_normalizing.pyx: each step a small function from a tree to a new one."""
+"""The slow twin of treebanks/bracket_scanner.pyx: each step a small function from a tree to a new one."""
 
 from __future__ import annotations
 
