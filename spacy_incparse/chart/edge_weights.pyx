@@ -68,7 +68,7 @@ cdef class LearningWeights:
 
     def load_state(self, bytes data):
         """Read what `state_to_bytes` returned on a machine of this byte order. Raise ModelError if it does not fit."""
-        cdef Py_ssize_t n_bytes = sum(array.nbytes for array in self._arrays()), start = 0
+        cdef Py_ssize_t n_bytes = sum([array.nbytes for array in self._arrays()]), start = 0
         state = unzip(data[8:], "the training state is", n_bytes)
         if len(state) != n_bytes:
             raise ModelError("the training state belongs to another configuration: start the training anew")

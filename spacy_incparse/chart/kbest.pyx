@@ -9,6 +9,8 @@ from libc.stdint cimport int32_t
 from libcpp.algorithm cimport pop_heap, push_heap
 from libcpp.vector cimport vector
 
+from itertools import count, takewhile
+
 import numpy as np
 
 from spacy_incparse.chart.forest cimport EdgeC, Forest
@@ -92,10 +94,7 @@ cdef class KBest:
         return score, np.array(edges, np.int32)
 
     def __iter__(self):
-        cdef int32_t rank = 0
-        while (found := self.tree(rank)) is not None:
-            yield found
-            rank += 1
+        return takewhile(bool, map(self.tree, count()))  # None follows the last one
 
     cdef void _find(self, int32_t node, int32_t rank) noexcept nogil:
         """Find the derivations of a node up to a rank, or all if there are not that many.

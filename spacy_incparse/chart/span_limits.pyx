@@ -38,7 +38,7 @@ cdef class SpanLimits:
         for number, ((start, end), here) in enumerate(sorted(by_span.items(), key=_span)):
             if self.rows[cell_of(start, end)] == FREE:
                 self.rows[cell_of(start, end)] = number
-            required = list(dict.fromkeys(constraint.label for constraint in here if constraint.is_required))
+            required = list(dict.fromkeys([constraint.label for constraint in here if constraint.is_required]))
             forbidden = [constraint.label for constraint in here if not constraint.is_required]
             for labels in state_labels:
                 self.lacks.push_back(_bits(labels, required, forbidden, False))
@@ -92,8 +92,9 @@ def _bits(labels, required, forbidden, bint gives):
     for k, wanted in enumerate(required):
         if _is_among(wanted, labels) == gives:
             bits |= <uint64_t>1 << <int>k
-    if any(_is_among(label, labels) for label in forbidden):
-        bits |= <uint64_t>1 << FORBIDDEN_BIT
+    for unwanted in forbidden:
+        if _is_among(unwanted, labels):
+            bits |= <uint64_t>1 << FORBIDDEN_BIT
     return bits
 
 

@@ -40,7 +40,7 @@ cdef class Moves:
     def _read_symbols(self, grammar, heads, punctuation, conjunctions):
         cdef int n = self.symbols.n_symbols, parent, child, rank
         labels = grammar.labels
-        names = [None, None, *(labels.name(number) for number in range(labels.n_symbols))]
+        names = [None, None] + [labels.name(number) for number in range(labels.n_symbols)]
         self.head_rule.resize(n * n, 0)
         for parent in map(_symbol, labels.nonterminal_ids.values()):
             for child in range(FIRST_NONTERMINAL, n):
@@ -110,8 +110,8 @@ cdef class Moves:
             self.strict_roots.push_back(self._new_trie(tag, strict, True))
         self.leaves = tuple(leaves)
         self.leaf_numbers = {pair: number for number, pair in enumerate(leaves)}
-        self.longest_chain = max((len(chain) for _, chain in leaves), default=0)
-        most_chains = max((self.tagged_chains[k].rank + 1 for k in range(len(leaves))), default=1)
+        self.longest_chain = max([len(chain) for _, chain in leaves], default=0)
+        most_chains = max([self.tagged_chains[k].rank + 1 for k in range(len(leaves))], default=1)
         self.n_columns = max(self.symbols.n_symbols, most_chains)
 
     def _new_chain(self, tag, chain, rank):

@@ -53,7 +53,7 @@ cdef class Scorer:
         by_label, in_chains = split_by_label(templates)
         sets = [(templates, kind) for kind in KINDS]
         sets += [(divided, kind) for divided in (by_label, in_chains) for kind in KINDS[:2]]
-        self.owners = tuple(Templates(compile_kind(*one)) for one in sets)
+        self.owners = tuple([Templates(compile_kind(*one)) for one in sets])
         self.reads_far = reads_any(templates, ("L12", "L40"))
         for number in range(N_SETS):
             owner = self.owners[number]

@@ -97,7 +97,7 @@ cdef class Decoder(Engine):
                 found.append((max(self.substitutes[best] - self.substitutes[tag], 0), tag))
         if not found or n_tags < 2:
             return names[best]
-        return [(names[best], 0), *((names[tag], gap) for gap, tag in sorted(found)[:n_tags - 1])]
+        return [(names[best], 0)] + [(names[tag], gap) for gap, tag in sorted(found)[:n_tags - 1]]
 
     cdef list _substitute(self, int32_t i, int32_t n_words):
         self._score_substitutes(i, n_words)

@@ -13,7 +13,7 @@ from spacy_incparse.trees.labels import ROOT, TRACE_TAG, WRAPPERS, is_penn_tag
 
 from spacy_incparse.trees.forest cimport Forest, Symbols, find_parents
 
-WRAPPER_LABELS = frozenset(label.encode() for label in WRAPPERS)
+WRAPPER_LABELS = frozenset([label.encode() for label in WRAPPERS])
 
 cdef enum:
     ATOM, BLANK, OPEN, CLOSE, END   # kinds of characters
