@@ -15,9 +15,17 @@ Figures = dict[str, Any]
 
 # The packages that decide what a parser learns and how it parses.
 PACKAGES = (
-    "trees", "treebanks", "transforms", "evaluation", "lexicon", "features", "learning", "parsers", "tagging",
-    "derivations", "perceptron", "generative", "hybrid", "training",
-)  # fmt: skip
+    "trees",
+    "treebanks",
+    "transforms",
+    "evaluation",
+    "linear",
+    "parsing",
+    "tagging",
+    "incremental",
+    "generative",
+    "training",
+)
 
 
 class Parts:
