@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated
 
 import srsly
 import typer
@@ -101,53 +101,38 @@ def search_command(
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or format_ or context is not None or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit, --every, --format and --context")
-    _check_context(context, format_)
-    search = FileSearch(
-        compiled, None, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
-    )
-    output = None if count or by_label else (format_ or HitFormat.kwic, context)
-    _print(search, corpus_files(sources), output, n_process)
-
-
-def _check_context(context: int | None, format_: HitFormat | None) -> None:
     if context is not None and format_ not in (None, HitFormat.kwic):
         raise IncparseError(f"--context is for --format kwic, not for {format_.value}")
+    files = corpus_files(sources)
+    writer = None if count or by_label else _writer(format_ or HitFormat.kwic, context, files)
+    search = FileSearch(
+        compiled, writer, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
+    )
+    _print(search, files, n_process)
 
 
-def _print(
-    search: FileSearch, files: Sequence[Path], output: tuple[HitFormat, int | None] | None, n_process: int
-) -> None:
-    """Print hits, in a format with a number of words around them, or else counts."""
-
-    if output is not None:
-        search = replace(search, writer=_writer(*output, files))
-    labels, count, skipped = LabelCounts(), 0, SkipLog()
-    is_shown = output is None or not sys.stdout.isatty()
+def _print(search: FileSearch, files: Sequence[Path], n_process: int) -> None:
+    """Print hits, or else counts."""
+    labels, count, skipped, n_left = Counter[str](), 0, SkipLog(), search.limit
+    is_shown = search.writer is None or not sys.stdout.isatty()
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
-        results = _counted(search.results(files, n_process), skipped, progress)
-        if output is not None:
-            for line in islice(chain.from_iterable(result.lines for result in results), search.limit):
-                # Not typer.echo, which flushes every line: there may be many hits.
-                print(line)
-        for result in results if output is None else ():
+        for result in search.results(files, n_process):
+            for line in islice(result.lines, n_left):
+                print(line)  # not typer.echo, which flushes every line: there may be many hits
+                n_left = None if n_left is None else n_left - 1
             labels.update(result.labels)
             count += result.count
-    if output is None:
-        typer.echo("\n".join(labels.lines()) if search.by_label else count)
+            skipped.update(result.skipped)
+            progress.update(result.is_file)
+            if n_left == 0:
+                break
+    if search.writer is None:
+        typer.echo("\n".join(label_table(labels)) if search.by_label else count)
     if search.skip_bad:
         typer.echo(str(skipped), err=True)
 
 
-def _counted(results: Iterator[FileResult], skipped: SkipLog, progress: Any) -> Iterator[FileResult]:
-    """Yield the results, and add up what was skipped; a file is done when the next one is asked for."""
-    for result in results:
-        skipped.update(result.skipped)
-        yield result
-        progress.update(result.is_file)
-
-
 def _writer(format_: HitFormat, context: int | None, files: Sequence[Path]) -> HitWriter:
-
     width = shutil.get_terminal_size().columns
     names = max(len(path.name) for path in files) if len(files) > 1 else 0
     writers: dict[HitFormat, HitWriter] = {
@@ -201,14 +186,10 @@ def _expand(path: str) -> list[Path]:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    documents = (file for file in folder.rglob("*.jsonl") if _is_of_annotation(file))
+    # Files of JSON lines with trees: in a folder, others may be anything, such as the input.
+    found = ((file, file.absolute().parent) for file in folder.rglob("*.jsonl"))
+    documents = [file for file, at in found if at.name == _DOCUMENTS and annotated_format(at.parent) == "jsonl"]
     return sorted([*files_in(folder), *folder.rglob("*" + DOCBIN), *sentence_files(folder), *documents])
-
-
-def _is_of_annotation(file: Path) -> bool:
-    """Return whether a file of JSON lines has trees: in a folder, it may be anything, such as the input."""
-    parent = file.absolute().parent
-    return parent.name == _DOCUMENTS and annotated_format(parent.parent) == "jsonl"
 
 
 def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
@@ -291,50 +272,46 @@ class FileSearch:
     def results(self, files: Sequence[Path], n_process: int) -> Iterator[FileResult]:
         """Yield the result of each file, in their order; the last one may have only what was skipped."""
         if n_process == 1:
-            yield from self._searched(files)
+            yield from self._results(files)
             return
-        for _, found in run_in_order(partial(_prepared, self), files, min(n_process, max(len(files), 1))):
+        for _, found in run_in_order(partial(getattr, self, "of_file"), files, min(n_process, max(len(files), 1))):
             yield from found
 
-    def search_file(self, path: Path) -> list[FileResult]:
+    def of_file(self, path: Path) -> list[FileResult]:
         """Return the results of a file, with at most `limit` hits."""
-        return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._searched([path])]
+        return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._results([path])]
 
-    def _searched(self, files: Sequence[Path]) -> Iterator[FileResult]:
+    def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
         skipped = SkipLog() if self.skip_bad else None
         for path, forest in read_corpus(files, normalized=self.normalized, skip_bad=skipped, tags=self.tags):
             yield self._result(path, forest)
         if skipped is not None:
-            yield FileResult(LabelCounts(), skipped=skipped)
+            yield FileResult(skipped=skipped)
 
     def _result(self, path: Path, forest: Forest) -> FileResult:
-        result = FileResult(LabelCounts(raw_labels=self.raw_labels), is_file=True)
         if self.writer is not None:
-            result.lines = self._lines(self.writer, path, forest)
-        elif self.by_label:
-            for match in self.pattern.search(forest):
-                result.labels.add(match)
-        else:
-            result.count = self.pattern.count(forest)
-        return result
-
-    def _lines(self, writer: HitWriter, path: Path, forest: Forest) -> Iterator[str]:
-        return (writer(path, match) for match in _placed(self.pattern, forest, self.every))
+            writer = self.writer
+            matches = _placed(self.pattern, forest, self.every)
+            return FileResult((writer(path, match) for match in matches), is_file=True)
+        if not self.by_label:
+            return FileResult(count=self.pattern.count(forest), is_file=True)
+        category = str if self.raw_labels else bare_label
+        matches = self.pattern.search(forest)
+        return FileResult(
+            labels=Counter(one.node.words[0] if one.is_word else category(one.node.label) for one in matches),
+            is_file=True,
+        )
 
 
 @dataclass
 class FileResult:
-    """What was found in a file; `lines` may be found while they are read."""
+    """What was found in a file; `lines` may be found while they are read; words count under their own text."""
 
-    labels: LabelCounts
     lines: Iterable[str] = ()
+    labels: Counter[str] = field(default_factory=Counter)
     count: int = 0
     skipped: SkipLog = field(default_factory=SkipLog)
     is_file: bool = False  # not only what was skipped
-
-
-def _prepared(search: FileSearch) -> Callable[[Path], list[FileResult]]:
-    return search.search_file
 
 
 def _placed(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
@@ -345,14 +322,10 @@ def _placed(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
     return (match._replace(number=forest.place(match.number)) for match in matches)
 
 
+HitWriter = Callable[[Path, Match], str]
+"""Formats a match in a file, without a final newline."""
+
 _LEAST = 8  # characters of context, and of a match, however narrow the terminal is
-
-
-class HitWriter(Protocol):
-    """A function that formats a match in a file."""
-
-    def __call__(self, path: Path, match: Match) -> str:
-        """Return the text without a final newline."""
 
 
 @dataclass(frozen=True)
@@ -402,29 +375,13 @@ def write_json(path: Path, match: Match) -> str:
     return srsly.json_dumps(content)
 
 
-class LabelCounts:
-    """Count the matches by label; words count under their own text."""
-
-    def __init__(self, *, raw_labels: bool = False):
-        self._raw_labels = raw_labels
-        self._counts: Counter[str] = Counter()
-
-    def add(self, match: Match) -> None:
-        """Count a match."""
-        label = match.node.label if self._raw_labels else bare_label(match.node.label)
-        self._counts[match.node.words[0] if match.is_word else label] += 1
-
-    def update(self, other: LabelCounts) -> None:
-        """Add other counts to these."""
-        self._counts.update(other._counts)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
-        total = self._counts.total()
-        width = max(map(len, ("total", *self._counts)))
-        for label, count in sorted(self._counts.items(), key=lambda item: (-item[1], item[0])):
-            yield f"{label:<{width}} {count:>10,} {100 * count / total:>6.2f} %"
-        yield f"{'total':<{width}} {total:>10,}"
+def label_table(counts: Counter[str]) -> Iterator[str]:
+    """Yield the lines of a table: labels, most frequent first, with numbers and percentages, and the total."""
+    total = counts.total()
+    width = max(map(len, ("total", *counts)))
+    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield f"{label:<{width}} {count:>10,} {100 * count / total:>6.2f} %"
+    yield f"{'total':<{width}} {total:>10,}"
 
 
 def _described(node: Tree) -> dict[str, object]:

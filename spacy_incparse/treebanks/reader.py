@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spacy_incparse.errors import TreebankError
-from spacy_incparse.treebanks.bracket_scanner import BracketReader
+from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
+from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.treebanks.files import (
     SkipLog,
     read_text,
@@ -19,8 +20,6 @@ from spacy_incparse.treebanks.files import (
     refuse_other_formats,
     treebank_files,
 )
-from spacy_incparse.treebanks.bracket_scanner import normalized
-from spacy_incparse.treebanks.bracket_scanner import normalized as normalized_forest
 from spacy_incparse.treebanks.normalize import Step, normalize
 from spacy_incparse.trees.brackets import (
     MalformedError,

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import TreebankError
 from spacy_incparse.patterns import Forest
-from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.bracket_scanner import normalized
+from spacy_incparse.treebanks.bracket_scanner import BracketReader, normalized
 from spacy_incparse.treebanks.reader import SkipLog, parse_bracketed, read_forests, read_trees
 from spacy_incparse.trees.forest import Symbols
 from tests.reference.normalize import normalize
