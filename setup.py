@@ -27,14 +27,13 @@ HOT = (
     "chart/bound_features", "chart/feature_groups", "chart/forest_builder",
     "chart/recurrences", "chart/bracketings", "chart/coarse_pass",
     "chart/pruner_learner", "chart/pruner_scorer", "neural/bracket_chart",
-    "incremental/incremental_beam", "generative/generative_scorer", "generative/hybrid_scorer", "incremental/beam",
+    "generative/generative_scorer", "generative/hybrid_scorer", "incremental/beam",
     "incremental/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip
 # Modules that run once per model, word or tree, or wait for memory: light optimization is enough, and compiles faster.
 LIGHT = (
     "chart/rule_tables", "chart/span_limits", "chart/span_states",
-    "incremental/bracket_constraints", "incremental/encoded_sentence", "incremental/left_corner_moves",
-    "incremental/moves", "linear/extraction", "generative/events", "generative/lattice", "generative/walk",
+    "incremental/moves", "incremental/sentence", "linear/extraction", "generative/walk",
     "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
     "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
     "treebanks/bracket_scanner",

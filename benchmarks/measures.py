@@ -67,7 +67,7 @@ def _against_wider(parser: GenerativeParser, trees: Sequence[Tree]) -> list[str]
     beam_size = parser.config.measures_beam_size
     narrow, speed = _surprisals(parser, trees, beam_size)
     wide, wide_speed = _surprisals(parser, trees, WIDER * beam_size)
-    search = f"measures_beam_size={beam_size} measures_log10_gamma={parser.config.measures_log10_gamma}"
+    search = f"measures_beam_size={beam_size}"
     return _cells(narrow, wide, len(trees), speed, f"{WIDER} times the beam", wide_speed, search)
 
 
@@ -90,7 +90,7 @@ def _against_twin(rng: random.Random, n_grammars: int) -> list[str]:
     fast_time = slow_time = 0.0
     for _ in range(n_grammars):
         trees = rng.sample(sample, 2)
-        config = GenerativeConfig(class_min_count=2)
+        config = GenerativeConfig()
         parser = GenerativeParser.train(trees, config, HeadRules.from_name("en"))
         words = trees[0].words[:MAX_WORDS]
         started = time.process_time()

@@ -18,11 +18,12 @@ from training_run import parse_and_score
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import PerceptronKind
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.learner import retag
 from spacy_incparse.incremental.parser import PerceptronParser
-from spacy_incparse.parsing.catalogue import kind_of_config
+from spacy_incparse.papers.collins_roark_2004.candidate_cache import RepeatedUseConfig, reuse_hypotheses
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.training.passes import TagSchedule, learn_pass
@@ -65,8 +66,10 @@ class Side:
         """Return the settings, given the number of training sentences, the maximum number of passes and head rules."""
         recipe = read_recipe(self.recipe, lang=lang)
         config = recipe.parser_config
-        cache = {"cache_size": n_sentences, "cache_interval": max(1, n_sentences // SWEEPS)} if self.repeats else {}
-        return replace(config, **self.changes, **cache), recipe.max_epochs, recipe.heads
+        if self.repeats:
+            cache = {"cache_size": n_sentences, "cache_interval": max(1, n_sentences // SWEEPS)}
+            config = RepeatedUseConfig(**config.to_dict(), **cache)
+        return replace(config, **self.changes), recipe.max_epochs, recipe.heads
 
 
 GENERATIVE = Side("generative", "Generative", "generative", risk=True)
@@ -197,7 +200,9 @@ def train_passes(
         generative = GenerativeParser.train(trees, config, heads)
         yield lambda: generative
         return
-    learner = kind_of_config(config).learner(corpus.trees, corpus.tags, config, heads, None)
+    learner = PerceptronKind().learner(corpus.trees, corpus.tags, config, heads, None)
+    if isinstance(config, RepeatedUseConfig):
+        reuse_hypotheses(learner, config)
     schedule = TagSchedule(corpus.trees, corpus.tags, learner, config.gold_tag_interval)
     for number in range(1, n_passes + 1):
         learn_pass(schedule.examples(number), learner, seed, number, progress)

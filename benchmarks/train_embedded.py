@@ -195,7 +195,7 @@ def with_less_to_store(
         settings = replace(model.generative_config, context_min_count=2)
         generative = GenerativeModel.train(trees, settings, model.heads, model.grammar)
         model = replace(model, generative=generative, generative_config=settings)
-    moves = model.moves(config, *config.outcome_filter)
+    moves = model.moves(*config.outcome_filter)
     return coarse_tagger(tagger, step), model.parser(weights, config, moves)
 
 

@@ -22,7 +22,7 @@ from spacy_incparse.trees.tree import Tree
 MAX_BYTES = 4 * common.MEGABYTE
 MIN_COUNTS = (1, 2, 3)
 N_HELD_OUT = 220  # sentences: those of GUM
-SEARCH = {"measures_beam_size": 200, "measures_log10_gamma": -12.0}  # wide enough for comparing models
+SEARCH = {"beam_size": 200, "gamma": 1e-12}  # wide enough for comparing models
 
 
 def main() -> None:
@@ -54,8 +54,7 @@ def choose(trees: list[Tree], held_out: list[Tree]) -> int:
 
 def bits_per_word(parser: GenerativeParser, trees: list[Tree]) -> float:
     """Return the mean surprisal of the words of trees."""
-    narrow = parser.with_search(**SEARCH)
-    found = [word.surprisal for tree in trees for word in narrow.measures(tree.words)]
+    found = [word.surprisal for tree in trees for word in parser.measures(tree.words, **SEARCH)]
     return sum(bits for bits in found if bits is not None) / len(found)
 
 

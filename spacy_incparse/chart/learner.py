@@ -34,10 +34,10 @@ from spacy_incparse.chart.unary_closure import with_closed_unaries
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.oracle import reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters
-from spacy_incparse.linear.folds import fold_numbers
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Convergence
+from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.transforms.markovize import markovize
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules

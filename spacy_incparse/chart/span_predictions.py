@@ -15,8 +15,8 @@ from spacy_incparse.chart.lexical_spans import Span
 from spacy_incparse.chart.pcfg import Pcfg
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.sentence import ChartSentence
-from spacy_incparse.linear.folds import fold_numbers
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree

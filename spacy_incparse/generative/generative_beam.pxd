@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.generative.lattice cimport Lattice
+from spacy_incparse.generative.walk cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.incremental.incremental_beam cimport IncrementalBeam, StepC
+from spacy_incparse.incremental.beam cimport IncrementalBeam, StepC
 from spacy_incparse.linear.hash_map cimport HashMapC
 from spacy_incparse.incremental.state cimport FrameC
 

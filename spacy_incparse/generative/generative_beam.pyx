@@ -4,14 +4,14 @@ from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport reverse, sort
 
-from spacy_incparse.generative.lattice cimport Lattice
+from spacy_incparse.generative.walk cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.incremental.int_vector cimport taken
+from spacy_incparse.incremental.sentence cimport taken
 from spacy_incparse.incremental.left_context cimport ContextC, context_of
 from spacy_incparse.linear.hashing cimport mix64
-from spacy_incparse.incremental.bracket_constraints cimport BracketConstraints
+from spacy_incparse.incremental.moves cimport BracketConstraints
 from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.incremental.incremental_beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.incremental.beam cimport IncrementalBeam, StepC, precedes
 from spacy_incparse.incremental.move_effect cimport LowestC, start_arena
 from spacy_incparse.incremental.moves cimport Moves
 from spacy_incparse.incremental.state cimport ROOT, SENTINEL, FrameC

@@ -13,16 +13,19 @@ from spacy_incparse.generative.hybrid_scorer import GenerativeScores, HybridScor
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.encoded_sentence import Sentence
 from spacy_incparse.incremental.grammar import Grammar
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.parser import PerceptronModel
 from spacy_incparse.incremental.scorer import Scorer
+from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+
+N_FOLDS = 10  # generative models, each trained without one part, that score the training sentences; below 2: one of all
 
 
 @dataclass(frozen=True)
@@ -34,15 +37,13 @@ class HybridModel(PerceptronModel):
     jackknife: Jackknife | None = None
 
     @classmethod
-    def train(cls, model: PerceptronModel, trees: Sequence[Tree], config: ParserConfig) -> HybridModel:
+    def train(cls, model: PerceptronModel, trees: Sequence[Tree]) -> HybridModel:
         """Add generative models of normalized trees, whose labels must be in the model's grammar."""
-        settings = GenerativeConfig(conjunctions=config.conjunctions)
+        settings, n_folds = GenerativeConfig(), min(N_FOLDS, len(trees))
         heads, grammar = model.heads, model.grammar
-        n_folds = min(config.generative_folds, len(trees))
         jackknife = Jackknife.train(trees, n_folds, settings, heads, grammar) if n_folds > 1 else None
         generative = GenerativeModel.train(trees, settings, heads, grammar)
-        parts = {name: getattr(model, name) for name in ("grammar", "lexicon", "heads", "punctuation")}
-        return cls(**parts, generative=generative, generative_config=settings, jackknife=jackknife)
+        return cls(grammar, model.lexicon, heads, model.punctuation, generative, settings, jackknife)
 
     def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Return a sentence as numbers, to be scored by the model of all trees."""
@@ -74,8 +75,7 @@ class HybridModel(PerceptronModel):
     def to_dict(self) -> dict[str, Any]:
         """Return the model in a form suitable for msgpack, with grammar and head rules only once."""
         own = self.generative.to_dict()
-        shared = ("grammar", "heads")
-        generative = {name: value for name, value in own.items() if name not in shared}
+        generative = {name: value for name, value in own.items() if name not in ("grammar", "heads")}
         return super().to_dict() | {"generative": generative, "generative_config": self.generative_config.to_dict()}
 
     @classmethod
@@ -83,14 +83,8 @@ class HybridModel(PerceptronModel):
         """Undo `to_dict`, which leaves out clusters."""
         generative = data["generative"] | {"grammar": data["grammar"], "heads": data["heads"]}
         model = PerceptronModel.from_dict(data, clusters)
-        return cls(
-            model.grammar,
-            model.lexicon,
-            model.heads,
-            model.punctuation,
-            GenerativeModel.from_dict(generative),
-            GenerativeConfig.from_dict(data["generative_config"]),
-        )
+        parts = GenerativeModel.from_dict(generative), GenerativeConfig.from_dict(data["generative_config"])
+        return cls(model.grammar, model.lexicon, model.heads, model.punctuation, *parts)
 
     def _scores(self, unit: float) -> tuple[GenerativeScores, ...]:
         """Return the generative models' scores; all scorers of a unit share the tables, as their caches are large."""
@@ -109,9 +103,8 @@ class HybridModel(PerceptronModel):
     @cached_property
     def _probabilities(self) -> tuple[Any, ...]:
         """The compiled tables of all generative models; those of the model of all trees come first."""
-        moves = self.generative.moves(self.generative_config)
         folds = self.jackknife.models if self.jackknife else ()
-        return (self.generative.probabilities(moves, self.generative_config), *(fold.probabilities for fold in folds))
+        return (self.generative.compile()[1], *(fold.probabilities for fold in folds))
 
 
 @dataclass(frozen=True)
@@ -134,23 +127,16 @@ class Jackknife:
 
     @classmethod
     def train(
-        cls,
-        trees: Sequence[Tree],
-        n_folds: int,
-        config: GenerativeConfig,
-        heads: HeadRules,
-        grammar: Grammar,
+        cls, trees: Sequence[Tree], n_folds: int, config: GenerativeConfig, heads: HeadRules, grammar: Grammar
     ) -> Jackknife:
         """Train a model for each of `n_folds` stretches of the trees, on all other trees."""
-        numbers: dict[tuple[str, ...], int] = {}
-        for place, tree in enumerate(trees):
-            numbers.setdefault(tree.words, place * n_folds // len(trees))
+        numbers = {tree.words: number for tree, number in zip(trees, fold_numbers(trees, n_folds), strict=True)}
         models = []
         for fold in range(n_folds):
             # If there is no other, because all sentences are equal, all trees are counted.
             others = [tree for tree in trees if numbers[tree.words] != fold] or list(trees)
             model = GenerativeModel.train(others, config, heads, grammar)
-            models.append(FoldModel(model.vocabulary, model.probabilities(model.moves(config), config)))
+            models.append(FoldModel(model.vocabulary, model.compile()[1]))
         return cls(tuple(models), numbers)
 
 

@@ -1,7 +1,7 @@
 # Scores of moves under a perceptron and a generative model together.
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from spacy_incparse.generative.context_counts cimport MAX_LEVELS
+from spacy_incparse.generative.generative_scorer cimport MAX_LEVELS
 from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.incremental.left_context cimport N_STRUCTURE_FIELDS, ContextC
 from spacy_incparse.linear.hash_map cimport HashMapC

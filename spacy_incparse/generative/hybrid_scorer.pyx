@@ -13,7 +13,7 @@ from spacy_incparse.incremental.left_context cimport ContextC, head_words
 from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert, map_prefetch
 from spacy_incparse.incremental.moves cimport Moves
 from spacy_incparse.incremental.scorer cimport Scorer
-from spacy_incparse.incremental.encoded_sentence cimport Sentence
+from spacy_incparse.incremental.sentence cimport Sentence
 from spacy_incparse.incremental.state cimport PAD, SHIFT, tag_symbol
 
 cdef enum:

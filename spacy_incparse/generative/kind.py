@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.incremental.config import ParserConfig
+from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
+from spacy_incparse.linear.clusters import MAX_WORDS
 from spacy_incparse.parsing.base import FinishedLearner
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import ConstituencyParser, FineTuner, Learner, ParserKind, TagRequest, TrainingNeeds
@@ -56,8 +57,8 @@ class PerceptronKind(ParserKind):
 
     def needs(self, config: ParserConfig) -> TrainingNeeds:
         """Return what training with a configuration needs."""
-        request = TagRequest(config.n_tags, config.tag_margin)
-        return TrainingNeeds(request, config.clusters, config.cluster_words, config.gold_tag_interval)
+        request = TagRequest(config.n_tags, TAG_MARGIN)
+        return TrainingNeeds(request, config.clusters, MAX_WORDS, config.gold_tag_interval)
 
     def learner(
         self,
@@ -74,7 +75,7 @@ class PerceptronKind(ParserKind):
         if config.is_hybrid:
             from spacy_incparse.generative.hybrid import HybridModel
 
-            model = HybridModel.train(model, trees, config)
+            model = HybridModel.train(model, trees)
         return ParserLearner(model, config)
 
     def fine_tuner(self, parser: Any) -> FineTuner:
@@ -84,7 +85,11 @@ class PerceptronKind(ParserKind):
         """
         from spacy_incparse.incremental.learner import ParserLearner
 
-        return super().fine_tuner(parser) if parser.config.is_hybrid else ParserLearner.from_parser(parser)
+        return (
+            super().fine_tuner(parser)
+            if parser.config.is_hybrid
+            else ParserLearner(parser.model, parser.config, parser.weights)
+        )
 
     def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""

@@ -10,27 +10,31 @@ import numpy as np
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.context_counts import ContextTable
-from spacy_incparse.generative.estimation import (
-    N_FOLDS,
-    NestedCounts,
-    count,
-    estimate_weights,
-    to_table_arguments,
-)
-from spacy_incparse.generative.events import EventLog
-from spacy_incparse.generative.generative_scorer import Probabilities
-from spacy_incparse.generative.lattice import Lattice
-from spacy_incparse.generative.templates import field_numbers, nested_sets
+from spacy_incparse.generative.estimation import N_FOLDS, NestedCounts, count, estimate_weights, to_table_arguments
+from spacy_incparse.generative.generative_scorer import ContextTable, Probabilities
 from spacy_incparse.generative.vocabulary import Vocabulary
-from spacy_incparse.incremental.derivation import Move, derivation
+from spacy_incparse.generative.walk import EventLog, Lattice
+from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.grammar import Grammar, check_ids
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, root_symbol
+from spacy_incparse.linear.templates import STRUCTURE_FIELDS
 from spacy_incparse.parsing.parse import Tag, Tags
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+
+# What decides a node's label (or the end of its parent), and the word under a tag, as nested sets of fields (those of
+# linear/templates.py): each adds one field to the set before, as far as training has seen the context. NODE starts with
+# L10, the parent, and WORD with the tag itself, which is not listed. It is Table 2 of Collins & Roark (2004) without LK
+# and LKP: F0, F2-F9 for nodes; F0, F11-F15 for words. There the levels of a word's sets count from the word, so its
+# L20, L11 and L30 are L10, L01 and L20 here. Nothing may be about the word that is generated next: a look-ahead that is
+# generated afterwards would be paid for twice (label bias). Fields that depend on where constituents begin, or are not
+# in the search's merge key (CONJ, AFTERP, FIRST, N, S1, S1P), cannot be used either.
+NODE = ("L10", "L01", "L02", "L03", "L20", "L11", "L30", "L21", "CL")
+WORD = ("L10", "L01", "L20", "CCP", "CC")
+_PLACES = {field.name: number for number, field in enumerate(STRUCTURE_FIELDS)}
+FIELDS = [_PLACES[name] for name in NODE], [_PLACES[name] for name in WORD]  # places in the extraction's array
 
 
 @dataclass(frozen=True)
@@ -54,26 +58,20 @@ class GenerativeModel:
         grammar: replaces the grammar of the trees; it must have all their labels.
         """
         transformed = [transform(tree) for tree in trees]
-        grammar = grammar or Grammar.from_trees(
-            transformed, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
-        )
+        grammar = grammar or Grammar.from_trees(transformed)
         tag_ids = grammar.labels.tag_ids
-        vocabulary = Vocabulary.from_sentences(
-            [(tree.words, [tag_ids[tag] for tag in tree.tags]) for tree in trees],
-            known_min_count=config.known_min_count,
-            class_min_count=config.class_min_count,
-        )
-        log = event_log(grammar, heads, config)
+        vocabulary = Vocabulary.from_sentences([(tree.words, [tag_ids[tag] for tag in tree.tags]) for tree in trees])
+        log = EventLog(Moves(grammar, heads, (), 0, 0.0), root_symbol(grammar), *FIELDS)
         sizes = [log.add(*encode(tree, grammar, vocabulary)) for tree in transformed]
         n_nodes, n_words = np.diff(np.array([(0, 0), *sizes]), axis=0).T
         tenths = np.arange(len(trees)) * N_FOLDS // len(trees)
-        node_rows, word_rows = log_arrays(log, config)
+        node_rows = np.frombuffer(log.node_bytes(), np.int32).reshape(-1, len(NODE) + 1)
+        word_rows = np.frombuffer(log.word_bytes(), np.int32).reshape(-1, len(WORD) + 2)
         nodes, node_paths = count(node_rows)
         words, word_paths = count(word_rows)
         bases = class_bases(words, vocabulary, len(grammar.tags))
-        rows = class_rows(vocabulary)
         node_base = 1 / (len(grammar.nonterminals) - 1 + len(grammar.tags) + node_rows[:, 0] % 2)
-        word_base = bases[rows[word_rows[:, -1]], word_rows[:, 0]]
+        word_base = bases[class_rows(vocabulary)[word_rows[:, -1]], word_rows[:, 0]]
         least = config.context_min_count
         return cls(
             grammar,
@@ -85,23 +83,19 @@ class GenerativeModel:
             estimate_weights(word_rows, word_paths, np.repeat(tenths, n_words), word_base, least),
         )
 
-    def moves(self, config: GenerativeConfig) -> Moves:
-        """Compile the grammar for the search."""
-        return Moves(self.grammar, self.heads, (), frozenset(config.conjunctions), 0, 0.0)
-
-    def probabilities(self, moves: Moves, config: GenerativeConfig) -> Probabilities:
-        """Compile the tables."""
-        sets = nested_sets(config.sets)
-        return Probabilities(
+    def compile(self) -> tuple[Moves, Probabilities]:
+        """Compile the grammar and the tables for the search."""
+        moves = Moves(self.grammar, self.heads, (), 0, 0.0)
+        probabilities = Probabilities(
             moves,
             root_symbol(self.grammar),
             ContextTable(*to_table_arguments(self.nodes, self.node_weights)),
             ContextTable(*to_table_arguments(self.words, self.word_weights)),
-            field_numbers(sets.node),
-            field_numbers(sets.word),
+            *FIELDS,
             class_rows(self.vocabulary).tolist(),
             class_bases(self.words, self.vocabulary, len(self.grammar.tags)).tobytes(),
         )
+        return moves, probabilities
 
     def nodes_of(self, words: Sequence[str], tags: Tags | None) -> list[tuple[int, tuple[int, ...]]]:
         """Return each word's number and the ids of the tags that it may have.
@@ -150,40 +144,17 @@ class GenerativeModel:
         return cls(grammar, HeadRules.from_dict(data["heads"]), vocabulary, nodes, weights[0], words, weights[1])
 
 
-def event_log(grammar: Grammar, heads: HeadRules, config: GenerativeConfig) -> EventLog:
-    """Return an empty log of the decisions in the sets of a configuration."""
-    sets = nested_sets(config.sets)
-    moves = Moves(grammar, heads, (), frozenset(config.conjunctions), 0, 0.0)
-    return EventLog(moves, root_symbol(grammar), field_numbers(sets.node), field_numbers(sets.word))
-
-
-def log_arrays(log: EventLog, config: GenerativeConfig) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a log as arrays."""
-    sets = nested_sets(config.sets)
-    return (
-        np.frombuffer(log.node_bytes(), np.int32).reshape(-1, len(sets.node) + 1),
-        np.frombuffer(log.word_bytes(), np.int32).reshape(-1, len(sets.word) + 2),
-    )
-
-
-def encode_known(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
-    """Return what `encode` returns, for the words before the first whose chain has a label that the grammar lacks."""
-    known = grammar.labels.nonterminal_ids
-    moves = derivation(tree)
-    n_known = next((k for k, move in enumerate(moves) if not known.keys() >= set(move.chain)), len(moves))
-    return _encode(moves[:n_known], tree, grammar, vocabulary)
-
-
-def encode(tree: Tree, grammar: Grammar, vocabulary: Vocabulary) -> tuple[Lattice, list[int], list[list[int]]]:
-    """Return a transformed tree as an `EventLog` adds it: words with one tag each, closings, chains of symbols."""
-    return _encode(derivation(tree), tree, grammar, vocabulary)
-
-
-def _encode(
-    moves: Sequence[Move], tree: Tree, grammar: Grammar, vocabulary: Vocabulary
+def encode(
+    tree: Tree, grammar: Grammar, vocabulary: Vocabulary, *, only_known: bool = False
 ) -> tuple[Lattice, list[int], list[list[int]]]:
-    labels = grammar.labels
-    lattice = Lattice()
+    """Return a transformed tree as an `EventLog` adds it: words with one tag each, closings, chains of symbols.
+
+    only_known: the words before the first whose chain has a label that the grammar lacks.
+    """
+    labels, lattice, moves = grammar.labels, Lattice(), derivation(tree)
+    if only_known:
+        known = labels.nonterminal_ids.keys()
+        moves = moves[: next((k for k, move in enumerate(moves) if not known >= set(move.chain)), len(moves))]
     for number, tag, _ in zip(vocabulary.encode(tree.words), tree.tags, moves, strict=False):
         lattice.push(number, (labels.tag_ids[tag],))
     chains = [[FIRST_SYMBOL + labels.nonterminal_ids[label] for label in move.chain] for move in moves]

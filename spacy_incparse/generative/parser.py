@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from math import exp, log
 from threading import local
-from typing import Any, Protocol
+from typing import Any
 
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.generative_beam import Beam
-from spacy_incparse.generative.lattice import Lattice
 from spacy_incparse.generative.measures import WordMeasures, word_measures
-from spacy_incparse.generative.model import GenerativeModel, encode_known
-from spacy_incparse.generative.move_scores import MoveScores
-from spacy_incparse.incremental.bracket_constraints import BracketConstraints
-from spacy_incparse.incremental.left_corner_moves import LeftCornerMoves
+from spacy_incparse.generative.model import GenerativeModel, encode
+from spacy_incparse.generative.walk import Lattice, MoveScores
+from spacy_incparse.incremental.moves import BracketConstraints, LeftCornerMoves
 from spacy_incparse.incremental.oracle import as_searched, check_words, reachable_tags, retag, tree_score, violations
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, WIDE_BEAM, TreebankParser, root_symbol
@@ -61,7 +59,7 @@ class GenerativeParser(TreebankParser):
         self.model, self.config = model, config
         self.temperature = temperature  # the scores are log probabilities already
         self._root = root_symbol(model.grammar)
-        self._moves, self._probabilities = tables or self._compile()
+        self._moves, self._probabilities = tables or model.compile()
         numbers: dict[tuple[int, ...], int] = {}
         self._chain_numbers = [numbers.setdefault(chain, len(numbers)) for _, chain in self._moves.leaves]
         self._writer = TreeWriter(self._moves, model.grammar.nonterminals, self._root)
@@ -117,7 +115,7 @@ class GenerativeParser(TreebankParser):
         shown = reachable_tags(tree, given)
         grammar = self.model.grammar
         transformed = as_searched(tree, shown, grammar.labels)
-        arguments = encode_known(transformed, grammar, self.model.vocabulary)
+        arguments = encode(transformed, grammar, self.model.vocabulary, only_known=True)
         complete = len(arguments[0]) == len(words)
         scores = MoveScores(self._moves, self._root, self._probabilities).scores_of(*arguments, complete)
         return tree_score(retag(tree, shown), transformed, scores, violations(transformed, grammar, {}))
@@ -128,7 +126,7 @@ class GenerativeParser(TreebankParser):
         It is -inf for a tree that the model gives no probability, and None for one with a label that it does not know.
         """
         scorer = MoveScores(self._moves, self._root, self._probabilities)
-        moves = LeftCornerMoves(self.model.grammar.nonterminals, FIRST_SYMBOL)
+        moves, ids = LeftCornerMoves(self.model.grammar.nonterminals, FIRST_SYMBOL), self.model.grammar.labels.tag_ids
         lattices: dict[tuple[str, ...], Lattice] = {}
         found: list[float | None] = []
         for tree in trees:
@@ -138,22 +136,22 @@ class GenerativeParser(TreebankParser):
                 found.append(None)
                 continue
             if tags not in lattices:
-                lattices[tags] = self._lattice(tree)
+                lattice = lattices[tags] = Lattice()
+                for word, tag in zip(self.model.vocabulary.encode(tree.words), tags, strict=True):
+                    lattice.push(word, (ids.get(tag, 0),))  # an unseen tag counts as the most frequent one
             found.append(sum(map(sum, scorer.scores_of(lattices[tags], n_closings, chains, True))))
         return found
-
-    def _lattice(self, tree: Tree) -> Lattice:
-        """Return the words and tags of a tree; a tag that training has not seen counts as the most frequent one."""
-        ids, lattice = self.model.grammar.labels.tag_ids, Lattice()
-        for word, tag in zip(self.model.vocabulary.encode(tree.words), tree.tags, strict=True):
-            lattice.push(word, (ids.get(tag, 0),))
-        return lattice
 
     def _search(
         self, nodes: Sequence[tuple[int, tuple[int, ...]]], k: int, limits: BracketConstraints | None, is_wide: bool
     ) -> tuple[list[Analysis], str] | None:
         """Return analyses under limits and their source; None if there are none."""
-        beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None) if is_wide else self._own_beam()
+        if is_wide:
+            beam = self.new_beam(max(self.config.beam_size, WIDE_BEAM), None)
+        else:  # that of this thread
+            if not hasattr(self._beams, "beam"):
+                self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
+            beam = self._beams.beam
         beam.clear(limits)
         level, is_relaxed = 0, False
         for number, tag_ids in nodes:
@@ -166,8 +164,16 @@ class GenerativeParser(TreebankParser):
         self, results: Sequence[Analysis], source: str, words: Sequence[str], tags: Tags | None
     ) -> list[Parse]:
         """Return the trees of analyses, best first; constituents that are open at the end are closed."""
-        if not are_given(tags):
-            results = self._sum_taggings(results)
+        if not are_given(tags):  # those that differ only in tags are joined, and get the moves of the best one
+            groups: dict[tuple, list[Analysis]] = {}
+            for analysis in results:
+                key = tuple(analysis[1]), tuple([self._chain_numbers[leaf] for leaf in analysis[2]])
+                groups.setdefault(key, []).append(analysis)
+            summed = []
+            for (best, n_closings, leaves), *others in groups.values():
+                total = log(sum([1.0, *(exp(other[0] - best) for other in others)]))
+                summed.append((best + total, n_closings, leaves))
+            results = sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties keep the beam's order
         given = [_only_tag(tag, self.tags) for tag in tags or [None] * len(words)]
         parses: dict[Tree, Parse] = {}
         for score, n_closings, leaves in results:
@@ -239,31 +245,6 @@ class GenerativeParser(TreebankParser):
         except Exception as error:
             raise ModelError(f"these bytes are not a generative model: {error}") from error
 
-    def _compile(self) -> tuple[Any, Any]:
-        moves = self.model.moves(self.config)
-        return moves, self.model.probabilities(moves, self.config)
-
-    def _own_beam(self) -> Beam:
-        """Return the beam of this thread."""
-        if not hasattr(self._beams, "beam"):
-            self._beams.beam = self.new_beam(self.config.beam_size, self.config.gamma)
-        return self._beams.beam
-
-    def _sum_taggings(self, results: Sequence[Analysis]) -> list[Analysis]:
-        """Join analyses that differ only in tags; they get the moves of the best one."""
-        groups: dict[tuple, list[Analysis]] = {}
-        for analysis in results:
-            _, n_closings, leaves = analysis
-            key = tuple(n_closings), tuple([self._chain_numbers[leaf] for leaf in leaves])
-            groups.setdefault(key, []).append(analysis)
-        summed = [(_log_sum([score for score, _, _ in group]), *group[0][1:]) for group in groups.values()]
-        return sorted(summed, key=lambda analysis: -analysis[0])  # stable: ties keep the beam's order
-
-
-def _log_sum(scores: Sequence[float]) -> float:
-    """Return the logarithm of the sum of probabilities, given their logarithms, the highest first."""
-    return scores[0] + log(sum(exp(score - scores[0]) for score in scores))
-
 
 def _only_tag(tag: Tag, known: Sequence[str]) -> str | None:
     """Return the tag that a word is shown with regardless of its derivation, or None."""
@@ -277,57 +258,27 @@ def are_given(tags: Tags | None) -> bool:
     return tags is not None and all(isinstance(tag, str) and tag for tag in tags)
 
 
-class ParsesPrefixes(Protocol):
-    """The parts of a generative parser that its sessions use."""
-
-    model: GenerativeModel
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that it knows."""
-
-    def to_parses(
-        self,
-        results: Sequence[tuple[float, list[int], list[int]]],
-        source: str,
-        words: Sequence[str],
-        tags: Tags | None,
-    ) -> list[Parse]:
-        """Return the trees of analyses, best first."""
-
-
 class PrefixSession:
     """The analyses of the words so far. Created by `GenerativeParser.start`."""
 
     look_ahead = 0  # words needed after a word before there is an answer for it: the model reads none
 
-    def __init__(
-        self,
-        parser: ParsesPrefixes,
-        sums: Any,
-        trees: Any,
-        previous: PrefixSession | None = None,
-        word: tuple[str, Tag] | None = None,
-    ):
-        self.previous = previous
+    def __init__(self, parser: GenerativeParser, sums: Beam, trees: Beam):
         self._parser, self._beams = parser, {"sums": sums, "trees": trees}
-        self._levels: dict[str, int] = {} if previous is not None else {"sums": 0, "trees": 0}
-        self._n_words = len(previous) + 1 if previous is not None else 0
-        self._word = word
+        self._levels = {"sums": 0, "trees": 0}
+        self.previous: PrefixSession | None = None
+        self.answered = 0  # the number of words with an answer: all of them
+        self._word: tuple[str, Tag] = ("", None)
         self._node: tuple[int, tuple[int, ...]] = (0, ())
+        self._measures: WordMeasures | None = None
 
     def __len__(self) -> int:
-        return self._n_words
-
-    @property
-    def answered(self) -> int:
-        """The number of words with an answer: all of them."""
-        return self._n_words
+        return self.answered
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words pushed so far."""
-        return tuple(word for word, _ in self._pushed())
+        return tuple(session._word[0] for session in self._path())
 
     def push(self, word: str, tag: Tag = None) -> PrefixSession:
         """Return the session with one more word, under a tag or under all tags that the word may have.
@@ -339,10 +290,15 @@ class PrefixSession:
 
     def after(self, word: str, tag: Tag = None) -> PrefixSession:
         """Return the same session as `push`, but check neither word nor tag: the parse of a Doc must not stop."""
-        model = self._parser.model
-        session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"], self, (word, tag))
-        number = model.vocabulary.number(word, self._is_at_start())
-        session._node = number, model.choices(number, tag)
+        session = PrefixSession(self._parser, self._beams["sums"], self._beams["trees"])
+        session.previous, session.answered, session._word = self, self.answered + 1, (word, tag)
+        session._levels = {}
+        # If no word so far has a letter or digit, only its position may capitalize the next one.
+        is_first, here = True, self
+        while is_first and here.previous is not None:
+            is_first, here = not any(character.isalnum() for character in here._word[0]), here.previous
+        number = self._parser.model.vocabulary.number(word, is_first)
+        session._node = number, self._parser.model.choices(number, tag)
         return session
 
     def best(self, *, complete: bool = False) -> Parse:
@@ -357,44 +313,31 @@ class PrefixSession:
         """Return up to k analyses with different trees, best first; scores are natural log probabilities."""
         check_n_analyses(k)
         level, beam = self._level("trees"), self._beams["trees"]
-        words, tags = zip(*self._pushed(), strict=True)
+        words, tags = zip(*(session._word for session in self._path()), strict=True)
         results, is_relaxed = beam.complete(level, ALL) if complete else (beam.analyses(level, ALL), False)
-        source = "relaxed" if is_relaxed or self._any_relaxed() else "beam"
-        return self._parser.to_parses(results, source, words, tags)[:k]
+        is_relaxed |= any(beam.is_relaxed(session._levels["trees"]) for session in self._path())
+        return self._parser.to_parses(results, "relaxed" if is_relaxed else "beam", words, tags)[:k]
 
     def measures(self) -> WordMeasures:
         """Return the measures of the last word. Raises IncparseError before the first one."""
         self._level("sums")
-        for session in self._unmeasured():
-            session._measures = session._measure()
-        return self._measures
-
-    @cached_property
-    def _measures(self) -> WordMeasures:
-        return self._measure()
-
-    def _measure(self) -> WordMeasures:
-        """Compute the measures; those of the previous word have been computed."""
-        assert self.previous is not None
-        beam, level = self._beams["sums"], self._levels["sums"]
-        return word_measures(
-            beam.measures(level),
-            self.previous._measures if self.previous._n_words else None,
-            is_known=self._parser.model.vocabulary.is_known(self._node[0]),
-            is_relaxed=beam.is_relaxed(level),
-        )
-
-    def _unmeasured(self) -> list[PrefixSession]:
-        """Return the sessions up to here that have no measures yet, from left to right."""
-        found, here = [], self
-        while here._n_words and "_measures" not in here.__dict__ and here.previous is not None:
-            found.append(here)
+        beam, waiting, here = self._beams["sums"], [], self
+        while here._measures is None and here.previous is not None:
+            waiting.append(here)
             here = here.previous
-        return found[::-1]
+        before = here._measures
+        for session in reversed(waiting):
+            level = session._levels["sums"]
+            is_known = self._parser.model.vocabulary.is_known(session._node[0])
+            is_relaxed = beam.is_relaxed(level)
+            before = word_measures(beam.measures(level), before, is_known=is_known, is_relaxed=is_relaxed)
+            session._measures = before
+        assert before is not None
+        return before
 
     def _level(self, name: str) -> int:
         """Let a beam absorb the words that it has not seen yet, and return its level."""
-        if not self._n_words:
+        if not self.answered:
             raise IncparseError(NO_WORDS)
         waiting, here = [], self
         while name not in here._levels and here.previous is not None:
@@ -405,26 +348,10 @@ class PrefixSession:
             level = session._levels[name] = self._beams[name].push(level, *session._node)
         return level
 
-    def _pushed(self) -> list[tuple[str, Tag]]:
+    def _path(self) -> list[PrefixSession]:
+        """Return the sessions up to here, one a word, from left to right."""
         found, here = [], self
-        while here.previous is not None and here._word is not None:
-            found.append(here._word)
+        while here.previous is not None:
+            found.append(here)
             here = here.previous
         return found[::-1]
-
-    def _is_at_start(self) -> bool:
-        """Return whether no word so far has a letter or digit: only its position may capitalize the next one."""
-        here = self
-        while here.previous is not None and here._word is not None:
-            if any(character.isalnum() for character in here._word[0]):
-                return False
-            here = here.previous
-        return True
-
-    def _any_relaxed(self) -> bool:
-        here, beam = self, self._beams["trees"]
-        while here.previous is not None:
-            if beam.is_relaxed(here._levels["trees"]):
-                return True
-            here = here.previous
-        return False

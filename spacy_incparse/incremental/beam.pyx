@@ -5,14 +5,17 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t
 from libcpp.algorithm cimport nth_element, sort
 from libcpp.vector cimport vector
 
+from spacy_incparse.incremental.moves cimport BracketConstraints
+from spacy_incparse.incremental.sentence cimport Sentence
+from spacy_incparse.incremental.sentence cimport taken
 from spacy_incparse.incremental.left_context cimport ContextC, context_of
-from spacy_incparse.incremental.bracket_constraints cimport BracketConstraints
-from spacy_incparse.incremental.incremental_beam cimport IncrementalBeam, StepC, precedes
-from spacy_incparse.incremental.int_vector cimport taken
 from spacy_incparse.incremental.move_effect cimport LowestC, start_arena
 from spacy_incparse.incremental.scorer cimport Scorer, SiteC
-from spacy_incparse.incremental.encoded_sentence cimport Sentence
-from spacy_incparse.incremental.state cimport ROOT, FrameC, SentenceC
+from spacy_incparse.incremental.state cimport FrameC, ROOT, SentenceC
+
+
+cdef class IncrementalBeam:
+    """Open constituents and constraints of a search."""
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:

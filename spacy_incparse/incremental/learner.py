@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.beam import Beam
-from spacy_incparse.incremental.candidate_cache import CandidateCache, GoldMoves
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.early_update import Perceptron
 from spacy_incparse.incremental.grammar import Grammar
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.oracle import as_searched, encode_moves, reachable_tags, retag
 from spacy_incparse.incremental.parser import PerceptronModel, PerceptronParser
+from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import AveragedWeights, Weights, averaged_over
@@ -26,42 +26,39 @@ from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
+TRAIN_OUTCOME_FILTER_MIN_COUNT = 30  # outcome_filter_min_count in training
 PRIOR_STEPS = 200  # the weights of a trained parser count in the average for this many sentences
 PUNCTUATION_SHARE = 0.9  # of a tag's words have no letter or digit: from this share on, it is a tag of punctuation
 
 
+class GoldMoves(NamedTuple):
+    """A training sentence with the moves of its gold tree; a leaf of -1 means a chain that the grammar lacks."""
+
+    sentence: Sentence
+    n_closings: list[int]
+    leaves: list[int]
+
+
 class WeightLearner:
-    """One of the models that a learner trains: raw weights, their perceptron, and candidates to use again."""
+    """One of the models that a learner trains: raw weights and their perceptron."""
 
     def __init__(self, model: PerceptronModel, moves: Moves, config: ParserConfig, weights: AveragedWeights):
         self.weights = weights
-        scorer = model.scorer(moves, self.weights, config, training=True)
+        scorer = model.scorer(moves, weights, config, training=True)
         beam = Beam(scorer, root_symbol(model.grammar), config.train_beam_size, config.train_gamma)
-        self._perceptron = Perceptron(beam, self.weights, config.update, config.margin)
-        self._cache = CandidateCache(self._perceptron, config)
-        self._n_candidates = config.cache_candidates if config.cache_size else 0
-
-    def extended(self, model: PerceptronModel, moves: Moves, config: ParserConfig) -> WeightLearner:
-        """Return this one with a larger grammar. Candidates are dropped, as their moves have other numbers there."""
-        weights = _new_weights(moves, config, self.weights.n_columns)
-        weights.widen(self.weights)
-        return WeightLearner(model, moves, config, weights)
+        self.perceptron = Perceptron(beam, weights, config.update, config.margin)
 
     def learn(self, example: GoldMoves) -> int:
-        """Learn from a sentence and return the number of updates, including those of a sweep over the cache."""
-        updated, candidates, complete = self._perceptron.learn(
-            example.sentence, example.n_closings, example.leaves, self._n_candidates
-        )
-        return int(updated) + (self._cache.add(example, candidates, complete) if self._n_candidates else 0)
+        """Learn from a sentence and return the number of updates."""
+        return int(self.perceptron.learn(*example)[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that learning changes."""
-        return {"weights": self.weights.state_to_bytes(), "cache": self._cache.to_dict()}
+        return {"weights": self.weights.state_to_bytes()}
 
     def from_dict(self, state: dict[str, Any]) -> None:
         """Restore what `to_dict` returned."""
         self.weights.load_state(state["weights"])
-        self._cache.from_dict(state["cache"])
 
 
 class ParserLearner:
@@ -73,51 +70,47 @@ class ParserLearner:
 
     def __init__(self, model: PerceptronModel, config: ParserConfig, start: Weights | None = None):
         """Create a learner; start: the weights of a trained parser to continue from."""
-        self.config = config
+        self.config, self.n_models = config, config.n_models
         self._set_model(model)
-        self._models = []
+        self.models: list[WeightLearner] = []
         for _ in range(config.n_models):
-            weights = _new_weights(self._moves, config, start.n_columns if start else 1)
+            weights = self._new_weights(start.n_columns if start else 1)
             if start is not None:
                 weights.start_from(start, PRIOR_STEPS)
-            self._models.append(WeightLearner(model, self._moves, config, weights))
+            self.models.append(WeightLearner(model, self._moves, config, weights))
 
     def _set_model(self, model: PerceptronModel) -> None:
-        config, self.model = self.config, model
+        self.model = model
         # With all outcomes of its contexts, even the rare ones: the model has to learn against them.
-        self._moves = model.moves(config, config.train_outcome_filter_min_count)
-        self._decoding_moves = model.moves(config, *config.outcome_filter)
+        self._moves = model.moves(TRAIN_OUTCOME_FILTER_MIN_COUNT)
+        self._decoding_moves = model.moves(*self.config.outcome_filter)
         self._parser: PerceptronParser | None = None
+
+    def _new_weights(self, n_columns: int) -> AveragedWeights:
+        return AveragedWeights(self.config.table_bits, max(self._moves.n_columns, n_columns), self.config.step_decay)
 
     @property
     def weights(self) -> AveragedWeights:
         """The weights in training; those of the first model if there are several."""
-        return self._models[0].weights
-
-    @classmethod
-    def from_parser(cls, parser: PerceptronParser) -> ParserLearner:
-        """Return a learner that continues from a trained parser's weights; `extend` it before it learns."""
-        return cls(parser.model, parser.config, parser.weights)
+        return self.models[0].weights
 
     def extend(self, trees: Sequence[Tree], tags: Sequence[Tags]) -> None:
         """Add more normalized trees to grammar and lexicon; encode sentences again after this."""
         self._set_model(extended_model(self.model, trees, tags, self.config))
-        self._models = [learning.extended(self.model, self._moves, self.config) for learning in self._models]
-
-    @property
-    def n_models(self) -> int:
-        """The number of models that learn side by side."""
-        return self.config.n_models
+        for number, old in enumerate(self.models):
+            weights = self._new_weights(old.weights.n_columns)
+            weights.widen(old.weights)
+            self.models[number] = WeightLearner(self.model, self._moves, self.config, weights)
 
     def update(self, words: Sequence[str], tags: Tags, tree: Tree) -> int:
         """Learn from one sentence and its normalized gold tree; return the number of updates, 0 if it was right."""
         example = self.encode(words, tags, tree)
-        return sum(self.learn(example, number) for number in range(self.config.n_models))
+        return sum(self.learn(example, number) for number in range(self.n_models))
 
     def learn(self, example: GoldMoves, number: int = 0) -> int:
         """Let the model with this number learn from an example of `encode`, and return the number of updates."""
         self._parser = None
-        return self._models[number].learn(example)
+        return self.models[number].learn(example)
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> GoldMoves:
         """Return a sentence and the moves of its gold tree as numbers; unknown tags count as the first one.
@@ -132,14 +125,14 @@ class ParserLearner:
     def parser(self) -> PerceptronParser:
         """Return a parser with the average of all weights so far; the same object until the next update."""
         if self._parser is None:
-            weights = averaged_over([learning.weights for learning in self._models])
+            weights = averaged_over([learning.weights for learning in self.models])
             self._parser = self.model.parser(weights, self.config, self._decoding_moves)
         return self._parser
 
     def state_to_bytes(self) -> bytes:
         """Return everything that training changes: for each model the length of its state, then the state."""
         pieces: list[bytes] = []
-        for learning in self._models:  # one by one, to copy no more than one state at a time
+        for learning in self.models:  # one by one, to copy no more than one state at a time
             state = srsly.msgpack_dumps(learning.to_dict())
             pieces += [len(state).to_bytes(8, "little"), state]
         return b"".join(pieces)
@@ -148,7 +141,7 @@ class ParserLearner:
         """Restore the state of a learner of the same treebank and configuration. Raises ModelError for others."""
         try:
             start = 0
-            for learning in self._models:
+            for learning in self.models:
                 end = start + 8 + int.from_bytes(data[start : start + 8], "little")
                 learning.from_dict(srsly.msgpack_loads(data[start + 8 : end]))
                 start = end
@@ -159,10 +152,6 @@ class ParserLearner:
         except Exception as error:
             raise ModelError(f"the training state is damaged: {error!r}") from error
         self._parser = None
-
-
-def _new_weights(moves: Moves, config: ParserConfig, n_columns: int) -> AveragedWeights:
-    return AveragedWeights(config.table_bits, max(moves.n_columns, n_columns), config.step_decay)
 
 
 def treebank_model(
@@ -177,15 +166,8 @@ def treebank_model(
     These are `tags`, one row per tree, and with a gold_tag_interval also the trees' own tags.
     """
     taggings = _taggings(trees, tags, config)
-    grammar = Grammar.from_taggings(
-        taggings, chain_min_count=config.chain_min_count, triple_min_count=config.triple_min_count
-    )
-    lexicon = Lexicon.from_sentences(
-        (tree.words for tree in trees),
-        known_min_count=config.known_min_count,
-        common_min_count=config.common_min_count,
-        clusters=clusters,
-    )
+    grammar = Grammar.from_taggings(taggings)
+    lexicon = Lexicon.from_sentences((tree.words for tree in trees), clusters=clusters)
     return PerceptronModel(grammar, lexicon, heads, _punctuation(taggings[0], grammar))
 
 

@@ -11,11 +11,10 @@ import srsly
 
 from spacy_incparse.errors import ModelError
 from spacy_incparse.incremental.beam import Beam
-from spacy_incparse.incremental.bracket_constraints import BracketConstraints
-from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.encoded_sentence import Sentence
+from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
+from spacy_incparse.incremental.early_update import Replay
 from spacy_incparse.incremental.grammar import Context, Grammar, check_ids
-from spacy_incparse.incremental.moves import Moves
+from spacy_incparse.incremental.moves import BracketConstraints, Moves
 from spacy_incparse.incremental.oracle import (
     as_searched,
     check_words,
@@ -26,8 +25,8 @@ from spacy_incparse.incremental.oracle import (
     tree_score,
     violations,
 )
-from spacy_incparse.incremental.replay import Replay
 from spacy_incparse.incremental.scorer import Scorer
+from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.incremental.treebank_parser import WIDE_BEAM, TreebankParser, root_symbol
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
@@ -65,10 +64,9 @@ class PerceptronModel:
     heads: HeadRules
     punctuation: tuple[int, ...]  # ids of the tags of punctuation
 
-    def moves(self, config: ParserConfig, min_count: int, min_share: float = 0.0) -> Moves:
+    def moves(self, min_count: int, min_share: float = 0.0) -> Moves:
         """Compile the grammar for the search."""
-        conjunctions = frozenset(config.conjunctions)
-        return Moves(self.grammar, self.heads, self.punctuation, conjunctions, min_count, min_share)
+        return Moves(self.grammar, self.heads, self.punctuation, min_count, min_share)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Return a scorer of moves under these weights."""
@@ -147,7 +145,7 @@ class PerceptronParser(TreebankParser):
     ):
         self.model, self.weights, self.config = model, weights, config
         self.temperature = temperature  # turns scores into probabilities (parsing/nbest.py); None: never fitted
-        self._moves = moves = moves or model.moves(config, *config.outcome_filter)
+        self._moves = moves = moves or model.moves(*config.outcome_filter)
         if weights.n_columns < moves.n_columns:
             raise ModelError(
                 f"the weights have {weights.n_columns} columns, but the grammar needs {moves.n_columns}: the model is "
@@ -207,7 +205,7 @@ class PerceptronParser(TreebankParser):
     @property
     def tag_request(self) -> TagRequest:
         """The tags that it needs: up to `n_tags` for each word."""
-        return TagRequest(self.config.n_tags, self.config.tag_margin)
+        return TagRequest(self.config.n_tags, TAG_MARGIN)
 
     @cached_property
     def look_ahead(self) -> int | None:

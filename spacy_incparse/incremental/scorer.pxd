@@ -7,7 +7,7 @@ from spacy_incparse.linear.weights cimport Weights
 from spacy_incparse.incremental.left_context cimport ContextC
 from spacy_incparse.linear.hash_map cimport HashMapC
 from spacy_incparse.incremental.moves cimport Moves, TrieNodeC
-from spacy_incparse.incremental.encoded_sentence cimport Sentence
+from spacy_incparse.incremental.sentence cimport Sentence
 from spacy_incparse.incremental.state cimport FrameC, SentenceC, SymbolsC
 
 

@@ -28,7 +28,7 @@ from spacy_incparse.incremental.left_context cimport (
 )
 from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
 from spacy_incparse.incremental.moves cimport TaggedChainC, Moves, TrieNodeC, contains
-from spacy_incparse.incremental.encoded_sentence cimport Sentence
+from spacy_incparse.incremental.sentence cimport Sentence
 from spacy_incparse.incremental.state cimport FIRST_NONTERMINAL, SHIFT, STOP, SentenceC, opened, tag_symbol
 
 

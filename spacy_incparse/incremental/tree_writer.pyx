@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.trees.tree import TreeArrays
 
-from spacy_incparse.incremental.int_vector cimport copy_ints
+from spacy_incparse.incremental.sentence cimport copy_ints
 from spacy_incparse.incremental.moves cimport TaggedChainC, Moves
 from spacy_incparse.incremental.state cimport FIRST_NONTERMINAL, NONE
 

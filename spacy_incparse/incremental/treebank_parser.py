@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from spacy_incparse.incremental.bracket_constraints import BracketConstraints
 from spacy_incparse.incremental.grammar import Grammar
-from spacy_incparse.incremental.moves import Moves
+from spacy_incparse.incremental.moves import BracketConstraints, Moves
 from spacy_incparse.parsing.choice import ChoosingParser
 from spacy_incparse.parsing.parse import Constraint, is_about_root, may_be_met
 from spacy_incparse.transforms.left_corner import slash_base

@@ -23,110 +23,52 @@ TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, which are f
 # which is the same in all analyses, is left out.
 PAPER: TemplateSet = {
     "node": (
-        "L10",
-        "L10 LKP",
-        "L10 LKP L01",
-        "L10 LKP L01 L02",
-        "L10 LKP L01 L02 L03",
-        "L10 LKP L01 L02 L03 L20",
-        "L10 LKP L01 L02 L03 L20 L11",
-        "L10 LKP L01 L02 L03 L20 L11 L30",
-        "L10 LKP L01 L02 L03 L20 L11 L30 L21",
-        "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL",
-        "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL LK",
+        "L10", "L10 LKP", "L10 LKP L01", "L10 LKP L01 L02", "L10 LKP L01 L02 L03", "L10 LKP L01 L02 L03 L20",
+        "L10 LKP L01 L02 L03 L20 L11", "L10 LKP L01 L02 L03 L20 L11 L30", "L10 LKP L01 L02 L03 L20 L11 L30 L21",
+        "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL", "L10 LKP L01 L02 L03 L20 L11 L30 L21 CL LK",
     ),
     "word": (
-        "LK LKP L10",
-        "LK LKP L10 L01",
-        "LK LKP L10 L01 L20",
-        "LK LKP L10 L01 L20 CCP",
-        "LK LKP L10 L01 L20 CCP CC",
+        "LK LKP L10", "LK LKP L10 L01", "LK LKP L10 L01 L20", "LK LKP L10 L01 L20 CCP", "LK LKP L10 L01 L20 CCP CC",
     ),
-}
+}  # fmt: skip
 
 # The three punctuation features of section 3.2.
 PUNCTUATION: TemplateSet = {"node": ("L10 L01 QUESTION", "L10 L01 PUNCT1", "L10 L01 AFTERP")}
 
 WINDOWS: TemplateSet = {
     "node": (
-        "L10 LKP T1",
-        "L10 L01 LKP T1",
-        "L10 L01 LKP T1 T2",
-        "L10 LKP T1 T2 T3",
-        "L10 T-1 LKP",
-        "L10 L01 T-2 T-1 LKP",
-        "L10 T-1 LKP T1",
-        "L10 LK",
-        "L10 L01 LK",
-        "L20 L10 L01 LK",
-        "L10 L01 LK T1",
-        "L10 LKP W1",
-        "L10 W-1 LKP",
+        "L10 LKP T1", "L10 L01 LKP T1", "L10 L01 LKP T1 T2", "L10 LKP T1 T2 T3", "L10 T-1 LKP", "L10 L01 T-2 T-1 LKP",
+        "L10 T-1 LKP T1", "L10 LK", "L10 L01 LK", "L20 L10 L01 LK", "L10 L01 LK T1", "L10 LKP W1", "L10 W-1 LKP",
         "L10 L01 W-1 LK",
-    )
-}
+    ),
+}  # fmt: skip
 
 HEADS: TemplateSet = {
     "node": (
-        "L10 CL LKP",
-        "L10 L01 CL",
-        "L10 CL LK",
-        "L10 L01 CLP LKP T1",
-        "L10 L01 S1 LKP",
-        "L10 S1P LKP LK",
-        "L10 S1 LK",
-        "L10 GP CLP LKP",
-        "L20 L10 G LKP",
-        "L10 L01 G LK",
-        "L10 L01 CC LKP",
-    )
-}
+        "L10 CL LKP", "L10 L01 CL", "L10 CL LK", "L10 L01 CLP LKP T1", "L10 L01 S1 LKP", "L10 S1P LKP LK",
+        "L10 S1 LK", "L10 GP CLP LKP", "L20 L10 G LKP", "L10 L01 G LK", "L10 L01 CC LKP",
+    ),
+}  # fmt: skip
 
 COORDINATION: TemplateSet = {
     "node": ("L10 L01 CONJ LKP", "L10 CONJ LKP T1"),
     "close": ("L10 PAIR", "L10 PAIR LKP", "L10 PAIRF", "L10 PAIRL", "L20 L10 PAIR"),
-}
+}  # fmt: skip
 
 CHAINS: TemplateSet = {
     "chain": (
-        "L10 LKP",
-        "L10 L01 LKP",
-        "L10 L01 L02 LKP",
-        "L20 L10 L01 LKP",
-        "L10 L01 LKP T1",
-        "L10 LKP T1 T2",
-        "L10 L01 T-1 LKP",
-        "L10 L01 LK",
-        "LKP LK W1",
-        "LKP W-1 LK",
-        "LKP LK T1",
-        "L10 LKP CL",
-        "L10 L01 LKP S1",
-    )
-}
+        "L10 LKP", "L10 L01 LKP", "L10 L01 L02 LKP", "L20 L10 L01 LKP", "L10 L01 LKP T1", "L10 LKP T1 T2",
+        "L10 L01 T-1 LKP", "L10 L01 LK", "LKP LK W1", "LKP W-1 LK", "LKP LK T1", "L10 LKP CL", "L10 L01 LKP S1",
+    ),
+}  # fmt: skip
 
 CLOSINGS: TemplateSet = {
     "close": (
-        "L10 FW W-1",
-        "L10 FW LK",
-        "L10 FT T-1 BT LKP",
-        "L10 FT LKP",
-        "L10 BT LKP",
-        "L10 BW LKP",
-        "L10 BT LK",
-        "L10 W-1 LKP",
-        "L10 T-1 LK",
-        "L10 LEN LKP",
-        "L10 LEN CLP",
-        "L10 RULE",
-        "L10 RULE LKP",
-        "L20 L10 RULE",
-        "L10 SHAPE",
-        "L10 SHAPE LKP",
-        "L10 CL LEN",
-        "L20 L10 G CL",
-    )
-}
+        "L10 FW W-1", "L10 FW LK", "L10 FT T-1 BT LKP", "L10 FT LKP", "L10 BT LKP", "L10 BW LKP", "L10 BT LK",
+        "L10 W-1 LKP", "L10 T-1 LK", "L10 LEN LKP", "L10 LEN CLP", "L10 RULE", "L10 RULE LKP", "L20 L10 RULE",
+        "L10 SHAPE", "L10 SHAPE LKP", "L10 CL LEN", "L20 L10 G CL",
+    ),
+}  # fmt: skip
 
 # Trust in the tagger's score: LKP may be any of the tags that it leaves open.
 TAG_RANKS: TemplateSet = {"word": ("TR", "TR LKP", "TR LKP T0", "TR LKP L10", "TR LKP T-1")}
@@ -137,30 +79,15 @@ RARE_WORDS: TemplateSet = {"node": ("L10 L01 C0", "L10 LKP C1"), "word": ("L10 L
 # Word clusters; added to a named set if the parser has clusters.
 CLUSTERS: TemplateSet = {
     "node": (
-        "L10 K0",
-        "L10 L01 K0",
-        "L20 L10 L01 K0",
-        "L10 K-1 LKP",
-        "L10 L01 K-1 K0",
-        "L10 LKP K1",
-        "L10 CLK LKP",
-        "L10 L01 CLK",
-        "L10 CLK K0",
-        "L10 L01 S1K LKP",
-        "L10 S1K K0",
-        "L20 L10 GK LKP",
-        "L10 L01 GK K0",
-        "L10 L01 CCK LKP",
-        "L10 L01 CLB LKP",
-        "L10 L01 CLB B0",
-        "L10 L01 S1B B0",
-        "L10 L01 GB B0",
+        "L10 K0", "L10 L01 K0", "L20 L10 L01 K0", "L10 K-1 LKP", "L10 L01 K-1 K0", "L10 LKP K1", "L10 CLK LKP",
+        "L10 L01 CLK", "L10 CLK K0", "L10 L01 S1K LKP", "L10 S1K K0", "L20 L10 GK LKP", "L10 L01 GK K0",
+        "L10 L01 CCK LKP", "L10 L01 CLB LKP", "L10 L01 CLB B0", "L10 L01 S1B B0", "L10 L01 GB B0",
         "L10 L01 GB S1B LKP",
     ),
     "word": ("LKP K0", "L10 LKP K0", "L10 L01 LKP K0"),
     "chain": ("L10 L01 K0", "LKP K0 K1", "LKP K-1 K0", "L10 LKP CLK", "L10 L01 LKP S1K"),
     "close": ("L10 K-1 LKP", "L10 K0 T-1", "L10 CLK LEN", "L20 L10 GK CLK", "L20 L10 GB CLB"),
-}
+}  # fmt: skip
 
 
 def combine(*sets: TemplateSet) -> dict[str, tuple[str, ...]]:
@@ -205,30 +132,29 @@ def resolve(features: str | TemplateSet, *, clusters: bool = False) -> tuple[Tem
     for kind in features:
         if kind not in KINDS:
             raise ConfigError(f"unknown kind of template {kind!r}: choose from {', '.join(KINDS)}")
-    templates = tuple(_parse(kind, text) for kind in KINDS for text in features.get(kind, ()))
+    templates = []
+    for kind in KINDS:
+        for text in features.get(kind, ()):
+            names = tuple(text.split())
+            if not names:
+                raise ConfigError(f"a template of the kind {kind!r} is empty: name at least one field")
+            for name in names:
+                if name not in FIELDS:
+                    where = f"(in the {kind} template {text!r})"
+                    raise ConfigError(f"unknown field {name!r} {where}: see linear/templates.py")
+                if FIELDS[name].needs_span and kind != "close":
+                    where = f"(in the {kind} template {text!r})"
+                    raise ConfigError(f"the field {name} {where} belongs to templates of kind 'close'")
+            templates.append(Template(kind, names))
     if not any(template.kind == "node" for template in templates):
         raise ConfigError("a feature set needs at least one template of the kind 'node'")
-    return templates
+    return tuple(templates)
 
 
 def look_ahead(templates: Sequence[Template]) -> int | None:
     """Return the largest look-ahead of all templates in words, or None if one needs the whole sentence."""
     reach = [template.look_ahead for template in templates]
     return None if None in reach else max(r for r in reach if r is not None)
-
-
-def _parse(kind: str, text: str) -> Template:
-    names = tuple(text.split())
-    if not names:
-        raise ConfigError(f"a template of the kind {kind!r} is empty: name at least one field")
-    for name in names:
-        if name not in FIELDS:
-            raise ConfigError(f"unknown field {name!r} (in the {kind} template {text!r}): see linear/templates.py")
-        if FIELDS[name].needs_span and kind != "close":
-            raise ConfigError(
-                f"the field {name} (in the {kind} template {text!r}) belongs to templates of kind 'close'"
-            )
-    return Template(kind, names)
 
 
 @dataclass(frozen=True)

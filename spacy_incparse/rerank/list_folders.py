@@ -24,11 +24,11 @@ import srsly
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.nbest import Oracle
 from spacy_incparse.files import write_bytes
-from spacy_incparse.linear.folds import fold_numbers
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
 from spacy_incparse.rerank.training import train_second_score
+from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.training.state import fingerprint

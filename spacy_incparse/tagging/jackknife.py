@@ -10,6 +10,7 @@ from typing import Any
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import Clusters, as_clusters
 from spacy_incparse.tagging.tagger import Tagger, Tagging
+from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_order
 
 N_EPOCHS = 5  # of each tagger
@@ -73,3 +74,14 @@ def jackknife_tags(
         if progress:
             progress(fold + 1, n_folds)
     return tagged
+
+
+def fold_numbers(trees: Sequence[Tree], n_folds: int) -> list[int]:
+    """Return the fold of each tree, from 0: contiguous stretches, since sentences of a text help to parse each other.
+
+    Equal sentences all belong to the fold of the first of them, so that no model has seen a sentence of its fold.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    for place, tree in enumerate(trees):
+        first.setdefault(tree.words, place * n_folds // len(trees))
+    return [first[tree.words] for tree in trees]

@@ -13,7 +13,7 @@ from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.linear.clusters import Clusters
-from spacy_incparse.linear.folds import fold_numbers
+from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

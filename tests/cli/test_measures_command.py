@@ -69,7 +69,7 @@ def test_columns_of_the_input_are_kept_and_renamed(model, tmp_path):
     settings = json.loads((tmp_path / "out" / "table.tsv.json").read_text(encoding="utf8"))
     assert [filter_["beam_size"] for filter_ in settings["beams"]] == [5, 50]
     assert [filter_["log10_gamma"] for filter_ in settings["beams"]] == [-8.693820, -11.693820]
-    assert settings["settings"]["sets"] == "paper"
+    assert settings["settings"]["context_min_count"] == 1
 
 
 def test_an_empty_beam_leaves_cells_empty():

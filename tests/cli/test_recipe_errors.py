@@ -46,7 +46,6 @@ def error_of(write):
         ({"lang": []}, "lang is []: it must be a language code, such as 'en'"),
         ({"lang": 3}, "lang is 3: it must be a language code, such as 'en'"),
         ({"kind": "generative", "choose_temperature": 0}, "choose_temperature is 0: it must be a number from"),
-        ({"conjunctions": [1]}, "conjunctions is [1]: it must be a list of labels"),
         ({"max_epochs": 0}, "max_epochs is 0: it must be at least 1"),
         ({"max_epochs": True}, "max_epochs is True: it must be a whole number"),
         ({"seed": -1}, "seed is -1: it must be at least 0"),

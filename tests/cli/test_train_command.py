@@ -259,7 +259,6 @@ def test_head_rules_follow_the_language():
         ('{"features": "all"}', "unknown feature set 'all'"),
         ('{"features": 3}', "features is 3"),
         ('{"features": {"node": "L10"}}', "lists of templates"),
-        ('{"conjunctions": 3}', "conjunctions is 3: it must be a list of labels"),
         ('{"n_folds": "x"}', "n_folds is 'x'"),
         ('{"max_epochs": 0}', "max_epochs is 0"),
         ('{"tagger": {"layers": 3}}', "the tagger has no setting 'layers'"),

@@ -13,6 +13,7 @@ from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
+from tests.reference.engine import min_counts
 from tests.reference.features import Child, Open, Sentence
 from tests.reference.generative import SlowGenerative, log_sum
 from tests.strategies import normalised_trees, odd_words
@@ -24,9 +25,10 @@ ENOUGH = 200  # hypotheses: the slow twin goes no further
 HEADS = HeadRules.from_name("en")
 
 
-def engines(trees, *, beam_size=0, gamma=0.0, **settings_):
-    config = GenerativeConfig(beam_size=beam_size, gamma=gamma, class_min_count=2, **settings_)
-    parser = GenerativeParser.train(trees, config, HEADS)
+def engines(trees, *, beam_size=0, gamma=0.0, known_min_count=2, **settings_):
+    config = GenerativeConfig(beam_size=beam_size, gamma=gamma, **settings_)
+    with min_counts(class_min_count=2, known_min_count=known_min_count):
+        parser = GenerativeParser.train(trees, config, HEADS)
     return parser, SlowGenerative(trees, parser.model, config, beam_size=beam_size, gamma=gamma)
 
 

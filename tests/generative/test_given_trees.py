@@ -11,6 +11,7 @@ from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.constraints import satisfies
+from tests.reference.engine import min_counts
 from tests.strategies import normalised_trees
 
 FEW = {"phrases": ("NP", "S", "VP"), "tags": ("NN", "NN", "DT", "CC")}
@@ -19,8 +20,9 @@ HEADS = HeadRules.from_name("en")
 
 
 def train(trees, *, beam_size=0, gamma=0.0, **more):
-    config = GenerativeConfig(beam_size=beam_size, gamma=gamma, class_min_count=2, **more)
-    return GenerativeParser.train(trees, config, HEADS)
+    config = GenerativeConfig(beam_size=beam_size, gamma=gamma)
+    with min_counts(class_min_count=2, **more):
+        return GenerativeParser.train(trees, config, HEADS)
 
 
 @settings(max_examples=60, deadline=None)

@@ -40,7 +40,7 @@ def lattice(data, tree, trees):
 def test_given_trees_and_constraints(data, trees, seed):
     """A tree has the score that the search gives it, and the search keeps to brackets, as with a perceptron alone."""
     learner = learner_of(trees, features="accurate", **WEIGHTS, generative_folds=0, gamma=None, beam_size=ALL)
-    weights, _ = random_weights(learner.model.moves(learner.config, 0).n_columns, seed, 5)
+    weights, _ = random_weights(learner.model.moves(0).n_columns, seed, 5)
     parser = PerceptronParser(learner.model.trained(), weights, learner.config)
     tree = data.draw(st.sampled_from(trees))
     for tags in (tree.tags, lattice(data, tree, trees)):
@@ -78,7 +78,7 @@ def test_scores_are_the_sum_of_both_models(features, data, trees, seed):
     learner = learner_of(trees, features=FEATURE_SETS[features], **WEIGHTS, generative_folds=0)
     model, config = learner.model, learner.config
     assert isinstance(model, HybridModel)
-    moves = model.moves(config, 0)
+    moves = model.moves(0)
     weights, values = random_weights(moves.n_columns, seed, 5)
     beam = Beam(model.scorer(moves, weights, config), root_symbol(model.grammar), ALL, None)
     tree = min(trees, key=lambda tree: len(tree.words))

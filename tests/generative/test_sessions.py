@@ -18,9 +18,7 @@ WORDS = "The old train was late because the driver slept .".split()
 @pytest.fixture(scope="module")
 def parser(request):
     trees = read_treebank([request.config.rootpath / "assets" / "sample-train.mrg"])
-    return GenerativeParser.train(
-        trees, GenerativeConfig(measures_beam_size=200, measures_log10_gamma=-16.0), HeadRules.from_name("en")
-    )
+    return GenerativeParser.train(trees, GenerativeConfig(measures_beam_size=200), HeadRules.from_name("en"))
 
 
 def pushed(parser, words):
@@ -134,16 +132,17 @@ def test_a_session_without_words_has_no_answers(parser):
 
 @pytest.mark.parametrize(
     ("beam_size", "expected"),
-    [(None, (200, 1e-16)), (200, (200, 1e-16)), (20, (20, 1e-13)), (2000, (2000, 1e-19)), (0, (0, 0)), (1, (1, 8e-10))],
+    [
+        (None, (200, 10**-13.5)),
+        (200, (200, 10**-13.5)),
+        (20, (20, 10**-10.5)),
+        (2000, (2000, 10**-16.5)),
+        (0, (0, 0)),
+        (1, (1, 8e9 * 10**-16.5)),
+    ],
 )
 def test_the_filter_of_measures_grows_and_shrinks_as_a_whole(parser, beam_size, expected):
     assert parser.config.measures_filter(beam_size) == pytest.approx(expected, rel=1e-9, abs=0)
-
-
-def test_without_gamma_a_beam_has_none():
-    config = GenerativeConfig(measures_log10_gamma=None)
-    assert config.measures_filter() == (config.measures_beam_size, 0)
-    assert config.measures_filter(50) == (50, 0)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ TREEBANKS = st.lists(
 
 def random_parser(trees, seed, beam_size=ALL, gamma=None, **grammar):
     learner = learner_of(trees, features="paper", beam_size=beam_size, gamma=gamma, **grammar)
-    moves = learner.model.moves(learner.config, learner.config.outcome_filter_min_count)
+    moves = learner.model.moves(learner.config.outcome_filter_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
     return PerceptronParser(learner.model, weights, learner.config)
 

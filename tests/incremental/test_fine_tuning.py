@@ -36,6 +36,10 @@ def parser(request):
     return learner.parser()
 
 
+def learner_of(parser):
+    return ParserLearner(parser.model, parser.config, parser.weights)
+
+
 def scores(parser, trees=OLD):
     return [parser.parse(tree.words, tree.tags).score for tree in trees]
 
@@ -56,14 +60,14 @@ def test_new_labels_come_after_the_old_ones():
 
 
 def test_extending_changes_no_score_of_what_was_known(parser):
-    learner = ParserLearner.from_parser(parser)
+    learner = learner_of(parser)
     learner.extend(NEW, [tree.tags for tree in NEW])
     assert [p.tree for p in learner.parser().parse_batch([(t.words, t.tags) for t in OLD])] == OLD
     assert scores(learner.parser()) == pytest.approx(scores(parser))
 
 
 def test_new_labels_and_tags_are_learned_and_stored(parser):
-    learner = ParserLearner.from_parser(parser)
+    learner = learner_of(parser)
     learner.extend(NEW[:1], [tree.tags for tree in NEW[:1]])
     learner.extend(NEW[1:], [tree.tags for tree in NEW[1:]])
     for _ in range(12):
@@ -74,7 +78,7 @@ def test_new_labels_and_tags_are_learned_and_stored(parser):
     assert {"ZP", "QP"} <= set(tuned.labels)
     assert {"NEU", "ANDERS", "!"} <= set(tuned.tags)
     assert NOBODY not in tuned.tags
-    again = ParserLearner.from_parser(tuned)
+    again = learner_of(tuned)
     again.extend(OLD, [tree.tags for tree in OLD])
     assert again.model.grammar.labels == tuned.model.grammar.labels
 

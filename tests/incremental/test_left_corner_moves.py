@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.incremental.derivation import derivation
-from spacy_incparse.incremental.left_corner_moves import LeftCornerMoves
+from spacy_incparse.incremental.moves import LeftCornerMoves
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree

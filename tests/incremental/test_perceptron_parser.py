@@ -335,7 +335,7 @@ def test_scores_of_a_search_over_tags_are_those_of_the_features(trees, held_out)
     for tree in trees[:60]:
         learner.update(tree.words, several(tree.tags, ("NN", "VB")), tree)
     parser = learner.parser()
-    perceptron = learner._models[0]._perceptron
+    perceptron = learner.models[0].perceptron
     for tree in held_out[:5]:
         sentence = parser.model.sentence(tree.words, several(tree.tags, parser.tags[:3], 2.0))
         results, _ = parser._beam.parse(sentence, 20)

@@ -16,7 +16,7 @@ TREEBANKS = st.lists(normalised_trees(max_words=6, **FEW), min_size=2, max_size=
 
 def random_parser(trees, seed, features="paper", **settings):
     learner = learner_of(trees, features=features, gamma=None, beam_size=ALL, **settings)
-    moves = learner.model.moves(learner.config, learner.config.outcome_filter_min_count)
+    moves = learner.model.moves(learner.config.outcome_filter_min_count)
     weights, _ = random_weights(moves.n_columns, seed, 20)
     return PerceptronParser(learner.model, weights, learner.config)
 

@@ -18,7 +18,7 @@ TREEBANKS = st.lists(normalised_trees(max_words=8, phrases=("NP", "S"), tags=("N
 def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
     """Any moves, with slash labels where no transformed tree has them, give the tree that the readable code gives."""
     learner = learner_of(treebank, features="paper", table_bits=8)
-    model, moves = learner.model, learner.model.moves(learner.config, 0)
+    model, moves = learner.model, learner.model.moves(0)
     names = model.grammar.nonterminals
     n_open, n_closings, leaves, named, tags = 0, [], [], [], []
     for _ in range(n_words):

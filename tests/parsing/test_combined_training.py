@@ -99,7 +99,7 @@ def test_settings_of_members():
         "perceptron", "paper+punct", 1e6, 3.0,
     )  # fmt: skip
     assert (mine.weight, mine.temperature, mine.max_epochs) == (2, 9.0, 12)
-    assert (rich.config.features, rich.config.clusters, rich.config.cluster_words) == ("rich", "en", 7)
+    assert (rich.config.features, rich.config.clusters) == ("rich", "en")
     assert (rich.weight, rich.temperature, rich.max_epochs) == (1.0, None, 10)
     assert kind_of({"kind": "combined"}).name == "combined"
 

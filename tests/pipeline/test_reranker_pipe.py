@@ -375,7 +375,7 @@ def test_a_component_keeps_its_weights_where_others_are_refused(copy):
     assert model.to_bytes() == before
 
 
-HYBRID = {"table_bits": 16, "train_beam_size": 8, "generative_folds": 2, "train_generative_weight": 5.0}
+HYBRID = {"table_bits": 16, "train_beam_size": 8, "train_generative_weight": 5.0}
 
 
 @pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("hybrid", HYBRID)])

@@ -1,18 +1,27 @@
 """A compiled engine and its slow twin over the same small treebank and the same weights."""
 
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from unittest.mock import patch
+
 import numpy as np
 
+from spacy_incparse.generative import hybrid
+from spacy_incparse.generative.kind import PERCEPTRON
+from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.early_update import Perceptron
-from spacy_incparse.incremental.encoded_sentence import Sentence
+from spacy_incparse.incremental.grammar import Grammar
+from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.integer_arrays import pack
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.templates import CLUSTERS, FIELDS, NAMED_SETS, combine
 from spacy_incparse.linear.weights import AveragedWeights, Weights
-from spacy_incparse.parsing.catalogue import kind_of_config
+from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.papers.collins_roark_2004.candidate_cache import RepeatedUseConfig, reuse_hypotheses
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.perceptron import SlowPerceptron
@@ -37,10 +46,33 @@ FEATURE_SETS = {
 }
 
 
-def learner_of(trees, **settings):
+@contextmanager
+def min_counts(**counts):
+    """Grammars, lexicons and vocabularies with other cut-offs, such as chain_min_count."""
+    readers = (Grammar, "from_taggings"), (Lexicon, "from_sentences"), (Vocabulary, "from_sentences")
+    with ExitStack() as stack:
+        for owner, name in readers:
+            read = getattr(owner, name)
+            own = {key: count for key, count in counts.items() if key in COUNTS[owner]}
+            stack.enter_context(patch.object(owner, name, partial(read, **own)))
+        yield
+
+
+COUNTS = {
+    Grammar: ("chain_min_count", "triple_min_count"),
+    Lexicon: ("known_min_count",),
+    Vocabulary: ("known_min_count", "class_min_count"),
+}
+
+
+def learner_of(trees, *, generative_folds=hybrid.N_FOLDS, **settings):
     heads = HeadRules.from_name("en")
-    config = ParserConfig(**({"table_bits": BITS} | settings))
-    return kind_of_config(config).learner(trees, [tree.tags for tree in trees], config, heads, clusters_of(trees))
+    counts = {name: settings.pop(name) for name in {*sum(COUNTS.values(), ())} & {*settings}}
+    make = RepeatedUseConfig if "cache_size" in settings else ParserConfig
+    config = make(**({"table_bits": BITS} | settings))
+    with min_counts(**counts), patch.object(hybrid, "N_FOLDS", generative_folds):
+        learner = PERCEPTRON.learner(trees, [tree.tags for tree in trees], config, heads, clusters_of(trees))
+    return reuse_hypotheses(learner, config) if "cache_size" in settings else learner
 
 
 def clusters_of(trees):
@@ -66,7 +98,7 @@ class Engines:
     def __init__(self, trees, *, beam_size=4, gamma=None, outcome_filter_min_count=0, seed=0, largest=3, **settings):
         self.learner = learner_of(trees, **settings)
         self.model, self.config = self.learner.model, self.learner.config
-        self.moves = self.model.moves(self.config, outcome_filter_min_count, self.config.outcome_filter_min_share)
+        self.moves = self.model.moves(outcome_filter_min_count, self.config.outcome_filter_min_share)
         weights, values = random_weights(self.moves.n_columns, seed, largest)
         scorer = self.model.scorer(self.moves, weights, self.config)
         self.beam = Beam(scorer, root_symbol(self.model.grammar), beam_size, gamma)

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from spacy_incparse.generative.estimation import COUNT_BUCKETS, RATIO_BUCKETS
-from spacy_incparse.generative.templates import nested_sets
+from spacy_incparse.generative.model import NODE, WORD
+from spacy_incparse.incremental.config import CONJUNCTIONS
 from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.transforms.left_corner import transform
 from tests.reference.features import Context, Facts, Open, Sentence
@@ -36,9 +37,9 @@ class SlowGenerative(SlowBeam):
         self.outcome_filter_min_count = 0
         self.beam_size, self.gamma = beam_size or inf, gamma
         facts = SimpleNamespace(grammar=model.grammar, heads=model.heads, punctuation=())
-        self.facts = Facts(facts, config.conjunctions)
+        self.facts = Facts(facts, CONJUNCTIONS)
         self.root = 2 + model.grammar.labels.nonterminal_ids["TOP"]
-        self.sets, self.least = nested_sets(config.sets), config.context_min_count
+        self.least = config.context_min_count
         self.weights = {"node": model.node_weights, "word": model.word_weights}
         self.counts = {"node": defaultdict(Counter), "word": defaultdict(Counter)}
         for tree in trees:
@@ -85,12 +86,12 @@ class SlowGenerative(SlowBeam):
 
     def node_values(self, stack, sentence):
         context = Context(stack, sentence, 0, self.facts)
-        first, *rest = [context.value(name) for name in self.sets.node]
+        first, *rest = [context.value(name) for name in NODE]
         return ((first, bool(stack[-1].children)), *rest)
 
     def word_values(self, stack, sentence, tag):
         context = Context(stack, sentence, 0, self.facts)
-        return (tag, *(context.value(name) for name in self.sets.word))
+        return (tag, *(context.value(name) for name in WORD))
 
     def interpolated(self, kind, values, outcome, base):
         """P_k = lambda_k c(outcome) / c + (1 - lambda_k) P_{k-1}, from the least specific set on."""

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from spacy_incparse.incremental.config import CONJUNCTIONS
 from spacy_incparse.incremental.grammar import END, NO_SIBLING
 from spacy_incparse.incremental.grammar import SHIFT as GRAMMAR_SHIFT
 from spacy_incparse.incremental.grammar import STOP as GRAMMAR_STOP
@@ -30,7 +31,7 @@ class SlowBeam:
             outcome_filter_min_count,
             config.outcome_filter_min_share,
         )
-        self.facts = Facts(model, config.conjunctions)
+        self.facts = Facts(model, CONJUNCTIONS)
         self.extractor = Extractor(config.templates, self.facts, bits)
         self.root = 2 + model.grammar.labels.nonterminal_ids["TOP"]
 

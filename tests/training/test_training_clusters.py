@@ -65,8 +65,6 @@ def test_a_named_set_has_the_templates_of_clusters_with_clusters_only():
 
 def test_tagger_and_parser_have_the_clusters(learnt):
     assert learnt.tagger.clusters == learnt.learner.parser().clusters == read_clusters(FILE)
-    few = learn(1, cluster_words=5)
-    assert len(few.tagger.clusters) == len(few.learner.parser().clusters) == 5
     plain = learn(1, clusters=None)
     assert plain.tagger.clusters is None is plain.learner.parser().clusters
 
@@ -134,5 +132,3 @@ def test_training_does_not_go_on_with_other_clusters(tmp_path):
 def test_wrong_sources_are_refused(value, message):
     with pytest.raises(ConfigError, match=message):
         learn(1, clusters=value)
-    with pytest.raises(ConfigError, match="cluster_words is 0"):
-        config(cluster_words=0)

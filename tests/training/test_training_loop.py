@@ -19,7 +19,7 @@ from spacy_incparse.trees.heads import HeadRules
 SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
 N_PASSES = 3
 SETTINGS = {
-    "config": ParserConfig(features="paper", table_bits=16, train_beam_size=4, cache_size=50, cache_interval=40),
+    "config": ParserConfig(features="paper", table_bits=16, train_beam_size=4),
     "heads": HeadRules.from_name("en"),
     "n_folds": 2,
     "tagger_settings": {"n_epochs": 2},

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.candidate_cache import CandidateCache, GoldMoves
-from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.encoded_sentence import Sentence
+from spacy_incparse.incremental.learner import GoldMoves
+from spacy_incparse.incremental.sentence import Sentence
+from spacy_incparse.papers.collins_roark_2004.candidate_cache import CandidateCache, RepeatedUseConfig
 from tests.reference.engine import Learners
 from tests.strategies import normalised_trees
 
@@ -31,7 +31,7 @@ def candidates_of(n_words):
 
 
 def cache_of(perceptron, **settings):
-    return CandidateCache(perceptron, ParserConfig(**{"cache_size": 10} | settings))
+    return CandidateCache(perceptron, RepeatedUseConfig(**{"cache_size": 10} | settings))
 
 
 def add(cache, n_words, *, complete=False):

@@ -1,9 +1,10 @@
-"""A sentence as the numbers that features read."""
+"""A sentence as the numbers that features read, and whole numbers that stay in compiled memory."""
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.incremental.state cimport PAD
+
 
 cdef enum:
     BEFORE = 1  # the word before the first
@@ -86,4 +87,42 @@ cdef int _pad(vector[uint32_t]* padded, numbers) except -1:
     padded.assign(len(numbers) + 2 * PAD, 0)
     for k in range(len(numbers)):
         padded[0][PAD + k] = numbers[k]
+    return 0
+
+
+cdef class IntVector:
+    """The numbers of a `vector[int32_t]`. It is equal to any sequence of the same numbers."""
+
+    def __len__(self):
+        return <Py_ssize_t>self.values.size()
+
+    def __getitem__(self, Py_ssize_t index):
+        cdef Py_ssize_t n = self.values.size()
+        if not -n <= index < n:
+            raise IndexError(f"there is no number {index} among {n}")
+        return self.values[index + n if index < 0 else index]
+
+    def __eq__(self, other):
+        return list(self) == list(other)
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+    def __repr__(self):
+        return repr(list(self))
+
+
+cdef IntVector taken(vector[int32_t]* values):
+    """Return an IntVector with the numbers of a vector, which is empty afterwards."""
+    cdef IntVector found = IntVector()
+    found.values.swap(values[0])
+    return found
+
+
+cdef int copy_ints(object source, vector[int32_t]* target) except -1:
+    """Copy the numbers of an IntVector, or of any sequence."""
+    if isinstance(source, IntVector):
+        target[0] = (<IntVector>source).values
+    else:
+        target[0] = source
     return 0

@@ -1,3 +1,4 @@
+# A sentence, and whole numbers such as the moves of a derivation, in compiled memory.
 from libc.stdint cimport int32_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
@@ -12,3 +13,11 @@ cdef class Sentence:
     cdef vector[int32_t] first_alternative
     cdef vector[uint16_t] alternative_tags, tag_ranks
     cdef SentenceC c
+
+
+cdef class IntVector:
+    cdef vector[int32_t] values
+
+
+cdef IntVector taken(vector[int32_t]* values)
+cdef int copy_ints(object source, vector[int32_t]* target) except -1
