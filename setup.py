@@ -34,8 +34,7 @@ HOT = (
 LIGHT = (
     "chart/rule_tables", "chart/span_limits", "chart/span_states",
     "incremental/moves", "incremental/sentence", "linear/extraction", "generative/walk",
-    "rerank/best_feature", "rerank/boosting", "rerank/column_table", "rerank/greedy_log_loss",
-    "rerank/pair_differences", "rerank/ranking_perceptron", "rerank/sparse_rows", "tagging/engine",
+    "papers/collins_2000/learning", "rerank/sparse_rows", "tagging/engine",
     "treebanks/bracket_scanner",
 )  # fmt: skip
 # The support code that Cython would repeat in each module with memoryviews, 0.2 MB of C++, is a module of its own.

@@ -10,12 +10,11 @@ from base_lists import BaseLists
 from parts import Figures
 from rerank_data import StudyData
 
-from spacy_incparse.rerank.boost_learner import BoostLearner, BoostSettings
+from spacy_incparse.papers.collins_2000.learners import BoostLearner, GreedyLogLearner
 from spacy_incparse.rerank.data import RerankerWeights, RerankingData
-from spacy_incparse.rerank.greedy_log_learner import GreedyLogLearner, GreedyLogSettings
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.training import train_second_score
+from spacy_incparse.rerank.second_scores import train_second_score
 
 N_LISTS = 300  # whose time is measured
 
@@ -27,17 +26,17 @@ def algorithm_costs(data: RerankingData, rounds: int, greedy_rounds: int) -> dic
     """
     found = {}
     for name in ("efficient", "naive"):
-        _, boosting = BoostLearner(BoostSettings(rounds=rounds, algorithm=name)).start(data)
+        _, boosting = BoostLearner(rounds=rounds, algorithm=name).start(data)
         found[name] = _cost(boosting, rounds)
         found[name]["same"] = found[name]["rounds"] == rounds
         del boosting
-    greedy = GreedyLogLearner(GreedyLogSettings(rounds=greedy_rounds)).start(data)
+    _, greedy = GreedyLogLearner(rounds=greedy_rounds).start(data)
     return found | {"log-greedy": _cost(greedy, greedy_rounds)}
 
 
 def sizes(data: RerankingData) -> Figures:
     """Return the numbers that section 2.4 reports: sentences, trees, features m, and the mean of B."""
-    _, boosting = BoostLearner(BoostSettings(rounds=1, algorithm="naive")).start(data)
+    _, boosting = BoostLearner(rounds=1, algorithm="naive").start(data)
     boosting.run(1)
     n_pairs = data.n_candidates - data.n_lists
     return {

@@ -14,11 +14,9 @@ from spacy_incparse.evaluation.evalb import LabelCounts, Scores, SentenceScore, 
 from spacy_incparse.parsing.choice import ChoiceSettings
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.recombination import Recombination
-from spacy_incparse.rerank.data import RerankingData
-from spacy_incparse.rerank.data_building import build_data, first_candidates
-from spacy_incparse.rerank.families import FAMILIES, check_families
+from spacy_incparse.rerank.data import RerankingData, build_data, first_candidates
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.rerank.features import FeatureColumns, closed_class_tags
+from spacy_incparse.rerank.features import FAMILIES, FeatureColumns, check_families, closed_class_tags
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.second_scores import columns_of
 from spacy_incparse.trees.heads import HeadRules

@@ -8,9 +8,7 @@ from itertools import product
 from typing import Any
 
 from spacy_incparse.rerank.choice import ChoiceRule, How
-from spacy_incparse.rerank.learner import RerankLearner
-from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.rerank.training import GRIDS, SIGMAS
+from spacy_incparse.rerank.learner import RerankLearner, find_learner
 
 SCALES = (0.1, 0.2, 0.5, 1.0)  # of F(x), for choosing the tree of best expected F
 RULES: dict[How, tuple[ChoiceRule, ...]] = {
@@ -39,21 +37,23 @@ class Side:
         """Yield a learner for each combination of settings; those that go on by rounds stop after `most_rounds`."""
         limit = {"rounds": min(self.fixed["rounds"], most_rounds)} if "rounds" in self.fixed else {}
         for values in product(*self.grid.values()):
-            yield make_learner(self.learner, **{**self.fixed, **limit, **dict(zip(self.grid, values, strict=True))})
+            chosen = dict(zip(self.grid, values, strict=True))
+            yield find_learner(self.learner)(**{**self.fixed, **limit, **chosen})
 
     def shown(self, settings: Mapping[str, Any]) -> str:
         """Return the chosen settings as text."""
         return " ".join(f"{name}={settings[name]:g}" for name in self.grid)
 
 
-_SMOOTHING = {"smoothing": GRIDS["boost"]["smoothing"]}
+_SMOOTHING = {"smoothing": find_learner("boost").GRID["smoothing"]}
+_SIGMA = find_learner("risk").GRID
 BOOST = Side("boost", "boosting", "boost", {"rounds": 32_000, "pair_weights": "none"}, _SMOOTHING)
 BOOST_F = Side("boost-f", "boosting, pairs weighted by F", "boost", {"rounds": 32_000, "pair_weights": "f"}, _SMOOTHING)
-LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, GRIDS["log-greedy"], most_trees=20)
-LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "best"}, {"sigma": SIGMAS})
-LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, {"sigma": SIGMAS})
-RISK = Side("risk", "expected F, prior", "risk", {}, GRIDS["risk"])
-PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, GRIDS["perceptron"])
+LOG_GREEDY = Side("log-greedy", "greedy log loss", "log-greedy", {"rounds": 100}, find_learner("log-greedy").GRID, 20)
+LOG_BEST = Side("log-best", "log loss, prior, best tree", "log", {"target": "best"}, _SIGMA)
+LOG = Side("log", "log loss, prior, all best trees", "log", {"target": "shared"}, _SIGMA)
+RISK = Side("risk", "expected F, prior", "risk", {}, _SIGMA)
+PERCEPTRON = Side("perceptron", "averaged perceptron", "perceptron", {}, find_learner("perceptron").GRID)
 
 
 def _with(side: Side, *scores: str) -> Side:

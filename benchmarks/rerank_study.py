@@ -21,10 +21,8 @@ from rerank_sides import LOG, RULES, Side
 
 from spacy_incparse.evaluation.evalb import Scores
 from spacy_incparse.rerank.choice import ChoiceRule, How, base_f, best_trial, choose, corpus_f, cross_validate
-from spacy_incparse.rerank.data import RerankerWeights, best_candidates, candidate_values
-from spacy_incparse.rerank.data_building import select_features
-from spacy_incparse.rerank.learner import RerankLearner
-from spacy_incparse.rerank.learners import make_learner
+from spacy_incparse.rerank.data import RerankerWeights, best_candidates, candidate_values, select_features
+from spacy_incparse.rerank.learner import RerankLearner, find_learner
 
 N_FOLDS = 5
 FAMILY_SIGMAS = (0.1, 0.3, 1.0)  # of log loss, for each family: few features need a weaker prior than many
@@ -108,7 +106,7 @@ class Study:
 
         def make() -> Figures:
             data = self.shorter(choice.n, side)
-            learner = make_learner(side.learner, **choice.settings)
+            learner = find_learner(side.learner)(**choice.settings)
             found = {}
             for rounds, weights in learner.path(data.train, sorted(choice.by_rounds)):
                 values = candidate_values(data.dev, weights)
@@ -122,7 +120,7 @@ class Study:
 
     def weights(self, side: Side, choice: Choice) -> RerankerWeights:
         """Return what a side learns from all lists with the settings chosen."""
-        learner = make_learner(side.learner, **choice.settings)
+        learner = find_learner(side.learner)(**choice.settings)
         *_, (_, weights) = learner.path(self.shorter(choice.n, side).train, [choice.rounds])
         return weights
 
@@ -147,7 +145,7 @@ class Study:
     def _family(self, is_kept: np.ndarray) -> Figures:
         data = self.shorter(min(20, self.n_best[-1]))
         train, dev = select_features(data.train, is_kept), select_features(data.dev, is_kept)
-        learners = [make_learner(LOG.learner, **LOG.fixed, sigma=sigma) for sigma in FAMILY_SIGMAS]
+        learners = [find_learner(LOG.learner)(**LOG.fixed, sigma=sigma) for sigma in FAMILY_SIGMAS]
         best = best_trial(cross_validate(train, learners, n_folds=N_FOLDS))
         values = candidate_values(dev, best.learner.learn(train))
         gain = corpus_f(dev, choose(dev, values)) - base_f(dev)
@@ -161,10 +159,10 @@ class Study:
             rules = [rule for rules in RULES.values() for rule in rules]
             found = cross_validate(train, self._learners(side), n_folds=N_FOLDS, rules=rules)
             base = base_f(train)
-            shown = [[t.learner.settings.to_dict(), t.rounds, t.rule.how, t.rule.scale, t.f - base] for t in found]
+            shown = [[t.learner.to_dict(), t.rounds, t.rule.how, t.rule.scale, t.f - base] for t in found]
             return {"trials": shown}
 
-        settings = [learner.settings.to_dict() for learner in self._learners(side)]
+        settings = [learner.to_dict() for learner in self._learners(side)]
         return self._part(f"{side.name}, {n} trees: settings", {"n": n, "settings": settings}, make)["trials"]
 
     def _lengths(self, side: Side) -> list[int]:

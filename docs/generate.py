@@ -48,7 +48,7 @@ from spacy_incparse.pipeline.registered import (
 from spacy_incparse.pipeline.reranker import make_incparse_reranker
 from spacy_incparse.pipeline.scorers import const_score, create_const_scorer
 from spacy_incparse.pipeline.tagger import make_incparse_tagger
-from spacy_incparse.rerank import families
+from spacy_incparse.rerank import features as families
 from spacy_incparse.rerank import training as rerank_settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training import settings as training
@@ -341,7 +341,7 @@ parsed trees do not, because training drops them ([formats.md](formats.md))."""
 _RERANKING = """\
 # Features for reranking
 
-<!-- written by docs/generate.py from spacy_incparse/rerank/families.py -->
+<!-- written by docs/generate.py from spacy_incparse/rerank/features.py -->
 A reranker chooses among the best trees of a parser. Its features may look at whole trees, which the search of the
 parser cannot. This page lists the families of features that you can choose by name, or by the name of a group; `all` is
 the default. The examples are features of this tree, with the head table `en`:
@@ -357,7 +357,7 @@ those of a [head table](formats.md#head-rules), so that all families work for an
 
 ```python
 from spacy_incparse import Tree
-from spacy_incparse.rerank.families import EXAMPLE_TREE
+from spacy_incparse.rerank.features import EXAMPLE_TREE
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
 from spacy_incparse.trees.heads import HeadRules
 

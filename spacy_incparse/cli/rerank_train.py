@@ -128,10 +128,11 @@ def _settings(
     loss: Sequence[Loss], n: int, choose: Choice | None, families: Sequence[str] | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
-    from spacy_incparse.rerank.training import DEFAULT_SCORES, WEIGHTING_LOSSES, check_reranking
+    from spacy_incparse.rerank.learner import find_learner
+    from spacy_incparse.rerank.training import DEFAULT_SCORES, check_reranking
 
     names = [one.value for one in loss]
-    unweighted = [name for name in names if name not in WEIGHTING_LOSSES]
+    unweighted = [name for name in names if not find_learner(name).WEIGHS_SCORES]
     scores = [] if unweighted else list(DEFAULT_SCORES)
     if with_scores is None and 0 < len(unweighted) < len(names):
         left_out = " and ".join(DEFAULT_SCORES)

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.evaluation.summaries import Agreement
 from spacy_incparse.rerank.data import (
-    RerankerWeights,
     RerankingData,
     best_candidates,
     candidate_values,
     list_probabilities,
+    select_lists,
 )
-from spacy_incparse.rerank.data_building import select_lists
-from spacy_incparse.rerank.learner import Progress, RerankLearner
-from spacy_incparse.settings import check_number
+from spacy_incparse.rerank.learner import RerankLearner
 
 How = Literal["score", "expected_f"]
 
 
-@dataclass(frozen=True)
-class ChoiceRule:
+class ChoiceRule(NamedTuple):
     """How to choose a candidate by its value F(x).
 
     how: "score", the highest value; "expected_f", the highest expected F against all candidates of the list, where a
@@ -36,11 +32,6 @@ class ChoiceRule:
     how: How = "score"
     scale: float = 1.0
 
-    def __post_init__(self) -> None:
-        if self.how not in get_args(How):
-            raise ConfigError(f"how is {self.how!r}: choose from {', '.join(get_args(How))}")
-        check_number("scale", self.scale, 1e-6, 1e6, is_whole=False)
-
 
 def choose(data: RerankingData, values: np.ndarray, how: How = "score", scale: float = 1.0) -> np.ndarray:
     """Return the chosen candidate of each list as its index among all candidates, (n_lists,) int64.
@@ -48,9 +39,11 @@ def choose(data: RerankingData, values: np.ndarray, how: How = "score", scale: f
     values: (n_candidates,) F(x), as from `candidate_values`. how, scale: see `ChoiceRule`. Ties go to the first.
     Raises ValueError if "expected_f" is asked for and the data has no overlaps.
     """
-    rule = ChoiceRule(how, scale)
-    if rule.how == "expected_f":
-        values = _expected_f(data, list_probabilities(rule.scale * values, data.list_starts))
+    if how == "expected_f":
+        if len(data.overlaps) != data.n_lists:
+            raise ValueError(f"expected F needs the overlaps of {data.n_lists} lists, not of {len(data.overlaps)}")
+        parts = np.split(list_probabilities(scale * values, data.list_starts), data.list_starts[1:-1])
+        values = np.concatenate([expected_f(o, p) for o, p in zip(data.overlaps, parts, strict=True)])
     chosen = [start + np.argmax(values[start:end]) for start, end in pairwise(data.list_starts)]
     return np.array(chosen, np.int64)
 
@@ -65,15 +58,10 @@ def expected_f(overlaps: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
     return 2 * shared / np.maximum(sizes + (sizes * probabilities).sum(), 1e-300)  # trees without phrases have 0
 
 
-def agreement(data: RerankingData, chosen: np.ndarray) -> Agreement:
-    """Return EVALB's counts of brackets, summed over the chosen candidates; its `f` is the corpus F, 0 to 1."""
-    matched, phrases = data.n_matched[chosen].sum(), data.n_phrases[chosen].sum()
-    return Agreement(int(matched), int(data.n_gold.sum()), int(phrases))
-
-
 def corpus_f(data: RerankingData, chosen: np.ndarray) -> float:
-    """Return the F of the chosen candidates over all sentences, 0 to 1."""
-    return agreement(data, chosen).f
+    """Return the F of the chosen candidates over all sentences by EVALB's counts, 0 to 1."""
+    matched, phrases = data.n_matched[chosen].sum(), data.n_phrases[chosen].sum()
+    return Agreement(int(matched), int(data.n_gold.sum()), int(phrases)).f
 
 
 def oracle_f(data: RerankingData) -> float:
@@ -84,16 +72,6 @@ def oracle_f(data: RerankingData) -> float:
 def base_f(data: RerankingData) -> float:
     """Return the F of the candidates with the highest base score."""
     return corpus_f(data, choose(data, data.scores[:, 0]))
-
-
-def _expected_f(data: RerankingData, probabilities: np.ndarray) -> np.ndarray:
-    if len(data.overlaps) != data.n_lists:
-        raise ValueError(f"expected F needs the overlaps of {data.n_lists} lists, not of {len(data.overlaps)}")
-    parts = np.split(probabilities, data.list_starts[1:-1])
-    return np.concatenate([expected_f(o, p) for o, p in zip(data.overlaps, parts, strict=True)])
-
-
-BY_SCORE = (ChoiceRule(),)
 
 
 class Trial(NamedTuple):
@@ -114,24 +92,24 @@ def cross_validate(
     learners: Sequence[RerankLearner],
     *,
     n_folds: int = 5,
-    rules: Sequence[ChoiceRule] = BY_SCORE,
-    progress: Progress | None = None,
+    rules: Sequence[ChoiceRule] = (ChoiceRule(),),
 ) -> list[Trial]:
     """Return a trial for each learner, number of rounds and rule, in this order.
 
     Each list's candidate is chosen with weights learnt from the other folds. Learners that improve by rounds are tried
-    with several numbers of rounds in one run: see `round_numbers`. progress: counts runs, one per learner and fold.
+    with several numbers of rounds in one run: see `round_numbers`.
     """
     folds = contiguous_folds(data.n_lists, n_folds)
     trials: list[Trial] = []
-    for number, learner in enumerate(learners):
+    for learner in learners:
         chosen: dict[tuple[int, ChoiceRule], list[np.ndarray]] = {}
-        for fold, lists in enumerate(folds):
-            for rounds, weights in _learnt_without(data, lists, learner):
-                for rule, candidates in _choices(data, lists, weights, rules):
+        for lists in folds:
+            others, held_out = np.setdiff1d(np.arange(data.n_lists), lists), select_lists(data, lists)
+            for rounds, weights in learner.path(select_lists(data, others), round_numbers(learner.n_rounds)):
+                values = candidate_values(held_out, weights)
+                for rule in rules:
+                    candidates = choose(held_out, values, *rule) + data.list_starts[lists[0]]  # as numbered in `data`
                     chosen.setdefault((rounds, rule), []).append(candidates)
-            if progress:
-                progress(number * n_folds + fold + 1, len(learners) * n_folds)
         for (rounds, rule), parts in chosen.items():
             joined = np.concatenate(parts)
             trials.append(Trial(learner, rounds, rule, corpus_f(data, joined), joined))
@@ -157,20 +135,3 @@ def contiguous_folds(n_lists: int, n_folds: int) -> list[np.ndarray]:
 def round_numbers(rounds: int) -> list[int]:
     """Return numbers of rounds to try: all rounds, and halves, quarters, ... of them down to a 32nd."""
     return sorted({max(1, rounds >> halvings) for halvings in range(6)}) if rounds else [0]
-
-
-def _learnt_without(
-    data: RerankingData, lists: np.ndarray, learner: RerankLearner
-) -> Iterator[tuple[int, RerankerWeights]]:
-    others = np.setdiff1d(np.arange(data.n_lists), lists)
-    return learner.path(select_lists(data, others), round_numbers(learner.rounds))
-
-
-def _choices(
-    data: RerankingData, lists: np.ndarray, weights: RerankerWeights, rules: Sequence[ChoiceRule]
-) -> Iterator[tuple[ChoiceRule, np.ndarray]]:
-    """Yield each rule with the candidates of the held-out lists that it chooses, numbered as in `data`."""
-    held_out = select_lists(data, lists)
-    values = candidate_values(held_out, weights)
-    for rule in rules:
-        yield rule, choose(held_out, values, rule.how, rule.scale) + data.list_starts[lists[0]]

@@ -1,13 +1,22 @@
-"""N-best lists as arrays, as the learners read them."""
+"""N-best lists as arrays, as the learners read them: features, scores, EVALB's counts of brackets, and overlaps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from spacy_incparse.rerank.sparse_rows import row_sums
+from spacy_incparse.errors import ConfigError, IncparseError
+from spacy_incparse.evaluation.nbest import list_counts
+from spacy_incparse.rerank.feature_extraction import FeatureExtractor
+from spacy_incparse.rerank.features import FeatureColumns
+from spacy_incparse.rerank.lists import CandidateList
+from spacy_incparse.rerank.second_scores import SECOND_SCORES
+from spacy_incparse.rerank.sparse_rows import row_sums, varies_in_list
+from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.trees.tree import Tree
 
 
 class RerankerWeights(NamedTuple):
@@ -95,7 +104,141 @@ def list_probabilities(values: np.ndarray, list_starts: np.ndarray) -> np.ndarra
     return weights / np.repeat(np.add.reduceat(weights, first), sizes)
 
 
-def list_means(values: np.ndarray, probabilities: np.ndarray, list_starts: np.ndarray) -> np.ndarray:
-    """Return the expected value of each list's candidates, repeated for each of them, (n_candidates,) float64."""
-    means = np.add.reduceat(values * probabilities, list_starts[:-1])
-    return np.repeat(means, np.diff(list_starts))
+def build_data(
+    lists: Iterable[CandidateList], extractor: FeatureExtractor, columns: FeatureColumns, others: Sequence[str] = ()
+) -> RerankingData:
+    """Return the arrays of lists; the lists themselves are read one by one and not kept.
+
+    columns: the features that have a column. others: the names of the scores by other models that
+    follow the base parser's. Raises IncparseError for a list without candidates, without a gold tree or without one of
+    these scores, naming the list's number, from 1.
+    """
+    parts = [_part(number, candidates, extractor, columns, others) for number, candidates in enumerate(lists, start=1)]
+    if not parts:
+        raise IncparseError("there are no lists to learn from")
+    return RerankingData(
+        list_starts=starts_of([len(part.scores) for part in parts]),
+        feature_starts=starts_of(np.concatenate([part.n_features for part in parts])),
+        features=np.concatenate([part.features for part in parts]),
+        n_features=len(columns),
+        scores=np.concatenate([part.scores for part in parts]),
+        n_matched=np.concatenate([part.n_matched for part in parts]),
+        n_phrases=np.concatenate([part.n_phrases for part in parts]),
+        n_gold=np.array([part.n_gold for part in parts], np.int32),
+        overlaps=tuple(part.overlaps for part in parts),
+    )
+
+
+class _Part(NamedTuple):
+    n_features: np.ndarray  # of each candidate
+    features: np.ndarray
+    scores: np.ndarray  # (n, n_scores)
+    n_matched: np.ndarray
+    n_phrases: np.ndarray
+    n_gold: int
+    overlaps: np.ndarray
+
+
+def _part(
+    number: int, found: CandidateList, extractor: FeatureExtractor, columns: FeatureColumns, others: Sequence[str]
+) -> _Part:
+    if not found.parses:
+        raise IncparseError(f"list {number} has no candidates: leave it out")
+    if found.gold is None:
+        raise IncparseError(f"list {number} has no gold tree, so nothing can be learnt from it: give the gold trees")
+    for column in others:
+        if column not in found.others:
+            name = next((name for name, score in SECOND_SCORES.items() if column in score.columns), column)
+            raise IncparseError(
+                f"list {number} has no {column} scores: make them with `spacy-incparse rerank-train --with {name}`"
+            )
+    trees = [parse.tree for parse in found.parses]
+    base = np.array([parse.score for parse in found.parses]) / found.temperature
+    scores = np.column_stack([base, *(found.others[name] for name in others)])
+    if not np.isfinite(scores).all():
+        raise IncparseError(f"list {number} has a candidate whose score is not a finite number")
+    counts = np.array(list_counts(found.gold, trees), np.int32)
+    varying = _varying(*extractor.columns(trees, columns))
+    return _Part(*varying, scores, counts[:, 0], counts[:, 1], int(counts[0, 2]), phrase_overlaps(trees))
+
+
+def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:
+    """Return the number of phrases (label, start, end) that each two trees share, (n, n) int32."""
+    ids: dict[Phrase, int] = {}
+    rows = [[ids.setdefault(phrase, len(ids)) for phrase in tree.spans()] for tree in trees]
+    has_phrase = np.zeros((len(trees), len(ids)), np.int32)
+    for row, phrases in enumerate(rows):
+        has_phrase[row, phrases] = 1
+    return has_phrase @ has_phrase.T
+
+
+def _varying(starts: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of features of each candidate, and the features, without those that all candidates have."""
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    # Strictly ascending within a row: that a column is 1 is said once.
+    if np.any((np.diff(rows) == 0) & (np.diff(columns) <= 0)):
+        raise ValueError("the columns of a tree must be ascending")
+    _, position, counts = np.unique(columns, return_inverse=True, return_counts=True)
+    kept = counts[position] < len(starts) - 1
+    n_features = np.bincount(rows[kept], minlength=len(starts) - 1)
+    return n_features, columns[kept].astype(np.int32)
+
+
+def select_lists(data: RerankingData, lists: np.ndarray) -> RerankingData:
+    """Return the data of some lists, given their numbers in the order wanted; columns stay the same."""
+    sizes = np.diff(data.list_starts)[lists]
+    rows = _ranges(data.list_starts[:-1][lists], sizes)
+    overlaps = tuple(data.overlaps[number] for number in lists) if data.overlaps else ()
+    return _of_rows(data, rows, sizes, data.n_gold[lists], overlaps)
+
+
+def first_candidates(data: RerankingData, n: int) -> RerankingData:
+    """Return the data of lists that end after n candidates. Raises ConfigError unless n is at least 1."""
+    if n < 1:
+        raise ConfigError(f"lists of {n} candidates cannot be reranked: n must be at least 1")
+    sizes = np.minimum(np.diff(data.list_starts), n)
+    rows = _ranges(data.list_starts[:-1], sizes)
+    overlaps = tuple(overlap[:n, :n] for overlap in data.overlaps)
+    shorter = _of_rows(data, rows, sizes, data.n_gold, overlaps)
+    varies = varies_in_list(shorter.list_starts, shorter.feature_starts, shorter.features, data.n_features)
+    return _of_places(shorter, varies)
+
+
+def select_features(data: RerankingData, is_kept: np.ndarray) -> RerankingData:
+    """Return the data without the other features' ones; columns keep their numbers. is_kept: (n_features,) bool."""
+    return _of_places(data, is_kept[data.features])
+
+
+def starts_of(sizes: Iterable[int] | np.ndarray) -> np.ndarray:
+    """Return where parts of these sizes begin, and the end of the last, (n + 1,) int64."""
+    return np.concatenate(([0], np.cumsum(np.fromiter(sizes, np.int64)))).astype(np.int64)
+
+
+def _of_rows(
+    data: RerankingData, rows: np.ndarray, sizes: np.ndarray, n_gold: np.ndarray, overlaps: tuple[np.ndarray, ...]
+) -> RerankingData:
+    """Return the data of candidates, in lists of these sizes."""
+    n_features = np.diff(data.feature_starts)[rows]
+    return RerankingData(
+        list_starts=starts_of(sizes),
+        feature_starts=starts_of(n_features),
+        features=data.features[_ranges(data.feature_starts[:-1][rows], n_features)],
+        n_features=data.n_features,
+        scores=data.scores[rows],
+        n_matched=data.n_matched[rows],
+        n_phrases=data.n_phrases[rows],
+        n_gold=n_gold,
+        overlaps=overlaps,
+    )
+
+
+def _of_places(data: RerankingData, is_kept: np.ndarray) -> RerankingData:
+    """Return the data with those entries of `features` that are kept."""
+    rows = np.repeat(np.arange(data.n_candidates), np.diff(data.feature_starts))
+    n_features = np.bincount(rows[is_kept], minlength=data.n_candidates)
+    return replace(data, feature_starts=starts_of(n_features), features=data.features[is_kept])
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the numbers start, start + 1, ..., start + size - 1 of all pairs, joined."""
+    return np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(sizes.sum())

@@ -2,7 +2,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from spacy_incparse.rerank.feature_columns import FeatureColumns
+from spacy_incparse.rerank.features import FeatureColumns
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

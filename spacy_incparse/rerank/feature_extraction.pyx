@@ -1,9 +1,9 @@
 """Features of the candidate trees of a sentence.
 
-Most parts of the trees in a list are the same. Nodes that look the same to all families form a part (signatures.pyx):
-its features are extracted once, and a tree's features are counted from the parts that it consists of. Parts that all
-trees have equally often cannot tell trees apart; with `drop_common` they matter only where they add to the count of a
-feature that varies.
+Most parts of the trees in a list are the same. Nodes that look the same to all families form a part: its
+features are extracted once, and a tree's features are counted from the parts that it consists of. Parts that all trees
+have equally often cannot tell trees apart; with `drop_common` they matter only where they add to the count of a feature
+that varies.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -16,34 +16,79 @@ from threading import Lock
 
 import numpy as np
 
-from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
-from spacy_incparse.rerank.column_table cimport ColumnTable
-from spacy_incparse.rerank.families_charniak_johnson cimport add_charniak_johnson_families
-from spacy_incparse.rerank.families_collins cimport add_collins_families
-from spacy_incparse.rerank.family_functions cimport FamilyC, NamedFamilyC
+from spacy_incparse.linear.hash_map cimport HashMapC, map_clear, map_find, map_init, map_insert
+from spacy_incparse.rerank.families cimport (
+    FamilyC, argument, family_function, governor, head_tag, is_top, label_above, plus2, plus3, plus4, tag_at,
+)
 from spacy_incparse.rerank.feature_keys cimport extended, number, text_value
-from spacy_incparse.rerank.packed_trees cimport PackedTrees, TreeC
-from spacy_incparse.rerank.signatures cimport node_signatures, subtree_signatures
+from spacy_incparse.rerank.packed_trees cimport PREPOSITIONAL, PackedTrees, TreeC
+from spacy_incparse.rerank.sparse_rows cimport ColumnTable
 
-from spacy_incparse.rerank.families import LEXICALIZED, MAX_LENGTH, SCOPES, check_families, check_max_count
+from spacy_incparse.rerank.features import LEXICALIZED, MAX_LENGTH, SCOPES, check_families
+from spacy_incparse.settings import check_number
 
 cdef enum:
-    AHEAD = 16  # look-ups whose memory is on its way
+    AHEAD = 16   # look-ups whose memory is on its way
+    PHRASE = 1   # fires at phrases, sees what `node_signatures` hashes
+    WORD = 2     # the same at POS nodes
+    SUBTREE = 4  # fires at phrases, sees the whole phrase
+
+
+cdef struct ChosenC:
+    FamilyC extract
+    uint64_t family     # the hash of the name, folded as the first field of a tuple
+    int scope           # PHRASE, WORD or SUBTREE
+    bint lexicalized
+    int32_t max_count
+
+
+# Nodes of several trees that look the same to all families of a scope: their features are extracted once.
+cdef struct PartC:
+    int32_t tree    # one of these nodes
+    int32_t node
+    int scope
+    bint varies     # whether trees have it in different numbers
+
+
+# A feature that is present a number of times, as an indicator.
+cdef struct IndicatorC:
+    uint64_t value  # its key, or its column
+    int32_t feature
+    int32_t count
 
 
 cdef class FeatureExtractor:
-    """Extracts the chosen families of features, listed in rerank/families.py, from lists of trees.
+    """Extracts the chosen families of features, listed in rerank/features.py, from lists of trees.
 
     families: their names. heads: the head table. max_count: a feature that a tree has c times becomes the indicators
     that it has it at least once, ..., min(c, max_count) times. closed_tags: the tags of closed classes, for the
-    lexicalized families: `label_classes.closed_class_tags` finds them in a treebank.
+    lexicalized families: `features.closed_class_tags` finds them in a treebank.
 
     Labels are read without function tags, words in lowercase. Threads that share an extractor take turns.
     """
+    cdef readonly tuple families
+    cdef readonly object heads
+    cdef readonly int max_count
+    cdef readonly tuple closed_tags
+    cdef object lock
+    cdef PackedTrees packed
+    cdef int scopes
+    cdef vector[ChosenC] chosen
+    cdef vector[PartC] parts
+    cdef HashMapC part_numbers         # by signature
+    cdef vector[int32_t] part_counts   # by part and tree
+    cdef vector[uint64_t] features     # the keys of distinct features, without counts
+    cdef HashMapC feature_numbers      # by key
+    cdef vector[int32_t] feature_counts  # by feature and tree
+    cdef vector[int32_t] max_counts    # by feature
+    cdef vector[uint64_t] signatures   # scratch
+    cdef vector[uint64_t] keys_found
+    cdef vector[uint64_t] plain_keys
 
     def __init__(self, families, heads, max_count=4, *, closed_tags=()):
         self.families, self.heads = check_families(families), heads
-        self.max_count, self.closed_tags = check_max_count(max_count), tuple(sorted(set(closed_tags)))
+        check_number("max_count", max_count, 1, MAX_LENGTH)
+        self.max_count, self.closed_tags = max_count, tuple(sorted(set(closed_tags)))
         self.packed = PackedTrees(heads, self.closed_tags)
         self.lock = Lock()
         map_init(&self.part_numbers)
@@ -54,7 +99,7 @@ cdef class FeatureExtractor:
     def _choose(self, str name):
         cdef ChosenC family
         cdef str plain = name.removeprefix(LEXICALIZED)
-        family.extract = _function_of(plain.encode())
+        family.extract = family_function(plain.encode())
         family.family, family.lexicalized = extended(0, text_value(name)), plain != name
         family.scope = {"phrase": PHRASE, "word": WORD, "subtree": SUBTREE}[SCOPES[name]]
         family.max_count = MAX_LENGTH if name == "right-branch" else self.max_count
@@ -233,18 +278,6 @@ cdef class FeatureExtractor:
         return _array(starts.data(), starts.size() * 8, "i8"), values
 
 
-cdef FamilyC _function_of(bytes name) except NULL:
-    """Return the function of a family that is not lexicalized."""
-    cdef vector[NamedFamilyC] table
-    cdef size_t k
-    add_collins_families(&table)
-    add_charniak_johnson_families(&table)
-    for k in range(table.size()):
-        if table[k].name == name:
-            return table[k].extract
-    raise KeyError(name)
-
-
 cdef bint _is_before(const IndicatorC& a, const IndicatorC& b) noexcept nogil:
     return a.value < b.value
 
@@ -267,4 +300,63 @@ cdef int _look_up(ColumnTable table, vector[IndicatorC]* found) except -1:
             found[0][n].value = <uint64_t>column
             n += 1
     found.resize(n)
+    return 0
+
+
+# What families of features look at around a node, as a hash: equal signatures, equal features. Whatever a family reads
+# has to be part of it: a test compares the features of each tree with those of the tree alone.
+
+cdef int node_signatures(const TreeC* tree, vector[uint64_t]* found) except -1 nogil:
+    """Hash each node, its children, the rule and label above, and the words and governors around.
+
+    tree: with lexicalized labels.
+    """
+    cdef int32_t node
+    found.resize(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        found[0][node] = _children(tree, node, _above(tree, node, _around(tree, node)))
+    return 0
+
+
+cdef uint64_t _around(const TreeC* tree, int32_t node) noexcept nogil:
+    """Hash the node, and the words and tags inside and outside its ends."""
+    cdef int32_t start = tree.starts[node], end = tree.ends[node]
+    cdef uint64_t key = plus4(0, tree.labels[node], tree.sizes[node] == 1, start, end)
+    key = plus3(key, tag_at(tree, start - 2), tag_at(tree, start - 1), tag_at(tree, start))
+    return plus3(key, tag_at(tree, end - 1), tag_at(tree, end), tree.last_content)
+
+
+cdef uint64_t _above(const TreeC* tree, int32_t node, uint64_t key) noexcept nogil:
+    """Hash what is above the node, and above its maximal projection."""
+    cdef int32_t parent = tree.parents[node], head = tree.head_words[node], governing = governor(tree, head)
+    key = plus4(key, head, head_tag(tree, node), tree.labels[tree.tops[head]], is_top(tree, node))
+    if parent >= 0:
+        key = plus2(key, tree.rules[parent], label_above(tree, parent))
+    if governing >= 0:
+        key = plus3(key, number(governing), tree.tags[governing], tree.labels[tree.tops[governing]])
+    return key
+
+
+cdef uint64_t _children(const TreeC* tree, int32_t node, uint64_t key) noexcept nogil:
+    cdef int32_t child = node + 1, behind = node + tree.sizes[node], within
+    while child < behind:
+        key = plus4(key, tree.labels[child], tree.ends[child], tree.head_words[child], head_tag(tree, child))
+        if tree.marks[child] & PREPOSITIONAL and tree.sizes[child] > 1:
+            within = argument(tree, child)
+            if within >= 0:
+                key = plus3(key, tree.labels[within], tree.head_words[within], head_tag(tree, within))
+        child += tree.sizes[child]
+    return key
+
+
+cdef int subtree_signatures(const TreeC* tree, vector[uint64_t]* found) except -1 nogil:
+    """Hash each node with everything below it, and whether it is the maximal projection of its head."""
+    cdef int32_t node
+    found.resize(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        found[0][node] = plus3(1, tree.labels[node], tree.starts[node], tree.sizes[node])
+    for node in range(tree.n_nodes - 1, 0, -1):  # children come after their parents
+        found[0][tree.parents[node]] = extended(found[0][tree.parents[node]], found[0][node])
+    for node in range(tree.n_nodes):
+        found[0][node] = extended(found[0][node], is_top(tree, node))
     return 0

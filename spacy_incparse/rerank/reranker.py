@@ -24,9 +24,8 @@ from spacy_incparse.parsing.parse import Constraints, Parse, Tags
 from spacy_incparse.parsing.parser import ConstituencyParser
 from spacy_incparse.rerank.choice import How
 from spacy_incparse.rerank.data import RerankerWeights
-from spacy_incparse.rerank.families import DEFAULT, check_families, check_max_count
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.rerank.features import FeatureColumns
+from spacy_incparse.rerank.features import DEFAULT, MAX_LENGTH, FeatureColumns, check_families
 from spacy_incparse.rerank.second_scores import SecondScore, columns_of, read_second_scores
 from spacy_incparse.settings import Settings, check_number, check_range, checked_labels
 from spacy_incparse.trees.heads import HeadRules
@@ -43,8 +42,7 @@ class RerankerConfig(Settings):
     closed classes, for lexicalized families. n: how many candidates of a list it looks at. choose: "score" for the most
     probable tree, "expected_f" for the one with the best expected F, where a tree's probability is proportional to
     exp(scale F(x)). with_better: whether the lists have the trees that score higher than the parser's own
-    (`NBestSearch`). base_temperature: what the base parser's scores are divided
-    by; None: the parser's temperature.
+    (`NBestSearch`). base_temperature: what the base parser's scores are divided by; None: the parser's temperature.
     """
 
     SEARCH = ("n", "choose")
@@ -61,7 +59,7 @@ class RerankerConfig(Settings):
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", check_families(self.families))
         object.__setattr__(self, "closed_tags", checked_labels("closed_tags", self.closed_tags))
-        check_max_count(self.max_count)
+        check_number("max_count", self.max_count, 1, MAX_LENGTH)
         check_number("n", self.n, 1, N_ANALYSES)
         if self.choose not in get_args(How):
             raise ConfigError(f"choose is {self.choose!r}: it must be one of {', '.join(get_args(How))}")
@@ -130,8 +128,8 @@ class Reranker:
         shares = probabilities(scores, self.temperature)
         order = sorted(range(len(found)), key=lambda i: -scores[i])
         if self.config.choose == "expected_f":
-            best = self._best_expected_f(found)
-            order.sort(key=lambda i: i != best)
+            values = expected_f_values([parse.tree for parse in found], probabilities(scores, 1 / self.config.scale))
+            order.sort(key=lambda i: i != values.index(max(values)))
         return [RankedParse(found[i], shares[i]) for i in order]
 
     def scores(self, parses: Sequence[Parse], base_temperature: float) -> list[float]:
@@ -144,11 +142,6 @@ class Reranker:
         others = {column: row for other in self.others.values() for column, row in other.scores(trees).items()}
         scores = np.array([base, *(others[column] for column in columns_of(self.others))])
         return (sums + (self.weights.scores[:, np.newaxis] * scores).sum(axis=0)).tolist()
-
-    def _best_expected_f(self, parses: Sequence[Parse]) -> int:
-        shares = probabilities([parse.score for parse in parses], 1 / self.config.scale)
-        values = expected_f_values([parse.tree for parse in parses], shares)
-        return values.index(max(values))
 
     def with_settings(self, **settings: Any) -> Reranker:
         """Return a reranker with the same weights and another `n` or `choose`."""
@@ -188,16 +181,24 @@ class Reranker:
         keys = unpack_gaps(content["columns"], "u8", "the reranker's features")
         if not (keys[1:] > keys[:-1]).all():
             raise ModelError("the reranker's features are damaged: their keys are not in ascending order")
+        if len(content["scores"]) % 8:
+            raise ModelError(f"the reranker is damaged: {len(content['scores']):,} bytes cannot be its scores")
         weights = RerankerWeights(
-            _numbers(content["scores"], "<f8", "scores"),
-            _finite(unpack(content["weights"], "u4", "the reranker's weights").view(np.float32), "weights"),
+            np.frombuffer(content["scores"], dtype="<f8"),
+            unpack(content["weights"], "u4", "the reranker's weights").view(np.float32),
         )
+        for what, numbers in weights._asdict().items():
+            if not np.isfinite(numbers).all():
+                what = "weights" if what == "features" else what
+                raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
         others = read_second_scores(content["others"])
         n_others = len(columns_of(others))
         if len(weights.scores) != 1 + n_others or len(weights.features) != len(keys):
             found = f"{len(weights.scores)} + {len(weights.features)} weights"
             raise ModelError(f"the reranker is damaged: 1 + {n_others} scores, {len(keys)} features, but {found}")
-        return cls(config, heads, FeatureColumns(keys), weights, _temperature(content["temperature"]), others)
+        if not LOWEST <= content["temperature"] <= HIGHEST:
+            raise ModelError(f"the reranker is damaged: its temperature is {content['temperature']!r}")
+        return cls(config, heads, FeatureColumns(keys), weights, content["temperature"], others)
 
 
 _TYPES = {
@@ -218,24 +219,6 @@ def _content(data: bytes) -> dict[str, Any]:
         if not isinstance(content.get(name), kind):
             raise ModelError(f"the reranker is damaged: its {name} are {content.get(name)!r:.40}")
     return content
-
-
-def _numbers(data: bytes, kind: str, what: str) -> np.ndarray:
-    if len(data) % np.dtype(kind).itemsize:
-        raise ModelError(f"the reranker is damaged: {len(data):,} bytes cannot be its {what}")
-    return _finite(np.frombuffer(data, dtype=kind), what)
-
-
-def _finite(numbers: np.ndarray, what: str) -> np.ndarray:
-    if not np.isfinite(numbers).all():
-        raise ModelError(f"the reranker is damaged: among its {what} are numbers that are not finite")
-    return numbers
-
-
-def _temperature(value: float) -> float:
-    if not LOWEST <= value <= HIGHEST:
-        raise ModelError(f"the reranker is damaged: its temperature is {value!r}")
-    return value
 
 
 class RerankedSearch(NBestSearch):

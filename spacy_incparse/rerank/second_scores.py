@@ -1,17 +1,24 @@
-"""All models whose scores of candidates may stand beside those of the base parser."""
+"""Models whose scores of candidates may stand beside those of the base parser."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, log
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.errors import ModelError
+from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
-from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.training.settings import ParserRecipe
+from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+
+TEMPERATURE = 1.0  # of the chart: that of training, since the weights of the columns scale them anyway
+LEAST = 1e-3  # the lowest probability that counts, and one minus the highest: the chart may lack what it pruned
+CHART_PASSES, TAG_FOLDS = 3, 5
 
 
 class SecondScore(ABC):
@@ -22,19 +29,28 @@ class SecondScore(ABC):
 
     name: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
+    parser_type: ClassVar[Any]
+
+    def __init__(self, parser: Any):
+        self.parser = parser
+
+    @classmethod
+    @abstractmethod
+    def train(cls, trees: Sequence[Tree], heads: HeadRules) -> SecondScore:
+        """Return a model trained on normalized trees."""
 
     @abstractmethod
     def scores(self, trees: Sequence[Tree]) -> Mapping[str, Sequence[float]]:
         """Return for each column a finite number for each tree of a list, all over the same words."""
 
-    @abstractmethod
     def to_bytes(self) -> bytes:
         """Return the model as bytes."""
+        return self.parser.to_bytes()
 
     @classmethod
-    @abstractmethod
     def from_bytes(cls, data: bytes) -> SecondScore:
         """Return the model that `to_bytes` wrote. Raises ModelError for anything else."""
+        return cls(cls.parser_type.from_bytes(data))
 
 
 class ChartScore(SecondScore):
@@ -53,27 +69,26 @@ class ChartScore(SecondScore):
 
     name = "chart"
     columns = ("chart-right", "chart-expected-f", "chart-odds")
+    parser_type = ChartParser
 
-    def __init__(self, parser: ChartParser):
-        self.parser = parser
+    @classmethod
+    def train(cls, trees: Sequence[Tree], heads: HeadRules) -> ChartScore:
+        """Train on jackknifed tags, one a word: those of candidates are as good, and there is no tagger to store."""
+        recipe = ParserRecipe("chart", ChartConfig(n_tags=1), heads, n_tag_folds=TAG_FOLDS, n_passes=CHART_PASSES)
+        return cls(recipe.train(trees).parser)
 
     def scores(self, trees: Sequence[Tree]) -> dict[str, list[float]]:
         """Return the scores of each tree of a list, all over the same words."""
         posterior = self.parser.posterior(trees[0].words, trees[0].tags, temperature=TEMPERATURE)
         if posterior is None:
             return {column: [0.0] * len(trees) for column in self.columns}
-        n_expected = sum(posterior.phrases.values())
-        rows = [_scores(tree.spans(), posterior.phrases, n_expected) for tree in trees]
+        n_expected, rows = sum(posterior.phrases.values()), []
+        for tree in trees:
+            found = [posterior.phrases.get(phrase, 0.0) for phrase in dict.fromkeys(tree.spans())]
+            n_right, bounded = sum(found), [min(max(p, LEAST), 1 - LEAST) for p in found]
+            odds = sum(log(p / (1 - p)) for p in bounded)
+            rows.append((n_right, 200 * n_right / (len(found) + n_expected), odds))
         return dict(zip(self.columns, map(list, zip(*rows, strict=True)), strict=True))
-
-    def to_bytes(self) -> bytes:
-        """Return the model as bytes."""
-        return self.parser.to_bytes()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> ChartScore:
-        """Return the model that `to_bytes` wrote. Raises ModelError for anything else."""
-        return cls(ChartParser.from_bytes(data))
 
 
 class GenerativeScore(SecondScore):
@@ -84,24 +99,18 @@ class GenerativeScore(SecondScore):
 
     name = "generative"
     columns = ("generative",)
+    parser_type = GenerativeParser
 
-    def __init__(self, parser: GenerativeParser):
-        self.parser = parser
+    @classmethod
+    def train(cls, trees: Sequence[Tree], heads: HeadRules) -> GenerativeScore:
+        """Count the events of the trees."""
+        return cls(GenerativeParser.train(trees, GenerativeConfig(), heads))
 
     def scores(self, trees: Sequence[Tree]) -> dict[str, list[float]]:
         """Return the log probability of each tree of a list, all over the same words."""
         found = self.parser.log_probabilities(trees)
         lowest = min((score for score in found if score is not None and isfinite(score)), default=0.0)
         return {"generative": [lowest if score is None else max(score, lowest) for score in found]}
-
-    def to_bytes(self) -> bytes:
-        """Return the model as bytes."""
-        return self.parser.to_bytes()
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> GenerativeScore:
-        """Return the model that `to_bytes` wrote. Raises ModelError for anything else."""
-        return cls(GenerativeParser.from_bytes(data))
 
 
 SECOND_SCORES: dict[str, type[SecondScore]] = {score.name: score for score in (GenerativeScore, ChartScore)}
@@ -113,9 +122,9 @@ def columns_of(names: Iterable[str]) -> list[str]:
     return [column for name in names for column in SECOND_SCORES[name].columns]
 
 
-def name_of(column: str) -> str:
-    """Return the name of the second score that a column belongs to; the column's own if there is none."""
-    return next((name for name, score in SECOND_SCORES.items() if column in score.columns), column)
+def train_second_score(name: str, trees: Sequence[Tree], heads: HeadRules) -> SecondScore:
+    """Return a model of a name in `SECOND_SCORES`, trained on normalized trees."""
+    return SECOND_SCORES[name].train(trees, heads)
 
 
 def read_second_scores(contents: dict[str, bytes]) -> dict[str, SecondScore]:
@@ -124,15 +133,3 @@ def read_second_scores(contents: dict[str, bytes]) -> dict[str, SecondScore]:
         if name not in SECOND_SCORES:
             raise ModelError(f"the reranker has a score {name!r:.40} that this version does not know")
     return {name: SECOND_SCORES[name].from_bytes(data) for name, data in contents.items()}
-
-
-TEMPERATURE = 1.0  # of the chart: that of training, since the weights of the columns scale them anyway
-LEAST = 1e-3  # the lowest probability that counts, and one minus the highest: the chart may lack what it pruned
-
-
-def _scores(phrases: Sequence[Phrase], known: Mapping[Phrase, float], n_expected: float) -> tuple[float, float, float]:
-    """Return the columns of a tree. known: the probabilities of phrases. n_expected: their sum."""
-    found = [known.get(phrase, 0.0) for phrase in dict.fromkeys(phrases)]
-    n_right = sum(found)
-    bounded = [min(max(p, LEAST), 1 - LEAST) for p in found]
-    return n_right, 200 * n_right / (len(found) + n_expected), sum(log(p / (1 - p)) for p in bounded)

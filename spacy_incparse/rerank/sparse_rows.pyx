@@ -1,22 +1,19 @@
-"""Sparse rows of ones: their products with vectors, and the index from columns to rows.
+"""Sparse rows of ones: their products with vectors, and the index from columns to rows; columns by key.
 
 Row r has a 1 in each of columns[starts[r] : starts[r + 1]], and 0 elsewhere. starts: (n_rows + 1,) int64. columns: (n,)
 int32.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
 from spacy_incparse.rerank.array_memory cimport (
-    doubles,
-    int32s,
-    int64s,
-    writable_bytes,
-    writable_doubles,
-    writable_int32s,
-    writable_int64s,
+    doubles, int32s, int64s, writable_bytes, writable_doubles, writable_int32s, writable_int64s,
 )
+
+cdef enum:
+    MAX_BITS = 26  # of keys, in the index of a ColumnTable
 
 
 def row_sums(starts, columns, weights):
@@ -100,3 +97,27 @@ def varies_in_list(list_starts, starts, columns, Py_ssize_t n_columns):
             for at in range(first, end):
                 counts[column[at]] = 0
     return result
+
+
+cdef class ColumnTable:
+    """Columns are numbered in the order of the keys.
+
+    keys: the bytes of distinct uint64 in ascending order.
+    """
+
+    def __init__(self, bytes keys):
+        cdef const uint64_t* given = <const uint64_t*><const char*>keys
+        cdef size_t n = len(keys) // sizeof(uint64_t), k, high
+        cdef int bits = 1
+        self.keys.assign(given, given + n)
+        while bits < MAX_BITS and (<size_t>2 << bits) < n:
+            bits += 1
+        self.shift = 64 - bits
+        self.firsts.assign((<size_t>1 << bits) + 1, 0)
+        for k in range(n):
+            self.firsts[(self.keys[k] >> self.shift) + 1] += 1
+        for high in range(1, self.firsts.size()):
+            self.firsts[high] += self.firsts[high - 1]
+
+    def __len__(self):
+        return <Py_ssize_t>self.keys.size()

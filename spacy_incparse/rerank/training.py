@@ -6,35 +6,39 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from statistics import median
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_incparse.chart.config import ChartConfig
-from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.evaluation.evalb import Scores, score_trees
 from spacy_incparse.evaluation.significance import Bootstrap, compare
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.choice import ChoiceRule, How, Trial, base_f, best_trial, cross_validate
-from spacy_incparse.rerank.data import RerankerWeights, RerankingData
-from spacy_incparse.rerank.data_building import build_data, first_candidates
-from spacy_incparse.rerank.families import check_families
-from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.rerank.features import FeatureColumns, closed_class_tags
-from spacy_incparse.rerank.learner import RerankLearner
-from spacy_incparse.rerank.learners import make_learner
+from spacy_incparse.rerank.data import RerankerWeights, RerankingData, build_data, first_candidates
+from spacy_incparse.rerank.features import FeatureColumns, check_families, closed_class_tags
+from spacy_incparse.rerank.learner import RerankLearner, find_learner, learner_names
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.rerank.reranker import Reranker, RerankerConfig
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, ChartScore, GenerativeScore, SecondScore, columns_of
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, columns_of, train_second_score
 from spacy_incparse.settings import MOST, check_number
-from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.training.temperature import best_temperature
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
+
+RERANK_DEFAULTS: dict[str, Any] = {
+    "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy", "perceptron"; or several
+    "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
+    "scores": None,  # names of scores beside the parser's: "generative", "chart"; None: those that the lists have
+    "families": None,  # names of families of features, or of groups of them, or a list of such lists; None: the default
+    "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
+    "min_lists": 5,  # features of fewer lists are left out
+    "n": 20,  # how many analyses of each sentence are looked at; fewer if that is better in cross-validation
+    "choose": None,  # "score": the most probable tree; "expected_f": that of the best expected F; None: the better way
+    "n_folds": 5,  # of the cross-validation over the lists
+}
+"""The settings of training with their defaults. Of several losses and lists of families, cross-validation takes one."""
 
 
 def learn_reranker(
@@ -52,75 +56,48 @@ def learn_reranker(
     check_reranking(settings)
     settings = RERANK_DEFAULTS | dict(settings)
     lists = _Shortened(lists, settings["n"])
-    gold, temperatures = _gold_and_temperatures(lists)
-    names, closed_tags = _score_names(lists, settings), closed_class_tags(gold)
+    gold, temperatures, with_better, columns = [], [], False, list[set[str]]()
+    for found in lists:
+        gold += [] if found.gold is None else [found.gold]
+        temperatures.append(found.temperature)
+        with_better |= found.has_better
+        columns.append(set(found.others))
+    names = settings["scores"]
+    if names is None:  # all models whose scores all lists have
+        are_weighed = all(find_learner(name).WEIGHS_SCORES for name in losses(settings))
+        shared = set.intersection(*columns) if columns and are_weighed else set()
+        names = [name for name, score in SECOND_SCORES.items() if shared.issuperset(score.columns)]
+    closed_tags = closed_class_tags(gold)
     choices = (
         _learned(lists, heads, settings | {"families": families}, closed_tags, names, report)
         for families in family_choices(settings)
     )
-    config, columns, learned = max(choices, key=lambda one: one.learned.f)  # the first of equals
-    with_better = any(found.has_better for found in lists)
-    config = replace(config, choose=learned.how, scale=learned.scale, n=learned.n or config.n)
-    config = replace(config, with_better=with_better, base_temperature=median(temperatures))
+    config, known, learned = max(choices, key=lambda one: one[2].f)  # the first of equals
+    config = replace(
+        config, choose=learned.how, scale=learned.scale, n=learned.n or config.n, with_better=with_better,
+        base_temperature=median(temperatures),
+    )  # fmt: skip
     others = {name: train_second_score(name, gold, heads) for name in names}
-    return Reranker(config, heads, columns, learned.weights, others=others).without_zeros()
-
-
-class _Learned(NamedTuple):
-    """What was learned with one choice of families."""
-
-    config: RerankerConfig
-    columns: FeatureColumns
-    learned: Learned
+    return Reranker(config, heads, known, learned.weights, others=others).without_zeros()
 
 
 def _learned(
-    lists: Iterable[CandidateList],
-    heads: HeadRules,
-    settings: Mapping[str, Any],
-    closed_tags: Sequence[str],
-    names: Sequence[str],
-    report: Report,
-) -> _Learned:
+    lists: Iterable[CandidateList], heads: HeadRules, settings: Mapping[str, Any], closed_tags: Sequence[str],
+    names: Sequence[str], report: Report,
+) -> tuple[RerankerConfig, FeatureColumns, Learned]:  # fmt: skip
     """Learn with one choice of families, and the scores of these names beside the parser's."""
-    config = reranker_config(settings, closed_tags)
-    columns, data = _columns_and_data(lists, config.extractor(heads), settings["min_lists"], columns_of(names))
     families = settings["families"]
+    given = {} if families is None else {"families": families}
+    config = RerankerConfig(max_count=settings["max_count"], n=settings["n"], closed_tags=closed_tags, **given)
+    extractor = config.extractor(heads)
+    keys = (extractor.keys([parse.tree for parse in found.parses]) for found in lists)
+    columns = FeatureColumns.select(keys, min_lists=settings["min_lists"])
+    data = build_data(lists, extractor, columns, columns_of(names))
     chosen = "" if families is None else f" of {families if isinstance(families, str) else ', '.join(families)}"
     report(f"{data.n_lists:,} lists with {data.n_candidates:,} trees; {data.n_features:,} features{chosen}")
     how, n_folds = settings["choose"], settings["n_folds"]
     learned = learn_weights(data, losses(settings), settings["learner"], how=how, n_folds=n_folds, report=report)
-    return _Learned(config, columns, learned)
-
-
-def _gold_and_temperatures(lists: Iterable[CandidateList]) -> tuple[list[Tree], list[float]]:
-    seen = [(found.gold, found.temperature) for found in lists]
-    return [gold for gold, _ in seen if gold is not None], [temperature for _, temperature in seen]
-
-
-def reranker_config(settings: Mapping[str, Any], closed_tags: Sequence[str]) -> RerankerConfig:
-    """Return the part of the settings of training that belongs to the model."""
-    names = ("max_count", "n", *(["families"] if settings["families"] is not None else []))
-    return RerankerConfig(**{name: settings[name] for name in names}, closed_tags=closed_tags)
-
-
-def _score_names(lists: Iterable[CandidateList], settings: Mapping[str, Any]) -> list[str]:
-    """Return the names of the models beside the base parser: those that are set, or all whose scores the lists have."""
-    if settings["scores"] is not None:
-        return list(settings["scores"])
-    if not set(losses(settings)).issubset(WEIGHTING_LOSSES):
-        return []
-    rows = [set(found.others) for found in lists]
-    shared = set.intersection(*rows) if rows else set()
-    return [name for name, score in SECOND_SCORES.items() if shared.issuperset(score.columns)]
-
-
-def _columns_and_data(
-    lists: Iterable[CandidateList], extractor: FeatureExtractor, min_lists: int, others: Sequence[str]
-) -> tuple[FeatureColumns, RerankingData]:
-    keys = (extractor.keys([parse.tree for parse in found.parses]) for found in lists)
-    columns = FeatureColumns.select(keys, min_lists=min_lists)
-    return columns, build_data(lists, extractor, columns, others)
+    return config, columns, learned
 
 
 class _Shortened:
@@ -130,21 +107,10 @@ class _Shortened:
         self._lists, self._n = lists, n
 
     def __iter__(self) -> Iterator[CandidateList]:
-        for found in self._lists:
-            yield found.first(self._n)
+        return (found.first(self._n) for found in self._lists)
 
 
-SIGMAS = (0.03, 0.1, 0.3, 1.0, 3.0)
-GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "risk": {"sigma": SIGMAS},
-    "log": {"target": ("shared", "best"), "sigma": SIGMAS},
-    "boost": {"smoothing": (0.003, 0.01, 0.03), "pair_weights": ("none", "f")},
-    "log-greedy": {"smoothing": (0.3, 1.0, 3.0)},
-    "perceptron": {"base_weight": (10.0, 30.0, 100.0)},
-}
-"""The settings of each learner that are tried, in all combinations; other settings have their defaults."""
 LENGTHS = (10, 20, 50)  # of shorter lists that are tried, with the settings that are best for the longest ones
-ROUNDS = ("rounds", "passes", "max_iterations")  # settings that say how long a learner goes on
 SCALES = (0.03, 0.1, 0.2, 0.3, 0.5, 1.0)  # of values as log probabilities, for the choice by expected F
 RULES = (ChoiceRule("score"), *(ChoiceRule("expected_f", scale) for scale in SCALES))
 
@@ -190,18 +156,18 @@ def learn_weights(
     (`LENGTHS`) are tried with the settings that are best for whole ones, which costs a fraction of all combinations.
     Ties go to the first. Raises ConfigError for an unknown learner or setting.
     """
-    learners = [make_learner(name, **settings) for name in names for settings in _combinations(name, given)]
+    learners = [learner for name in names for learner in _candidates(find_learner(name), given)]
     if data.n_lists < 2:
         return Learned(learners[0].learn(data), how or "score")
-    has_rounds = not set(ROUNDS).isdisjoint(given)
 
     def tried(data: RerankingData, learners: Sequence[RerankLearner], n: int | None = None) -> _Tried:
         trials = cross_validate(data, learners, n_folds=min(n_folds, data.n_lists), rules=RULES)
-        trials = [trial for trial in trials if not has_rounds or trial.rounds == trial.learner.rounds]
+        trials = [t for t in trials if t.learner.LENGTH not in given or t.rounds == t.learner.n_rounds]
         return _Tried(data, n, trials, best_trial([trial for trial in trials if how in (None, trial.rule.how)]))
 
     longest = tried(data, learners)
-    shorter = (tried(first_candidates(data, n), [longest.best.learner], n) for n in _shorter_lengths(data))
+    most = int(np.diff(data.list_starts).max())
+    shorter = (tried(first_candidates(data, n), [longest.best.learner], n) for n in LENGTHS if n < most)
     lengths = [longest, *shorter]
     best = max(lengths, key=lambda one: one.best.f)
     for one in lengths:
@@ -209,11 +175,6 @@ def learn_weights(
     *_, (_, weights) = best.best.learner.path(best.data, [best.best.rounds])
     by_f = [trial for trial in _alike(best.trials, best.best) if trial.rule.how == "expected_f"]
     return Learned(weights, best.best.rule.how, best_trial(by_f).rule.scale, best.n, best.best.f)
-
-
-def _shorter_lengths(data: RerankingData) -> list[int]:
-    longest = int(np.diff(data.list_starts).max())
-    return [n for n in LENGTHS if n < longest]
 
 
 def _alike(trials: Sequence[Trial], one: Trial) -> list[Trial]:
@@ -230,18 +191,16 @@ def _report(tried: _Tried, best: Trial, base: float, report: Report) -> None:
         better = best_trial(by_f)
         gains = f"{100 * (by_score.f - base):+.2f} F by score, {100 * (better.f - base):+.2f} by expected F"
         mark = "  *" if any(trial is best for trial in alike) else ""
-        report(f"  {_shown(first)}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
+        learner, settings = first.learner, first.learner.to_dict()
+        shown = ", ".join([f"{first.rounds} rounds", *(f"{key} {settings[key]}" for key in learner.GRID)])
+        report(f"  {learner.NAME}: {shown}{trees}: {gains} (scale {better.rule.scale:g}){mark}")
 
 
-def _combinations(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    grid = {key: values for key, values in GRIDS.get(name, {}).items() if key not in given}
+def _candidates(kind: type[RerankLearner], given: Mapping[str, Any]) -> Iterator[RerankLearner]:
+    """Yield the learners to choose from: with all combinations of the settings of its grid that are not given."""
+    grid = {key: values for key, values in kind.GRID.items() if key not in given}
     for values in product(*grid.values()):
-        yield dict(given) | dict(zip(grid, values, strict=True))
-
-
-def _shown(trial: Trial) -> str:
-    name, settings = trial.learner.name, trial.learner.settings.to_dict()
-    return ", ".join([f"{name}: {trial.rounds} rounds", *(f"{key} {settings[key]}" for key in GRIDS.get(name, {}))])
+        yield kind.from_dict(dict(given) | dict(zip(grid, values, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -263,13 +222,7 @@ class RerankReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as a JSON-serializable dict; F is a fraction."""
-        return {
-            "base": self.base.to_dict(),
-            "most_probable": self.most_probable.to_dict(),
-            "expected_f": self.expected_f.to_dict(),
-            "reranked": self.reranked.to_dict(),
-            "gain": self.gain.to_dict(),
-        }
+        return {name: found.to_dict() for name, found in (vars(self) | {"gain": self.gain}).items()}
 
     def format(self) -> str:
         """Return the figures as a table in percent, and a line about the difference."""
@@ -310,24 +263,7 @@ def fit_reranker_temperature(reranker: Reranker, lists: Sequence[CandidateList])
     return best_temperature(scores, is_right)
 
 
-LOSSES = ("risk", "log", "boost", "log-greedy", "perceptron")
-CHOICES = ("score", "expected_f")
-SCORES = ("generative", "chart")  # the names in rerank.second_scores.SECOND_SCORES
 DEFAULT_SCORES = ("generative",)  # of the command: a chart parser in each fold takes long
-WEIGHTING_LOSSES = ("risk", "log")  # those that learn a weight for each score
-
-RERANK_DEFAULTS: dict[str, Any] = {
-    "loss": "risk",  # what is learned: "risk" (expected F), "log", "boost", "log-greedy", "perceptron"; or several
-    "learner": {},  # settings of the learner; those that are not given are chosen by cross-validation
-    "scores": None,  # names of scores beside the parser's: "generative", "chart"; None: those that the lists have
-    "families": None,  # names of families of features, or of groups of them, or a list of such lists; None: the default
-    "max_count": 4,  # a count c of a feature is the features >= 1, ..., >= min(c, max_count)
-    "min_lists": 5,  # features of fewer lists are left out
-    "n": 20,  # how many analyses of each sentence are looked at; fewer if that is better in cross-validation
-    "choose": None,  # "score": the most probable tree; "expected_f": that of the best expected F; None: the better way
-    "n_folds": 5,  # of the cross-validation over the lists
-}
-"""The settings of training with their defaults. Of several losses and lists of families, cross-validation takes one."""
 
 
 def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | None = None) -> None:
@@ -340,21 +276,40 @@ def check_reranking(training: Mapping[str, Any], search: Mapping[str, Any] | Non
         if name not in ("n", "choose"):
             raise ConfigError(f"{name!r} is not a setting of the reranker's search: choose from n, choose")
     settings = RERANK_DEFAULTS | dict(training) | dict(search or {})
-    _check_losses(settings["loss"])
-    if settings["scores"] is not None:
-        for loss in losses(settings):
-            _check_scores(settings["scores"], loss)
+    loss, scores = settings["loss"], settings["scores"]
+    if not isinstance(loss, str) and not (loss and _has_no_twins(loss)):
+        names = ", ".join(learner_names())
+        raise ConfigError(f"loss is {loss!r}: it must be a name, or a list of different names, of {names}")
+    kinds = [find_learner(name) for name in losses(settings)]
+    if scores is not None:
+        if not _has_no_twins(scores):
+            names = ", ".join(SECOND_SCORES)
+            raise ConfigError(f"scores is {scores!r}: it must be a list of different names of {names}")
+        for name in scores:
+            _check_name("scores", name, tuple(SECOND_SCORES))
+        for kind in kinds:
+            if scores and not kind.WEIGHS_SCORES:
+                raise ConfigError(
+                    f"the loss {kind.NAME!r} learns no weights of scores beside the parser's: risk and log do"
+                )
     if settings["choose"] is not None:
-        _check_name("choose", settings["choose"], CHOICES)
-    check_number("max_count", settings["max_count"], 1, 100)
-    check_number("min_lists", settings["min_lists"], 1, MOST)
-    check_number("n", settings["n"], 1, 100)
-    check_number("n_folds", settings["n_folds"], 2, MOST)
+        _check_name("choose", settings["choose"], ("score", "expected_f"))
+    for name, least, most in (("max_count", 1, 100), ("min_lists", 1, MOST), ("n", 1, 100), ("n_folds", 2, MOST)):
+        check_number(name, settings[name], least, most)
     if not isinstance(settings["learner"], dict):
         raise ConfigError(f"learner is {settings['learner']!r}: it must be a dict of settings of the learner")
     for families in family_choices(settings):
         if families is not None:
             check_families(families)
+
+
+def _has_no_twins(names: Any) -> bool:
+    return isinstance(names, (list, tuple)) and len(set(map(str, names))) == len(names)
+
+
+def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
 
 
 def losses(training: Mapping[str, Any]) -> tuple[str, ...]:
@@ -368,51 +323,3 @@ def family_choices(training: Mapping[str, Any]) -> tuple[Any, ...]:
     families = training["families"]
     has_lists = isinstance(families, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in families)
     return tuple(families) if has_lists else (families,)
-
-
-def _check_losses(loss: Any) -> None:
-    names = [loss] if isinstance(loss, str) else loss
-    if not isinstance(names, (list, tuple)) or not names or len(set(map(str, names))) < len(names):
-        raise ConfigError(f"loss is {loss!r}: it must be a name, or a list of different names, of {', '.join(LOSSES)}")
-    for name in names:
-        _check_name("loss", name, LOSSES)
-
-
-def _check_scores(names: Any, loss: str) -> None:
-    if not isinstance(names, (list, tuple)) or len(set(map(str, names))) < len(names):
-        raise ConfigError(f"scores is {names!r}: it must be a list of different names of {', '.join(SCORES)}")
-    for name in names:
-        _check_name("scores", name, SCORES)
-    if names and loss not in WEIGHTING_LOSSES:
-        known = " and ".join(WEIGHTING_LOSSES)
-        raise ConfigError(f"the loss {loss!r} learns no weights of scores beside the parser's: {known} do")
-
-
-def _check_name(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ConfigError(f"{name} is {value!r}: it must be one of {', '.join(known)}")
-
-
-CHART_PASSES = 3
-TAG_FOLDS = 5
-
-
-def train_second_score(name: str, trees: Sequence[Tree], heads: HeadRules) -> SecondScore:
-    """Return a model of a name in `SECOND_SCORES`, trained on normalized trees."""
-    return _TRAINERS[name](trees, heads)
-
-
-def _generative(trees: Sequence[Tree], heads: HeadRules) -> GenerativeScore:
-    return GenerativeScore(GenerativeParser.train(trees, GenerativeConfig(), heads))
-
-
-def _chart(trees: Sequence[Tree], heads: HeadRules) -> ChartScore:
-    """Train on jackknifed tags, one a word: those of candidates are as good, and there is no tagger to store."""
-    recipe = ParserRecipe("chart", ChartConfig(n_tags=1), heads, n_tag_folds=TAG_FOLDS, n_passes=CHART_PASSES)
-    return ChartScore(cast("ChartParser", recipe.train(trees).parser))
-
-
-_TRAINERS: Mapping[str, Callable[[Sequence[Tree], HeadRules], SecondScore]] = {
-    GenerativeScore.name: _generative,
-    ChartScore.name: _chart,
-}

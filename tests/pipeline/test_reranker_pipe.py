@@ -378,13 +378,13 @@ def test_a_component_keeps_its_weights_where_others_are_refused(copy):
 HYBRID = {"table_bits": 16, "train_beam_size": 8, "train_generative_weight": 5.0}
 
 
-@pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("hybrid", HYBRID)])
+@pytest.mark.parametrize(("kind", "settings"), [("generative", {}), ("perceptron", HYBRID)])
 def test_parsers_of_another_kind(kind, settings, tmp_path):
     training = {"kind": kind, "n_folds": 2, "tagger": {"n_epochs": 2}} | settings
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("incparse", config={"training": training})
-    train(nlp, 0 if kind != "hybrid" else 1, limit=60)
+    train(nlp, 0 if kind == "generative" else 1, limit=60)
     component = nlp.add_pipe("incparse_reranker", config={"training": SMALL_RERANKING})
     component.initialize(lambda: [], lists=lists_of(nlp, limit=20))
     nlp.to_disk(tmp_path)

@@ -109,16 +109,15 @@ def slow_log_objective(data, scores, weights, sigma, shared=False):
     return total
 
 
-def slow_risk_objective(data, scores, weights, sigma, measure):
+def slow_risk_objective(data, scores, weights, sigma):
     """(1 - expected F) times the gold brackets, plus the prior."""
-    n_gold = matched = phrases = by_sentence = 0.0
+    n_gold = matched = phrases = 0.0
     for candidates in SlowLists(data).lists:
         p = probabilities([c.value(scores, weights) for c in candidates])
         n_gold += candidates[0].gold
         matched += sum(p_c * c.matched for p_c, c in zip(p, candidates, strict=True))
         phrases += sum(p_c * c.phrases for p_c, c in zip(p, candidates, strict=True))
-        by_sentence += sum(p_c * c.f * c.gold for p_c, c in zip(p, candidates, strict=True))
-    f = 2 * matched / (n_gold + phrases) if measure == "corpus" else by_sentence / n_gold
+    f = 2 * matched / (n_gold + phrases)
     return n_gold * (1 - f) + sum(w * w for w in weights) / (2 * sigma * sigma)
 
 

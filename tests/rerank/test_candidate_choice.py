@@ -3,7 +3,6 @@ from math import log
 import numpy as np
 import pytest
 
-from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.choice import base_f, choose, corpus_f, expected_f, oracle_f
@@ -13,9 +12,9 @@ from spacy_incparse.rerank.data import (
     candidate_values,
     is_best,
     list_probabilities,
+    phrase_overlaps,
     sentence_f,
 )
-from spacy_incparse.rerank.data_building import phrase_overlaps
 from spacy_incparse.trees.tree import Tree
 from tests.reference.rerank_learners import SlowLists, probabilities
 from tests.rerank.random_lists import random_data
@@ -99,9 +98,3 @@ def test_corpus_f():
     matched, both = data.n_matched[chosen].sum(), data.n_gold.sum() + data.n_phrases[chosen].sum()
     assert corpus_f(data, chosen) == 2 * matched / both
     assert oracle_f(data) >= base_f(data)
-
-
-@pytest.mark.parametrize(("how", "scale", "message"), [("best", 1, "how is 'best'"), ("score", 0, "scale is 0")])
-def test_impossible_choices(how, scale, message):
-    with pytest.raises(ConfigError, match=message):
-        choose(random_data(), np.zeros(3), how, scale)

@@ -11,11 +11,11 @@ from spacy_incparse.rerank.choice import (
     cross_validate,
     round_numbers,
 )
-from spacy_incparse.rerank.data import candidate_values
-from spacy_incparse.rerank.data_building import select_lists
-from spacy_incparse.rerank.learners import DEFAULT_LEARNER, LEARNERS, make_learner
+from spacy_incparse.rerank.data import candidate_values, select_lists
+from spacy_incparse.rerank.learner import find_learner, learner_names
 from tests.rerank.random_lists import random_data
 
+LEARNERS = learner_names()
 RULES = (ChoiceRule(), ChoiceRule("expected_f", 0.5))
 
 
@@ -37,16 +37,14 @@ def test_numbers_of_rounds():
 
 
 def test_trials_are_what_each_fold_chooses_with_weights_of_the_others():
-    data, seen = random_data(0, n_lists=20), []
-    learner = make_learner("boost", rounds=8)
-    trials = cross_validate(data, [learner], n_folds=4, rules=RULES, progress=lambda *done: seen.append(done))
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    data, boost = random_data(0, n_lists=20), find_learner("boost")
+    trials = cross_validate(data, [boost(rounds=8)], n_folds=4, rules=RULES)
     assert [(trial.rounds, trial.rule) for trial in trials] == [(n, rule) for n in (1, 2, 4, 8) for rule in RULES]
     for trial in trials:
         chosen = []
         for fold in contiguous_folds(20, 4):
             others = select_lists(data, np.array([k for k in range(20) if k not in fold]))
-            weights = make_learner("boost", rounds=trial.rounds).learn(others)
+            weights = boost(rounds=trial.rounds).learn(others)
             all_chosen = choose(data, candidate_values(data, weights), trial.rule.how, trial.rule.scale)
             chosen += all_chosen[fold].tolist()
         assert trial.chosen.tolist() == chosen
@@ -57,21 +55,20 @@ def test_trials_are_what_each_fold_chooses_with_weights_of_the_others():
 def test_all_learners_have_one_interface():
     data = random_data(1, n_lists=20)
     few = {"boost": {"rounds": 4}, "log-greedy": {"rounds": 4}, "perceptron": {"passes": 2}}
-    learners = [make_learner(name, **few.get(name, {})) for name in LEARNERS]
-    assert [learner.name for learner in learners] == list(LEARNERS)
+    learners = [find_learner(name)(**few.get(name, {})) for name in LEARNERS]
+    assert [learner.NAME for learner in learners] == list(LEARNERS)
     for learner in learners:
         weights = learner.learn(data)
         assert (weights.scores.shape, weights.features.shape) == ((1,), (15,))
-        assert type(learner.settings).from_dict(learner.settings.to_dict()) == learner.settings
+        assert type(learner).from_dict(learner.to_dict()) == learner
     trials = cross_validate(data, learners, n_folds=2)
-    assert {trial.learner.name for trial in trials} == set(LEARNERS)
-    assert make_learner().name == DEFAULT_LEARNER
+    assert {trial.learner.NAME for trial in trials} == set(LEARNERS)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("shape", [{"most": 1}, {"n_features": 1, "density": 0.0}, {"n_lists": 1}])
 def test_lists_that_teach_nothing_do_no_harm(name, shape):
-    weights = make_learner(name).learn(random_data(2, **shape))
+    weights = find_learner(name)().learn(random_data(2, **shape))
     assert np.isfinite(weights.scores).all()
     assert np.isfinite(weights.features).all()
 
@@ -79,10 +76,10 @@ def test_lists_that_teach_nothing_do_no_harm(name, shape):
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("svm", {}, "no learner 'svm': choose from boost, log-greedy, log, risk, perceptron"),
+        ("svm", {}, "loss is 'svm': it must be one of risk, log, boost, log-greedy, perceptron"),
         ("boost", {"sigma": 1}, "unknown setting 'sigma': the settings are algorithm, pair_weights, rounds, smoothing"),
     ],
 )
 def test_unknown_learners_and_settings(name, settings, message):
     with pytest.raises(ConfigError, match=message):
-        make_learner(name, **settings)
+        find_learner(name).from_dict(settings)

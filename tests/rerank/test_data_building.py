@@ -3,7 +3,7 @@ import pytest
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
-from spacy_incparse.rerank.data_building import build_data
+from spacy_incparse.rerank.data import build_data
 from spacy_incparse.rerank.lists import CandidateList
 from spacy_incparse.trees.tree import Tree
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.data_building import first_candidates, select_features, select_lists
+from spacy_incparse.rerank.data import first_candidates, select_features, select_lists
 from tests.reference.rerank_learners import SlowLists
 from tests.rerank.random_lists import random_data
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.families import EXAMPLE_CLOSED_TAGS, EXAMPLE_TREE, FAMILIES, GROUPS
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.rerank.features import FeatureColumns
+from spacy_incparse.rerank.features import EXAMPLE_CLOSED_TAGS, EXAMPLE_TREE, FAMILIES, GROUPS, FeatureColumns
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.builder import make_tree
@@ -166,7 +165,7 @@ def test_function_tags_and_capitals_are_not_seen():
 def test_keys_are_the_same_in_another_process():
     code = (
         "from spacy_incparse.rerank.feature_extraction import FeatureExtractor as E\n"
-        "from spacy_incparse.rerank.families import EXAMPLE_TREE\n"
+        "from spacy_incparse.rerank.features import EXAMPLE_TREE\n"
         "from spacy_incparse.trees.heads import HeadRules\n"
         "from spacy_incparse.trees.tree import Tree\n"
         "print(*E(['all'], HeadRules.from_name('en')).keys([Tree.from_string(EXAMPLE_TREE)], drop_common=False)[1])"

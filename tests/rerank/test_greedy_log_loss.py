@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.greedy_log_learner import GreedyLogLearner, GreedyLogSettings
+from spacy_incparse.papers.collins_2000.learners import GreedyLogLearner
 from tests.reference.rerank_learners import SlowGreedyLog
 from tests.rerank.random_lists import random_data
 
@@ -16,8 +16,7 @@ def test_the_weights_are_those_of_the_definition(seed, smoothing):
     slow = SlowGreedyLog(data, smoothing, 1e-6, 200)
     for _ in range(6):
         slow.round()
-    settings = GreedyLogSettings(rounds=6, smoothing=smoothing, tolerance=1e-6, max_scaling=200)
-    found = GreedyLogLearner(settings).learn(data)
+    found = GreedyLogLearner(rounds=6, smoothing=smoothing, tolerance=1e-6, max_scaling=200).learn(data)
     assert any(slow.weights)
     assert found.scores.tolist() == [1]
     assert found.features == pytest.approx(slow.weights, abs=1e-7)
@@ -25,7 +24,7 @@ def test_the_weights_are_those_of_the_definition(seed, smoothing):
 
 def test_the_loss_falls_in_each_round():
     data = random_data(7, n_lists=30)
-    learning = GreedyLogLearner().start(data)
+    _, learning = GreedyLogLearner().start(data)
     slow = SlowGreedyLog(data, 1.0, 1e-3, 100)
     losses = [learning.loss]
     assert losses[0] == pytest.approx(slow.loss(np.zeros(data.n_features)))
@@ -38,7 +37,7 @@ def test_the_loss_falls_in_each_round():
 
 def test_only_features_that_occur_with_the_chosen_one_are_scaled():
     data = random_data(8, n_lists=30, n_features=200, density=0.02)
-    learning = GreedyLogLearner().start(data)
+    _, learning = GreedyLogLearner().start(data)
     assert learning.n_scaled == 0
     learning.run(1)
     (chosen,) = np.flatnonzero(learning.weights)
@@ -49,7 +48,7 @@ def test_only_features_that_occur_with_the_chosen_one_are_scaled():
 
 def test_it_stops_when_no_feature_helps():
     data = random_data(9, n_features=4)
-    learning = GreedyLogLearner().start(data)
+    _, learning = GreedyLogLearner().start(data)
     n_rounds = learning.run(100_000)
     assert n_rounds < 100_000
     assert learning.run(1) == 0
@@ -60,7 +59,7 @@ def test_a_path_is_what_shorter_runs_learn():
     path = dict(GreedyLogLearner().path(data, [0, 3, 9]))
     assert not path[0].features.any()
     for rounds in (3, 9):
-        shorter = GreedyLogLearner(GreedyLogSettings(rounds=rounds)).learn(data)
+        shorter = GreedyLogLearner(rounds=rounds).learn(data)
         assert (path[rounds].features == shorter.features).all()
 
 
@@ -75,4 +74,4 @@ def test_a_path_is_what_shorter_runs_learn():
 )
 def test_impossible_settings(settings, message):
     with pytest.raises(ConfigError, match=message):
-        GreedyLogSettings(**settings)
+        GreedyLogLearner(**settings)

@@ -27,11 +27,9 @@ def test_a_curved_valley():
     assert found.n_iterations < 60
 
 
-def test_iterations_are_bounded_and_reported():
-    seen = []
-    found = minimize(quadratic, np.zeros(50), max_iterations=3, progress=lambda *done: seen.append(done))
+def test_iterations_are_bounded():
+    found = minimize(quadratic, np.zeros(50), max_iterations=3)
     assert found.n_iterations == 3
-    assert seen == [(1, 3), (2, 3), (3, 3)]
     assert found.value < quadratic(np.zeros(50))[0]
 
 

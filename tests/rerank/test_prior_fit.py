@@ -4,31 +4,16 @@ import numpy as np
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.rerank.learner import (
-    LogLearner,
-    LogSettings,
-    RiskLearner,
-    RiskSettings,
-    expected_f_loss,
-    log_loss,
-    prior_objective,
-    split_weights,
-)
+from spacy_incparse.rerank.learner import LogLearner, RiskLearner, split_weights
 from tests.reference.rerank_learners import slow_gradient, slow_log_objective, slow_minimum, slow_risk_objective
 from tests.rerank.random_lists import random_data
 
 SIGMA = 0.7
 LEARNERS = {
-    "best": (LogLearner, LogSettings, {"target": "best"}),
-    "shared": (LogLearner, LogSettings, {"target": "shared"}),
-    "corpus": (RiskLearner, RiskSettings, {"measure": "corpus"}),
-    "sentence": (RiskLearner, RiskSettings, {"measure": "sentence"}),
+    "best": LogLearner(target="best", sigma=SIGMA, max_iterations=200, tolerance=1e-13),
+    "shared": LogLearner(target="shared", sigma=SIGMA, max_iterations=200, tolerance=1e-13),
+    "corpus": RiskLearner(sigma=SIGMA, max_iterations=200, tolerance=1e-13),
 }
-
-
-def objective(data, kind):
-    is_log = kind in ("best", "shared")
-    return prior_objective(data, log_loss(data, kind) if is_log else expected_f_loss(data, kind), SIGMA)
 
 
 def slow_objective(data, kind):
@@ -36,7 +21,7 @@ def slow_objective(data, kind):
         scores, weights = (list(map(float, part)) for part in split_weights(data, x))
         if kind in ("best", "shared"):
             return slow_log_objective(data, scores, weights, SIGMA, shared=kind == "shared")
-        return slow_risk_objective(data, scores, weights, SIGMA, kind)
+        return slow_risk_objective(data, scores, weights, SIGMA)
 
     return value
 
@@ -46,7 +31,7 @@ def slow_objective(data, kind):
 def test_values_and_gradients_are_those_of_the_definition(kind, seed):
     data = random_data(seed, n_scores=2)
     x = np.random.default_rng(seed).normal(size=2 + data.n_features)
-    value, gradient = objective(data, kind)(x)
+    value, gradient = LEARNERS[kind].objective(data)(x)
     assert value == pytest.approx(slow_objective(data, kind)(x))
     assert gradient == pytest.approx(slow_gradient(slow_objective(data, kind), x), abs=1e-7)
 
@@ -54,8 +39,7 @@ def test_values_and_gradients_are_those_of_the_definition(kind, seed):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_the_weights_are_those_that_a_slow_fit_finds(kind):
     data = random_data(5, n_lists=8, n_features=6)
-    make, settings, own = LEARNERS[kind]
-    found = make(settings(sigma=SIGMA, max_iterations=200, tolerance=1e-13, **own)).learn(data)
+    found = LEARNERS[kind].learn(data)
     value = slow_objective(data, kind)
     start = np.eye(1 + data.n_features)[0]
     assert np.concatenate(found) == pytest.approx(slow_minimum(value, start), abs=1e-3)
@@ -65,42 +49,40 @@ def test_the_weights_are_those_that_a_slow_fit_finds(kind):
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_the_same_data_give_the_same_bits(kind):
     data = random_data(6)
-    make, settings, own = LEARNERS[kind]
-    first, second = (make(settings(**own)).learn(data) for _ in range(2))
+    first, second = (LEARNERS[kind].learn(data) for _ in range(2))
     assert first.features.tobytes() == second.features.tobytes()
     assert first.scores.tobytes() == second.scores.tobytes()
 
 
 def test_a_tight_prior_keeps_the_features_out():
-    found = RiskLearner(RiskSettings(sigma=1e-4)).learn(random_data(1))
+    found = RiskLearner(sigma=1e-4).learn(random_data(1))
     assert np.abs(found.features).max() < 1e-3
 
 
 def test_probabilities_far_apart_do_not_overflow():
     data = random_data(2)
-    for loss in (log_loss(data, "best"), log_loss(data, "shared"), expected_f_loss(data, "corpus")):
-        value, gradient = loss(1000 * data.scores[:, 0])
+    for learner in LEARNERS.values():
+        value, gradient = learner.loss(data)(1000 * data.scores[:, 0])
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
 
 
 def test_a_path_has_the_minimum_alone():
     learner = LogLearner()
-    ((rounds, weights),) = learner.path(random_data(), [10, learner.rounds])
-    assert rounds == learner.rounds
+    ((rounds, weights),) = learner.path(random_data(), [10, learner.n_rounds])
+    assert rounds == learner.n_rounds
     assert (weights.features == learner.learn(random_data()).features).all()
 
 
 @pytest.mark.parametrize(
-    ("settings", "values", "message"),
+    ("learner", "values", "message"),
     [
-        (LogSettings, {"target": "all"}, "target is 'all': choose from best, shared"),
-        (RiskSettings, {"measure": "f"}, "measure is 'f': choose from corpus, sentence"),
-        (RiskSettings, {"sigma": 0}, "sigma is 0: it must be at least 1e-06"),
-        (LogSettings, {"max_iterations": 0}, "max_iterations is 0: it must be at least 1"),
-        (LogSettings, {"tolerance": "small"}, "tolerance is 'small': it must be a number"),
+        (LogLearner, {"target": "all"}, "target is 'all': choose from best, shared"),
+        (RiskLearner, {"sigma": 0}, "sigma is 0: it must be at least 1e-06"),
+        (LogLearner, {"max_iterations": 0}, "max_iterations is 0: it must be at least 1"),
+        (LogLearner, {"tolerance": "small"}, "tolerance is 'small': it must be a number"),
     ],
 )
-def test_impossible_settings(settings, values, message):
+def test_impossible_settings(learner, values, message):
     with pytest.raises(ConfigError, match=message):
-        settings(**values)
+        learner(**values)

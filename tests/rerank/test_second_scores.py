@@ -10,7 +10,7 @@ from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.reranker import Reranker
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, read_second_scores
-from spacy_incparse.rerank.training import SCORES, check_reranking, learn_reranker, train_second_score
+from spacy_incparse.rerank.training import check_reranking, learn_reranker, train_second_score
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -103,7 +103,7 @@ def test_scores_that_the_lists_lack(lists):
 
 
 def test_settings():
-    assert tuple(SECOND_SCORES) == SCORES
+    assert tuple(SECOND_SCORES) == ("generative", "chart")
     for scores, loss in (("generative", "risk"), (["nonsense"], "risk"), (["generative"] * 2, "log")):
         with pytest.raises(ConfigError, match="scores"):
             check_reranking({"scores": scores, "loss": loss})

@@ -1,12 +1,12 @@
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from spacy_incparse.rerank.data import sentence_f
-from spacy_incparse.rerank.data_building import first_candidates
-from spacy_incparse.rerank.learners import make_learner
-from spacy_incparse.rerank.training import GRIDS, RULES, SCALES, learn_weights
+from spacy_incparse.rerank.data import first_candidates, sentence_f
+from spacy_incparse.rerank.learner import find_learner
+from spacy_incparse.rerank.training import RULES, SCALES, learn_weights
 from tests.rerank.random_lists import random_data
 
 FIXED = {"sigma": 0.3, "max_iterations": 20}
@@ -21,7 +21,7 @@ def learn(data, how=None):
 def test_the_weights_are_those_of_all_lists(how):
     data = random_data(seed=3)
     learned, _ = learn(data, how)
-    weights = make_learner("risk", **FIXED).learn(data)
+    weights = find_learner("risk")(**FIXED).learn(data)
     assert np.array_equal(learned.weights.features, weights.features)
     assert learned.how in ("score", "expected_f") if how is None else learned.how == how
     assert learned.scale in SCALES
@@ -38,7 +38,7 @@ def test_the_better_way_to_choose_is_taken():
 def test_each_setting_is_reported_and_one_is_marked():
     lines = []
     learn_weights(random_data(seed=5), ["boost"], {"rounds": 8}, n_folds=3, report=lines.append)
-    assert len(lines) == len(GRIDS["boost"]["smoothing"]) * len(GRIDS["boost"]["pair_weights"])
+    assert len(lines) == math.prod(map(len, find_learner("boost").GRID.values()))
     assert sum(line.endswith("*") for line in lines) == 1
     assert len(RULES) == 1 + len(SCALES)
 
@@ -48,7 +48,8 @@ def test_settings_that_say_what_is_learned_are_tried(name, n_tried):
     lines = []
     learn_weights(random_data(seed=5), [name], {}, n_folds=2, report=lines.append)
     assert len({line.split(": ")[1] for line in lines if "rounds" in line and "scale" in line}) >= n_tried
-    assert all(any(str(value) in line for line in lines) for values in GRIDS[name].values() for value in values)
+    tried = [str(value) for values in find_learner(name).GRID.values() for value in values]
+    assert all(any(value in line for line in lines) for value in tried)
 
 
 def test_the_better_of_several_learners_is_taken():
@@ -72,7 +73,7 @@ def test_lists_are_shorter_where_the_other_trees_mislead(is_misled, n):
     assert [line.split(":")[1].partition("the first ")[2] for line in lines] == ["", "10 trees", "20 trees"]
     assert [line.endswith("*") for line in lines] == [n is None, n == 10, False]
     if n is not None:
-        weights = make_learner("risk", **FIXED).learn(first_candidates(data, n))
+        weights = find_learner("risk")(**FIXED).learn(first_candidates(data, n))
         assert np.array_equal(learned.weights.features, weights.features)
 
 

@@ -12,6 +12,8 @@ cdef struct NamedFamilyC:
     const char* name
     FamilyC extract
 
+cdef FamilyC family_function(bytes name) except NULL
+
 
 cdef inline uint64_t label_above(const TreeC* tree, int32_t node) noexcept nogil:
     """Return the label of a node's parent, None at the root."""
