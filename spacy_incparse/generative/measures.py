@@ -1,9 +1,8 @@
 """Measures of what a word costs an incremental reader, from the probabilities of a generative model alone.
 
 Definitions follow Roark, Bachrach, Cardenas & Pallier (2009), in bits; docs/measures.md gives them in full. The
-hypotheses
-h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter that extend
-them are their extensions, and q(h) = p(h) / (sum of p over the beam).
+hypotheses h of the beam after i words are partial derivations with probabilities p(h), the ones before any filter that
+extend them are their extensions, and q(h) = p(h) / (sum of p over the beam).
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import isfinite, log, prod
+from operator import itemgetter
 from typing import Any, Protocol
 
 from spacy_incparse.errors import IncparseError
@@ -114,14 +114,9 @@ def joined(parts: Sequence[WordMeasures]) -> WordMeasures:
     for name in MEASURES:
         column = [getattr(part, name) for part in parts]
         known = [value for value in column if value is not None]
-        values[name] = _join(name, known) if len(known) == len(column) else None
+        join = sum if name in _SUMMED else prod if name == "best_survives" else itemgetter(-1)
+        values[name] = join(known) if len(known) == len(column) else None
     return WordMeasures(**values, flag=",".join([*flags, JOINED]))
-
-
-def _join(name: str, values: list[float]) -> float:
-    if name in _SUMMED:
-        return sum(values)
-    return prod(values) if name == "best_survives" else values[-1]
 
 
 _SUMMED = ("surprisal", "surprisal_syntactic", "surprisal_lexical", "entropy_reduction", "steps")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.grammar import SHORT_CHAIN, Grammar
+from spacy_incparse.incremental.oracle import retag
 from spacy_incparse.transforms.left_corner import transform
-from spacy_incparse.trees.tree import Tree, TreeArrays
+from spacy_incparse.trees.tree import Tree
 
 # A chain with its tag as the last element, as the paper writes it.
 ChainType = tuple[str, ...]
@@ -67,6 +68,15 @@ class GrammarTable:
 
     def format(self) -> str:
         """Return the figures as aligned text; shares are in percent."""
+        header = (
+            "transform",
+            "tags",
+            "held-out types",
+            "types",
+            "unseen",
+            f"seen {self.chain_min_count}+ times",
+            "unseen",
+        )
         lines = [
             f"training  {self.n_sentences:>7,} sentences {self.n_words:>9,} words",
             f"held out  {self.held_out_sentences:>7,} sentences {self.held_out_words:>9,} words",
@@ -76,7 +86,7 @@ class GrammarTable:
             f"Chains longer than {SHORT_CHAIN}, tag counted, root {'counted' if self.with_top else 'not counted'}; "
             "unseen: held-out words whose chain is not in the grammar",
             "",
-            *_aligned([_header(self.chain_min_count), *map(_cells, self.rows)]),
+            *_aligned([header, *map(_cells, self.rows)]),
         ]
         if self.coverage:
             lines += ["", "Held-out sentences and the strict grammar (transformed trees)", ""]
@@ -104,7 +114,9 @@ def grammar_table(
     held_out_trees = held_out_trees or []
     sources = [("gold", train_trees, held_out_trees)]
     if train_tags is not None or held_out_tags is not None:
-        sources.append(("given", _retag_all(train_trees, train_tags), _retag_all(held_out_trees, held_out_tags)))
+        pairs = (train_trees, train_tags), (held_out_trees, held_out_tags)
+        retagged = [trees if tags is None else list(map(retag, trees, tags)) for trees, tags in pairs]
+        sources.append(("given", retagged[0], retagged[1]))
     rows = [_chain_row("none", *source, with_top, chain_min_count) for source in sources]
     sources = [(name, list(map(transform, train)), list(map(transform, held))) for name, train, held in sources]
     rows += [_chain_row("left corner", *source, with_top, chain_min_count) for source in sources]
@@ -127,43 +139,22 @@ def grammar_table(
     )
 
 
-def _retag_all(trees: Sequence[Tree], tags: Tags | None) -> Sequence[Tree]:
-    if tags is None:
-        return trees
-    return [_retag(tree, tree_tags) for tree, tree_tags in zip(trees, tags, strict=True)]
-
-
-def _retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    arrays = tree.arrays
-    if len(tags) != len(arrays.words):
-        raise ValueError(f"{len(tags)} tags for the {len(arrays.words)} words of {' '.join(arrays.words[:8])!r}")
-    nodes = zip(arrays.labels, arrays.sizes, arrays.starts, strict=True)
-    labels = [label if size > 1 else tags[start] for label, size, start in nodes]
-    return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
-
-
 def _chain_row(
-    transform_name: str,
-    tag_source: str,
-    train: Sequence[Tree],
-    held_out: Sequence[Tree],
-    with_top: bool,
-    min_count: int,
+    name: str, tags: str, train: Sequence[Tree], held_out: Sequence[Tree], with_top: bool, min_count: int
 ) -> ChainRow:
     """Count one row: the treebank's chain types, and the held-out words whose chain is not among them."""
     types = _count_chain_types(train, with_top)
     held_out_types = _count_chain_types(held_out, with_top)
     repeated = {chain for chain, count in types.items() if count >= min_count}
     kept = {chain for chain in types if chain in repeated or not _is_long(chain)}
-    return ChainRow(
-        transform=transform_name,
-        tags=tag_source,
-        n_types=sum(map(_is_long, types)),
-        n_repeated_types=sum(map(_is_long, repeated)),
-        held_out_types=sum(map(_is_long, held_out_types)) if held_out else None,
-        unseen=_share_outside(held_out_types, types) if held_out else None,
-        unseen_pruned=_share_outside(held_out_types, kept) if held_out else None,
-    )
+    counts = sum(map(_is_long, types)), sum(map(_is_long, repeated))
+    if not held_out:
+        return ChainRow(name, tags, *counts)
+    unseen = [
+        sum(count for chain, count in held_out_types.items() if chain not in known) / held_out_types.total()
+        for known in (types, kept)
+    ]
+    return ChainRow(name, tags, *counts, sum(map(_is_long, held_out_types)), *unseen)
 
 
 def _count_chain_types(trees: Sequence[Tree], with_top: bool) -> Counter[ChainType]:
@@ -180,10 +171,6 @@ def _is_long(chain: ChainType) -> bool:
     return len(chain) > SHORT_CHAIN
 
 
-def _share_outside(counts: Counter[ChainType], known: Container[ChainType]) -> float:
-    return sum(count for chain, count in counts.items() if chain not in known) / counts.total()
-
-
 def _coverage(grammar: Grammar, held_out: Sequence[Tree]) -> Coverage:
     missing = [grammar.missing(tree) for tree in held_out]
     return Coverage(
@@ -192,10 +179,6 @@ def _coverage(grammar: Grammar, held_out: Sequence[Tree]) -> Coverage:
         missing_chain=sum(chain for chain, _ in missing) / len(missing),
         missing_triple=sum(triple for _, triple in missing) / len(missing),
     )
-
-
-def _header(chain_min_count: int) -> tuple[str, ...]:
-    return "transform", "tags", "held-out types", "types", "unseen", f"seen {chain_min_count}+ times", "unseen"
 
 
 def _cells(row: ChainRow) -> tuple[str, ...]:
@@ -215,11 +198,8 @@ def _coverage_cells(coverage: Coverage) -> tuple[str, ...]:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align cells in columns: names to the left, columns with numbers below the header to the right."""
-    columns = [_aligned_column(column) for column in zip(*rows, strict=True)]
+    columns = []
+    for cells in zip(*rows, strict=True):
+        width, is_text = max(map(len, cells)), cells[1][0].isalpha()
+        columns.append([cell.ljust(width) if is_text else cell.rjust(width) for cell in cells])
     return ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
-
-
-def _aligned_column(cells: Sequence[str]) -> list[str]:
-    width = max(map(len, cells))
-    is_text = cells[1][0].isalpha()
-    return [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain as joined
 from typing import Any
 
 from spacy_incparse.errors import IncparseError, ModelError, check_texts
@@ -63,31 +64,38 @@ class Grammar:
 
     @classmethod
     def from_taggings(
-        cls, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
+        cls,
+        taggings: Sequence[Sequence[Tree]],
+        labels: Labels | None = None,
+        *,
+        chain_min_count: int = 1,
+        triple_min_count: int = 1,
     ) -> Grammar:
-        """Read the grammar off the same transformed trees under several taggings; each count is the highest of them."""
-        return cls.with_labels(
-            Labels.from_trees(tree for trees in taggings for tree in trees),
-            taggings,
-            chain_min_count=chain_min_count,
-            triple_min_count=triple_min_count,
-        )
+        """Read the grammar off the same transformed trees under several taggings; each count is the highest of them.
 
-    @classmethod
-    def with_labels(
-        cls, labels: Labels, taggings: Sequence[Sequence[Tree]], *, chain_min_count: int = 1, triple_min_count: int = 1
-    ) -> Grammar:
-        """Read a grammar with the given labels, which must include all labels of the trees."""
+        labels: include all labels of the trees; None: are those of the trees.
+        """
+        labels = labels or Labels.from_trees(tree for trees in taggings for tree in trees)
         decisions: Counter[Decision] = Counter()
         chains: list[Counter[Chain]] = [Counter() for _ in labels.tags]
         for trees in taggings:
-            decisions |= _count_decisions(trees, labels)
-            chains = [all_ | here for all_, here in zip(chains, _count_chains(trees, labels), strict=True)]
+            here = Counter(decision for tree in trees for decision in tree_decisions(tree, labels))
+            decisions |= here
+            counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
+            for tree in trees:
+                for tag, chain in _tree_chains(tree, labels):
+                    counts[tag][chain] += 1
+            chains = [highest | own for highest, own in zip(chains, counts, strict=True)]
+        triples: Counter[Triple] = Counter()
+        contexts: dict[Context, dict[int, int]] = {}
+        for decision in sorted(decisions):
+            triples[_triple(decision, labels)] += decisions[decision]
+            contexts.setdefault(decision[:3], {})[decision[3]] = decisions[decision]
         return cls(
             labels=labels,
             chains=tuple(_most_frequent_first(_without_rare(counts, chain_min_count)) for counts in chains),
-            triples=_count_triples(decisions, labels, triple_min_count),
-            contexts=_group_by_context(decisions),
+            triples={triple: triples[triple] for triple in sorted(triples) if triples[triple] >= triple_min_count},
+            contexts={context: _most_frequent_first(outcomes) for context, outcomes in contexts.items()},
             chain_min_count=chain_min_count,
             triple_min_count=triple_min_count,
         )
@@ -99,9 +107,8 @@ class Grammar:
         """
         labels = self.labels.extended(Labels.from_trees(tree for trees in taggings for tree in trees))
         # Rare chains and triples are dropped as in the first treebank, except those that it already has.
-        new = Grammar.with_labels(
-            labels, taggings, chain_min_count=self.chain_min_count, triple_min_count=self.triple_min_count
-        )
+        cuts = {"chain_min_count": self.chain_min_count, "triple_min_count": self.triple_min_count}
+        new = Grammar.from_taggings(taggings, labels, **cuts)
         chains = [*self.chains, *({} for _ in labels.tags[len(self.chains) :])]
         return replace(
             self,
@@ -138,9 +145,9 @@ class Grammar:
             "tags": list(self.tags),
             "chain_min_count": self.chain_min_count,
             "triple_min_count": self.triple_min_count,
-            "chains": [[[count, *chain] for chain, count in chains.items()] for chains in self.chains],
+            "chains": [[[count, *one] for one, count in chains.items()] for chains in self.chains],
             "triples": [[*triple, count] for triple, count in self.triples.items()],
-            "contexts": [[*context, *_flat(outcomes)] for context, outcomes in self.contexts.items()],
+            "contexts": [[*context, *joined(*outcomes.items())] for context, outcomes in self.contexts.items()],
         }
 
     @classmethod
@@ -159,25 +166,20 @@ class Grammar:
             chain_min_count=data["chain_min_count"],
             triple_min_count=data["triple_min_count"],
         )
-        _check_ids(grammar)
+        n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
+        if len(grammar.chains) != n_tags:
+            raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
+        places = [*grammar.triples, *grammar.contexts]
+        for ids, least, behind in (
+            ({number for chains in grammar.chains for chain in chains for number in chain}, 0, n_nonterminals),
+            ({parent for parent, _, _ in places}, 0, n_nonterminals),
+            ({sibling for _, sibling, _ in places}, NO_SIBLING, n_symbols),
+            ({symbol for _, _, symbol in grammar.triples}, STOP, n_symbols),
+            ({tag for _, _, tag in grammar.contexts}, END, n_tags),
+            ({outcome for outcomes in grammar.contexts.values() for outcome in outcomes}, SHIFT, n_nonterminals),
+        ):
+            check_ids(ids, least, behind)
         return grammar
-
-
-def _check_ids(grammar: Grammar) -> None:
-    """Raise ModelError if chains, triples or contexts have ids without a label."""
-    n_nonterminals, n_tags, n_symbols = len(grammar.nonterminals), len(grammar.tags), grammar.labels.n_symbols
-    if len(grammar.chains) != n_tags:
-        raise ModelError(f"the model is damaged: it has chains of {len(grammar.chains)} tags, not of {n_tags}")
-    places = [*grammar.triples, *grammar.contexts]
-    for ids, least, behind in (
-        ({number for chains in grammar.chains for chain in chains for number in chain}, 0, n_nonterminals),
-        ({parent for parent, _, _ in places}, 0, n_nonterminals),
-        ({sibling for _, sibling, _ in places}, NO_SIBLING, n_symbols),
-        ({symbol for _, _, symbol in grammar.triples}, STOP, n_symbols),
-        ({tag for _, _, tag in grammar.contexts}, END, n_tags),
-        ({outcome for outcomes in grammar.contexts.values() for outcome in outcomes}, SHIFT, n_nonterminals),
-    ):
-        check_ids(ids, least, behind)
 
 
 def check_ids(ids: Iterable[int], least: int, behind: int) -> None:
@@ -230,43 +232,14 @@ def _tree_chains(tree: Tree, labels: Labels) -> Iterator[tuple[int, Chain]]:
         yield labels.tag_ids.get(tag, UNKNOWN), tuple(_nonterminal(label, labels) for label in move.chain)
 
 
-def _count_decisions(trees: Sequence[Tree], labels: Labels) -> Counter[Decision]:
-    decisions: Counter[Decision] = Counter()
-    for tree in trees:
-        decisions.update(tree_decisions(tree, labels))
-    return decisions
-
-
-def _count_chains(trees: Sequence[Tree], labels: Labels) -> list[Counter[Chain]]:
-    counts: list[Counter[Chain]] = [Counter() for _ in labels.tags]
-    for tree in trees:
-        for tag, chain in _tree_chains(tree, labels):
-            counts[tag][chain] += 1
-    return counts
-
-
 def _without_rare(chains: dict[Chain, int], min_count: int) -> dict[Chain, int]:
     return {chain: count for chain, count in chains.items() if len(chain) + 1 <= SHORT_CHAIN or count >= min_count}
-
-
-def _count_triples(decisions: Counter[Decision], labels: Labels, min_count: int) -> dict[Triple, int]:
-    counts: Counter[Triple] = Counter()
-    for decision, count in decisions.items():
-        counts[_triple(decision, labels)] += count
-    return {triple: counts[triple] for triple in sorted(counts) if counts[triple] >= min_count}
 
 
 def _triple(decision: Decision, labels: Labels) -> Triple:
     """Return a decision's triple; its symbol comes after the left sibling, and for SHIFT is the next word's tag."""
     parent, sibling, tag, outcome = decision
     return parent, sibling, _tag_symbol(tag, labels) if outcome == SHIFT else outcome
-
-
-def _group_by_context(decisions: Counter[Decision]) -> dict[Context, dict[int, int]]:
-    contexts: dict[Context, dict[int, int]] = {}
-    for parent, sibling, tag, outcome in sorted(decisions):
-        contexts.setdefault((parent, sibling, tag), {})[outcome] = decisions[parent, sibling, tag, outcome]
-    return {context: _most_frequent_first(outcomes) for context, outcomes in contexts.items()}
 
 
 def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
@@ -276,10 +249,6 @@ def _most_frequent_first(counts: dict[Any, int]) -> dict[Any, int]:
 def _added(counts: dict[Any, int], more: dict[Any, int]) -> dict[Any, int]:
     """Return the sum of two counts; new entries come last."""
     return counts | {key: counts.get(key, 0) + count for key, count in more.items()}
-
-
-def _flat(counts: dict[int, int]) -> list[int]:
-    return [number for item in counts.items() for number in item]
 
 
 # A phrase and a word may have the same label in a treebank. A *symbol*, which may be either, therefore has its own id:
@@ -316,7 +285,7 @@ class Labels:
             arrays = tree.arrays
             for label, size in zip(arrays.labels, arrays.sizes, strict=True):
                 (phrases if size > 1 else words)[label] += 1
-        return cls(_by_frequency(phrases), _by_frequency(words))
+        return cls(tuple(_most_frequent_first(phrases)), tuple(_most_frequent_first(words)))
 
     def extended(self, other: Labels) -> Labels:
         """Return labels that also include those of `other`; all existing labels keep their ids.
@@ -369,7 +338,3 @@ class Labels:
         place = symbol - self.first_tag
         nonterminal = self.nonterminals[symbol] if symbol < len(self.nonterminals) else NOBODY
         return nonterminal or (self.tags[place] if 0 <= place < len(self.tags) else NOBODY)
-
-
-def _by_frequency(counts: Counter[str]) -> tuple[str, ...]:
-    return tuple(sorted(counts, key=lambda label: (-counts[label], label)))

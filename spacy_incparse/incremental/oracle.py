@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.grammar import (
@@ -57,8 +57,10 @@ def reachable_tags(tree: Tree, tags: Tags) -> list[str]:
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Return a whole tree with other tags, one per word."""
+    """Return a whole tree with other tags, one per word. Raises ValueError for another number of tags."""
     arrays = tree.root.arrays
+    if len(tags) != len(arrays.words):
+        raise ValueError(f"{len(tags)} tags for the {len(arrays.words)} words of {' '.join(arrays.words[:8])!r}")
     given = iter(tags)
     labels = [next(given) if size == 1 else label for label, size in zip(arrays.labels, arrays.sizes, strict=True)]
     return Tree(TreeArrays.of(labels, arrays.sizes, arrays.words))
@@ -84,22 +86,16 @@ def tree_score(
         violation if word[1] == tag else Violation(TAG, f"no tag {word[1]}")
         for word, tag, violation in zip(words, known, violated, strict=True)
     ]
-    moves = tuple(
-        ScoredMove(*word, *labels, *pair, violation)
-        for word, labels, pair, violation in zip(words, _labels(transformed), pairs, reasons, strict=True)
-    )
+    moves, open_labels = [], [transformed.label]
+    for word, pair, violation, move in zip(words, pairs, reasons, [*derivation(transformed), None], strict=True):
+        if move is None:  # the end closes all
+            closings, chain = tuple(reversed(open_labels)), tuple[str, ...]()
+        else:
+            closings, chain = tuple(open_labels.pop() for _ in range(move.n_closings)), move.chain
+            open_labels += chain
+        moves.append(ScoredMove(*word, closings, chain, *pair, violation))
     # Sum whole numbers first: the sums are exact, so the score equals the search's to the last bit.
-    return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(violated) else None, moves)
-
-
-def _labels(transformed: Tree) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the labels that each move closes and opens, and at last those of the end."""
-    open_labels = [transformed.label]
-    for n_closings, chain in derivation(transformed):
-        closings = tuple(open_labels.pop() for _ in range(n_closings))
-        yield closings, chain
-        open_labels += chain
-    yield tuple(reversed(open_labels)), ()
+    return TreeScore(tree, sum(map(sum, scores)) / unit if len(scores) == len(violated) else None, tuple(moves))
 
 
 TAG, CHAIN, TRIPLE, CONTEXT = "tag", "chain", "triple", "context"
@@ -111,7 +107,12 @@ def violations(tree: Tree, grammar: Grammar, seen: Mapping[Context, frozenset[in
     seen: the outcomes that contexts allow, see `seen_outcomes`.
     """
     found: list[Violation | None] = []
-    for decisions, tag in zip(_by_word(tree_decisions(tree, grammar.labels)), [*tree.tags, None], strict=True):
+    parts: list[list[Decision]] = [[]]  # by word; the last part is the end of the sentence
+    for decision in tree_decisions(tree, grammar.labels):
+        parts[-1].append(decision)
+        if decision[3] == SHIFT:
+            parts.append([])
+    for decisions, tag in zip(parts, [*tree.tags, None], strict=True):
         chain = [decision for decision in decisions if decision[3] != STOP]
         site = len(decisions) - len(chain)  # the decisions before it are closings
         violated = [_violated(decision, grammar, seen, n <= site) for n, decision in enumerate(decisions)]
@@ -132,16 +133,6 @@ def seen_outcomes(grammar: Grammar, min_count: int, min_share: float) -> dict[Co
         for context, outcomes in grammar.contexts.items()
         if totals[context] >= min_count
     }
-
-
-def _by_word(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Split decisions after each word; the last part is the end of the sentence."""
-    parts: list[list[Decision]] = [[]]
-    for decision in decisions:
-        parts[-1].append(decision)
-        if decision[3] == SHIFT:
-            parts.append([])
-    return parts
 
 
 def _lacking_chain(chain: Sequence[Decision], tag: str | None, grammar: Grammar) -> Violation | None:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from spacy_incparse.incremental.grammar import Grammar
 from spacy_incparse.incremental.moves import BracketConstraints, Moves
@@ -19,22 +19,11 @@ from spacy_incparse.trees.labels import ROOT
 FIRST_SYMBOL = 2  # of the nonterminals, in the search (incremental/state.pxd)
 
 
-class TreebankModel(Protocol):
-    """The parts of a model that all kinds read from their treebank."""
-
-    @property
-    def grammar(self) -> Grammar:
-        """Chains, triples and labels."""
-
-    @property
-    def heads(self) -> HeadRules:
-        """The head rules."""
-
-
 class TreebankParser(ChoosingParser):
     """A parser with a model and the moves of its grammar; subclasses define the search."""
 
-    model: TreebankModel
+    model: Any
+    """What it has learned from its treebank, with a `grammar` and the `heads` of the treebank."""
     _moves: Moves
 
     @classmethod
@@ -59,7 +48,9 @@ class TreebankParser(ChoosingParser):
 
     @cached_property
     def _constrained(self) -> ConstrainedSearch:
-        return ConstrainedSearch(self._moves, phrase_symbols(self.model.grammar))
+        labels = self.model.grammar.labels.nonterminal_ids
+        phrases = {name: FIRST_SYMBOL + k for name, k in labels.items() if name != ROOT and slash_base(name) is None}
+        return ConstrainedSearch(self._moves, phrases)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -68,12 +59,6 @@ class TreebankParser(ChoosingParser):
 def root_symbol(grammar: Grammar) -> int:
     """Return the search's symbol for the root label."""
     return FIRST_SYMBOL + grammar.labels.nonterminal_ids[ROOT]
-
-
-def phrase_symbols(grammar: Grammar) -> dict[str, int]:
-    """Return the search's symbols for the labels that a phrase below the root may have."""
-    labels = grammar.labels.nonterminal_ids
-    return {label: FIRST_SYMBOL + k for label, k in labels.items() if label != ROOT and slash_base(label) is None}
 
 
 Results = TypeVar("Results")
@@ -103,28 +88,18 @@ class ConstrainedSearch:
         all of those that it kept may have reached a dead end. Returns what was found, and the constraints that were
         left out.
         """
-        kept = [constraint for constraint in constraints if may_be_met(constraint, self.symbols, n_words)]
-        limits = self._limits(kept, n_words)
+        possible = [constraint for constraint in constraints if may_be_met(constraint, self.symbols, n_words)]
+        limits, kept = self._limits(possible, n_words), possible
         found = search(limits, False)
         if found is None and limits is not None:
             found = search(limits, True)
         if found is None and limits is not None:
-            kept = self._met(kept, n_words, search)
+            kept = []
+            for constraint in possible:
+                if search(self._limits([*kept, constraint], n_words), False) is not None:
+                    kept.append(constraint)
             found = search(self._limits(kept, n_words), False)
         return found, tuple(constraint for constraint in constraints if constraint not in kept)
-
-    def _met(
-        self,
-        constraints: Sequence[Constraint],
-        n_words: int,
-        search: Callable[[BracketConstraints | None, bool], Results | None],
-    ) -> list[Constraint]:
-        """Return the constraints that can be met together with those before them."""
-        kept: list[Constraint] = []
-        for constraint in constraints:
-            if search(self._limits([*kept, constraint], n_words), False) is not None:
-                kept.append(constraint)
-        return kept
 
     def _limits(self, constraints: Sequence[Constraint], n_words: int) -> BracketConstraints | None:
         """Return possible constraints in the form that the search needs; None if nothing is limited."""

@@ -83,8 +83,10 @@ class Clusters:
     def from_bytes(cls, data: bytes) -> Clusters:
         """Return the table in bytes from `to_bytes`. Raises ModelError for any other bytes."""
         try:
-            head, checksums, places = _read(data)
-            paths = tuple(head.decode("ascii").split())
+            content = srsly.msgpack_loads(data)
+            checksums = unpack_gaps(content["checksums"], "u4", _WHAT)
+            places = unpack(content["places"], "u4", _WHAT, len(checksums))
+            paths = tuple(unzip(content["paths"], f"{_WHAT} are").decode("ascii").split())
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{_WHAT} are damaged ({error})") from error
         if len(checksums) != len(places) or (len(places) and places.max() >= len(paths)):
@@ -112,13 +114,6 @@ def _array(numbers: np.ndarray) -> array:
     made = array("I")
     made.frombytes(numbers.astype(f"u{made.itemsize}").tobytes())
     return made
-
-
-def _read(data: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
-    """Return paths, checksums and places."""
-    content = srsly.msgpack_loads(data)
-    checksums = unpack_gaps(content["checksums"], "u4", _WHAT)
-    return unzip(content["paths"], f"{_WHAT} are"), checksums, unpack(content["places"], "u4", _WHAT, len(checksums))
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -160,27 +155,16 @@ def _from_package(lang: str) -> Iterator[tuple[str, str]]:
     if table is None:
         have = sorted(name for name in tables if _TABLE in tables[name].load())
         raise ConfigError(f'the lookups package has no clusters for the language "{lang}", only for {", ".join(have)}')
-    ids: dict[str, int] = _read_table(Path(table))
+    path = Path(table)
+    zipped = path.with_name(path.name + ".gz")
+    ids: dict[str, int] = srsly.read_gzip_json(zipped) if zipped.exists() else srsly.read_json(path)
     length = max(ids.values(), default=0).bit_length()
     paths = {number: f"{number:b}"[::-1].ljust(length, "0") for number in set(ids.values())}
     return ((word, paths[number]) for word, number in ids.items() if number)
 
 
-def _read_table(path: Path) -> dict[str, int]:
-    zipped = path.with_name(path.name + ".gz")
-    return srsly.read_gzip_json(zipped) if zipped.exists() else srsly.read_json(path)
-
-
 def _from_file(path: Path) -> Iterator[tuple[str, str]]:
     """Yield words and paths, the most frequent first, ties in the order of the file."""
-    lines = [_parse(path, number, line) for number, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
-    if not lines:
-        raise IncparseError(f"{path}: the file has no clusters")
-    lines.sort(key=lambda line: -line[2])
-    return ((word, bits) for bits, word, _ in lines)
-
-
-def _read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
         if data.startswith(_GZIP):
@@ -188,10 +172,15 @@ def _read_text(path: Path) -> str:
     except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{path}: the clusters cannot be read ({error}); give a language's code or a file") from error
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise IncparseError(f"{path}:{line}: byte {data[error.start]:#04x} is not UTF-8: convert the file") from error
+    lines = [_parse(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise IncparseError(f"{path}: the file has no clusters")
+    lines.sort(key=lambda line: -line[2])
+    return ((word, bits) for bits, word, _ in lines)
 
 
 def _parse(path: Path, number: int, line: str) -> tuple[str, str, int]:

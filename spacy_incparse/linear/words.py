@@ -82,17 +82,13 @@ class Lexicon:
         if pair is None:
             if len(self._numbers) >= CACHE_SIZE:
                 self._numbers.clear()
-            pair = self._numbers[word] = self._compute(word)
+            count = self.counts.get(word, 0)
+            word_class = _checksum("\ue000" + word_class_of(word))  # a private-use character: classes are no words
+            pair = self._numbers[word] = (
+                _checksum(word) if count >= self.known_min_count else word_class,
+                word_class if count < self.common_min_count else 0,
+            )
         return pair
-
-    def _compute(self, word: str) -> tuple[int, int]:
-        count = self.counts.get(word, 0)
-        # A private-use character keeps classes apart from words.
-        word_class = _checksum("\ue000" + word_class_of(word))
-        return (
-            _checksum(word) if count >= self.known_min_count else word_class,
-            word_class if count < self.common_min_count else 0,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the lexicon as a dict for JSON or msgpack, without clusters and with capped counts."""

@@ -115,8 +115,15 @@ class Tagger:
         tag_ids = {tag: i for i, tag in enumerate(labels)}
         for words, row in zip(sentences, tags, strict=True):
             trainer.add_example(orient_quotes(words), [tag_ids[tag] for tag in row])
-        _run_epochs(trainer, len(sentences), n_epochs, seed, progress)
-        return cls(settings, _quantise(trainer), clusters)
+        order, generator = list(range(len(sentences))), random.Random(seed)
+        for epoch in range(1, n_epochs + 1):
+            generator.shuffle(order)
+            n_wrong = trainer.train_epoch(order)
+            if progress:
+                progress(epoch, 1 - n_wrong / trainer.n_words)
+        keys, lengths, tag_numbers, values = trainer.averaged_weights(SCALE)
+        weights = SparseWeights(keys, lengths, tag_numbers, values.clip(-MAX_WEIGHT, MAX_WEIGHT))
+        return cls(settings, weights, clusters)
 
     @cached_property
     def look_ahead(self) -> int:
@@ -159,12 +166,12 @@ class Tagger:
         """
         with self._turn:
             best, scores = self._decoder.substitution_scores(orient_quotes(words))
-        return [self._rank(tag, row, k) for tag, row in zip(best, scores, strict=True)]
-
-    def _rank(self, best: int, scores: list[int], k: int) -> list[tuple[str, float]]:
-        # If the dictionary chose or the beam erred, another tag can score above the chosen one: then they are equal.
-        ranked = sorted(range(len(scores)), key=lambda tag: (tag != best, -scores[tag], tag))[:k]
-        return [(self.labels[tag], min(scores[tag], scores[best]) / self.settings.scale) for tag in ranked]
+        found = []
+        for chosen, row in zip(best, scores, strict=True):
+            ranked = sorted((tag != chosen, -score, tag) for tag, score in enumerate(row))[:k]
+            # If the dictionary chose or the beam erred, another tag can score above the chosen: both are equal.
+            found.append([(self.labels[tag], min(row[tag], row[chosen]) / self.settings.scale) for *_, tag in ranked])
+        return found
 
     def to_bytes(self) -> bytes:
         """Return the whole tagger as bytes; the same tagger has the same bytes."""
@@ -235,21 +242,6 @@ def _check_corpus(sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[st
         raise IncparseError("the tagger has nothing to learn from: give it at least one tagged word")
 
 
-def _run_epochs(trainer: Trainer, n_sentences: int, n_epochs: int, seed: int, progress: Progress | None) -> None:
-    order, generator = list(range(n_sentences)), random.Random(seed)
-    for epoch in range(1, n_epochs + 1):
-        generator.shuffle(order)
-        n_wrong = trainer.train_epoch(order)
-        if progress:
-            progress(epoch, 1 - n_wrong / trainer.n_words)
-
-
-def _quantise(trainer: Trainer) -> SparseWeights:
-    """Return the averaged weights as multiples of 1/SCALE, clipped to int16."""
-    keys, lengths, tags, values = trainer.averaged_weights(SCALE)
-    return SparseWeights(keys, lengths, tags, values.clip(-MAX_WEIGHT, MAX_WEIGHT))
-
-
 MOST_HYPOTHESES = 10_000  # the search has room for this many at every word
 
 
@@ -262,20 +254,11 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         if name in _WHOLE:
             check_number(f"the tagger's {name}", value, *_WHOLE[name])
     check_number("the tagger's only_min_share", settings.get("only_min_share", 1), 0, 1, is_whole=False)
-    _check_templates(settings.get("templates"))
-    _check_clusters(settings.get("clusters"))
-
-
-def _check_templates(templates: Any) -> None:
-    if templates is None:
-        return
-    if not is_list_of_strings(templates):
+    templates, clusters = settings.get("templates"), settings.get("clusters")
+    if not (templates is None or is_list_of_strings(templates)):
         raise ConfigError(f"the tagger's templates are {templates!r}: they must be a list of templates, or None")
-    for text in templates:
+    for text in templates or ():
         parse_template(text)
-
-
-def _check_clusters(clusters: Any) -> None:
     if not (clusters is None or isinstance(clusters, Clusters | str | Path)):
         raise ConfigError(
             f"the tagger's clusters is {clusters!r}: it must be a language code, the path of a file, or None"
