@@ -25,10 +25,12 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.chart.crf import CrfObjective, LinearChartModel
+from spacy_incparse.chart.crf import LinearChartModel
 from spacy_incparse.chart.features import EdgeFeatures
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.papers.finkel_2008 import SETS
+from spacy_incparse.papers.finkel_2008.system import CrfObjective
 from spacy_incparse.rerank.learner import minimize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -41,7 +43,7 @@ TIMES = [digit * 10.0**power for power in range(-2, 4) for digit in (1, 1.5, 2, 
 
 def lbfgs(lab: Lab, report: Report) -> Scorer:
     """Train a conditional random field by L-BFGS; each evaluation of the objective is a pass."""
-    features = EdgeFeatures(lab.grammar, resolve(FINKEL_FEATURES), lab.lexicon, table_bits=LBFGS_BITS)
+    features = EdgeFeatures(lab.grammar, resolve(FINKEL_FEATURES, named=SETS), lab.lexicon, table_bits=LBFGS_BITS)
     start = time.process_time()
     bound = [(example, features.bind(example.sentence, example.forest)) for example in lab.examples]
     objective = CrfObjective(bound, L2)

@@ -7,17 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_incparse.chart.boolean_pruner import BooleanPruner
 from spacy_incparse.chart.charts import Chart, ChartBuilder
 from spacy_incparse.chart.decoding import derived_tree, expected_f_scores
-from spacy_incparse.chart.edge_labels import EdgeLabels
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar, count_rules
-from spacy_incparse.chart.pcfg import Pcfg
-from spacy_incparse.chart.recurrences import marginals, viterbi
-from spacy_incparse.chart.relaxed_rules import relaxed
+from spacy_incparse.chart.recurrences import EdgeLabels, marginals, viterbi
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.papers.finkel_2008.system import BooleanPruner, relaxed
+from spacy_incparse.papers.taskar_2004.features import Pcfg
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import ROOT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chart_lab import Lab
 
 from spacy_incparse.chart.sentence import ChartSentence
-from spacy_incparse.chart.span_predictions import Predictions, flat_classifier, phrase_spans
+from spacy_incparse.papers.taskar_2004.features import ConstituentClassifier, Predictions, phrase_spans
 
 
 class Predictor:
@@ -13,7 +13,7 @@ class Predictor:
 
     def __init__(self, lab: Lab):
         self._lab = lab
-        self._flat = flat_classifier(lab.trees)
+        self._flat = ConstituentClassifier.train(lab.trees)
 
     def of(self, sentence: ChartSentence) -> Predictions:
         """Return the spans that each takes for phrases; the flat classifier sees the tags of the grammar's tree."""

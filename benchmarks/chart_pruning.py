@@ -31,12 +31,11 @@ from results import Table, percent, publish
 from training_run import tags_for, train
 
 from spacy_incparse.chart.decoding import ScoredChart, derived_tree
-from spacy_incparse.chart.edge_labels import EdgeLabels
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.parser import MAX_WORDS, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
-from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.chart.recurrences import EdgeLabels, viterbi
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import score_trees

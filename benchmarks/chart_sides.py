@@ -13,14 +13,15 @@ from chart_lab import Lab, Scorer
 from chart_predictions import Predictor, jackknifed
 
 from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings
-from spacy_incparse.chart.factored_dual import DualExample, FactoredDual
 from spacy_incparse.chart.features import EdgeFeatures
 from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.lexical_spans import LexicalSpans
-from spacy_incparse.chart.margin_learner import MarginLearner
-from spacy_incparse.chart.rule_scores import rule_scores
 from spacy_incparse.chart.sentence import ChartExample, ChartSentence
-from spacy_incparse.chart.templates import EdgeTemplateSet, resolve
+from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplateSet, resolve
+from spacy_incparse.papers.finkel_2008 import SETS
+from spacy_incparse.papers.finkel_2008.system import gradient_steps
+from spacy_incparse.papers.taskar_2004 import GRAMMARS
+from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, MarginLearner, binarized_loss
+from spacy_incparse.papers.taskar_2004.features import LexicalSpans
 from spacy_incparse.transforms.markovize import Markovization
 
 TABLE_BITS = 20
@@ -34,8 +35,8 @@ MAX_PASSES = 20
 FINKEL_15 = Markovization(vertical=1, annotate_tags=True, head_tag_labels=("VP",), anchor=True)
 FINKEL_40 = Markovization(vertical=1, annotate_tags=True, head_tag_labels=("VP",), anchor=True, horizontal=1)
 # Taskar et al., section 6: the grammar of Klein & Manning (2003) without their splits by hand, in Chomsky normal form.
-TASKAR = Markovization(branching="head", horizontal=1, vertical=1, head_tag_labels=("VP",), collapse_unaries=True)
-HEAD = Markovization(branching="head")  # few states and unary rules, for few trees
+TASKAR = GRAMMARS["paper"]
+HEAD = GRAMMARS["categories"]
 X_BAR = Markovization()
 
 FINKEL_FEATURES = "finkel"
@@ -88,12 +89,12 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise:
         reader = LexicalSpans(lab.grammar, with_words=with_words)
         guesses = jackknifed(lab) if with_predictions else [None] * len(lab.trees)
         final = Predictor(lab) if with_predictions else None
-        loss = BracketLoss.binarized(lab.grammar)
+        loss = binarized_loss(lab.grammar)
         examples = []
         for example, guess in zip(lab.examples, guesses, strict=True):
             forest, gold = example.forest, example.gold
             losses, constant = loss.of_edges(forest, gold)
-            fixed = fixed_scores(lab, example.sentence, forest)
+            fixed = lab.pcfg.word_scores(forest, example.sentence.words)
             features = reader.read(forest, example.sentence.words, guess)
             examples.append(DualExample(forest, gold, features, losses + fixed, constant - fixed[gold].sum()))
         reader.numbers.is_open = False
@@ -102,7 +103,7 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise:
         def score(sentence: ChartSentence, forest: Forest) -> np.ndarray:
             guess = final.of(sentence) if final else None
             found = reader.read(forest, sentence.words, guess).scores(dual.weights)
-            return found + fixed_scores(lab, sentence, forest)
+            return found + lab.pcfg.word_scores(forest, sentence.words)
 
         start = time.process_time()
         for gap in dual.passes(TOLERANCE, MAX_PASSES):
@@ -113,16 +114,11 @@ def factored_dual(*, with_words: bool, with_predictions: bool = False, pairwise:
     return train
 
 
-def fixed_scores(lab: Lab, sentence: ChartSentence, forest: Forest) -> np.ndarray:
-    """Return log P(word | state), which Taskar et al. do not learn anew."""
-    grammar = lab.grammar
-    words = lab.pcfg.words.of_sentence(sentence.words) if lab.pcfg.words else None
-    return rule_scores(forest, np.zeros(grammar.n_rules), np.zeros(len(grammar.states)), grammar.first_lexical, words)  # type: ignore[no-any-return]
-
-
 def edge_features(lab: Lab, features: str | EdgeTemplateSet) -> EdgeFeatures:
     """Return the hashed features of a lab's grammar."""
-    return EdgeFeatures(lab.grammar, resolve(features), lab.lexicon, table_bits=TABLE_BITS)
+    return EdgeFeatures(
+        lab.grammar, resolve(features, named={**NAMED_SETS, **SETS}), lab.lexicon, table_bits=TABLE_BITS
+    )
 
 
 def shuffled(examples: Sequence[ChartExample], n_passes: int, seed: int = 0) -> Iterator[Iterator[ChartExample]]:
@@ -147,7 +143,7 @@ def _learn(lab: Lab, learner: CrfLearner | MarginLearner, n_passes: int, report:
 
 # Section 5: batches of 15 sentences and twenty passes (<= 15 words), of 30 and ten (<= 40); the gain is 0.1 at first,
 # and halved after five passes.
-SGD = {15: CrfSettings(0.1, 0.0, L2, 15, 5), 40: CrfSettings(0.1, 0.0, L2, 30, 5)}
+SGD = {15: gradient_steps(15), 40: gradient_steps(30)}
 PASSES = {15: 20, 40: 10}
 RELAXED_PASSES = {15: 20, 40: 2}  # the charts of longer sentences have 1.9 billion edges: ten passes take hours
 ADAGRAD = CrfSettings(step=0.02, l2=L2)  # small steps, smaller for features that are seen often

@@ -29,6 +29,8 @@ from spacy_incparse.neural.encoder import (
 )
 from spacy_incparse.neural.span_parser import SpanSearch
 from spacy_incparse.neural.span_scorer import create_span_scorer
+from spacy_incparse.papers.finkel_2008 import CrfConfig
+from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
 from spacy_incparse.parsing.choice import ChoiceSettings
 from spacy_incparse.parsing.combination import CombinedConfig, CombinerSearch
 from spacy_incparse.pipeline.combiner import make_incparse_combiner
@@ -112,6 +114,10 @@ def configuration() -> str:
         _settings(_defaults(GenerativeConfig), _entries(GenerativeConfig)),
         _CHART,
         _settings(_defaults(ChartConfig), _entries(ChartConfig)),
+        _CRF,
+        _settings(_defaults(CrfConfig), _entries(CrfConfig)),
+        _MAX_MARGIN,
+        _settings(_defaults(MaxMarginConfig), _entries(MaxMarginConfig)),
         _COMBINED,
         _settings(_defaults(CombinedConfig), _entries(CombinedConfig)),
         "### `[components.incparse.training.tagger]`",
@@ -298,7 +304,14 @@ With `kind = "generative"` the model is a generative one ([design.md](design.md)
 
 _CHART = """\
 With `kind = "chart"` the model is a chart parser ([chart.md](chart.md)). It has the following settings and `heads`. You
-can change `decoding`, `threshold`, `choose_temperature` and `pruning` afterwards, in `[components.incparse.search]`:"""
+can change `decoding`, `threshold`, `choose_temperature` and `pruning` afterwards, in `[components.incparse.search]`.
+`kind = "mira"` has the same settings, and learns with a large margin:"""
+
+_CRF = """\
+With `kind = "crf"` the model is the chart parser of Finkel et al. (2008). It has the following settings and `heads`:"""
+
+_MAX_MARGIN = """\
+With `kind = "max_margin"` it is that of Taskar et al. (2004), with the following settings and `heads`:"""
 
 _COMBINED = """\
 With `kind = "combined"` several parsers answer together ([combination.md](combination.md)). The settings are the

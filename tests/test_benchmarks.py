@@ -19,11 +19,10 @@ import spacy
 from typer.testing import CliRunner
 
 import spacy_incparse
-from spacy_incparse.chart.boolean_pruner import count_tags
-from spacy_incparse.chart.crf import CrfSettings
 from spacy_incparse.cli import app
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.papers.finkel_2008.system import count_tags, gradient_steps
 from spacy_incparse.training.settings import parser_config
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
@@ -695,7 +694,7 @@ def test_words_only_says_nothing_of_a_tree_to_learn_from(load):
 def test_the_recipe_crf_is_the_side_relaxed(load):
     sides, recipe = load("chart_sides"), read_recipe("crf")
     config = parser_config(recipe.training | recipe.search)
-    settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
+    settings = gradient_steps(config.batch_size)
     assert (config.markovization, settings, recipe.max_epochs) == (sides.FINKEL_15, sides.SGD[15], sides.PASSES[15])
     assert (config.features, config.relaxed_rules, config.n_tags) == (sides.FINKEL_FEATURES, True, 0)
 
@@ -704,13 +703,13 @@ def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path)
     from spacy_incparse.treebanks.reader import read_treebank
 
     text = (FOLDER.parent / "docs" / "chart.md").read_text(encoding="utf8")
-    (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "taskar-lexical+aux" in found]
+    (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "max_margin" in found]
     path = tmp_path / "settings.json"
     path.write_text(block, encoding="utf8")
     recipe, published = read_recipe(str(path)), read_recipe("max-margin")
     config, other = (parser_config(found.training | found.search) for found in (recipe, published))
     changed = {field.name for field in fields(config) if getattr(config, field.name) != getattr(other, field.name)}
-    assert changed == {"horizontal", "vertical", "head_tag_labels", "collapse_unaries"}
+    assert changed == {"grammar"}
     assert recipe.max_epochs == published.max_epochs
 
     trees = read_treebank(FOLDER.parent / "assets" / "sample-train.mrg")

@@ -179,5 +179,5 @@ def test_a_chart_parser_with_a_large_margin_can_be_trained(tmp_path):
     files = f"'{assets}/sample-train.mrg' '{assets}/sample-dev.mrg' '{tmp_path}'"
     run_command(f"spacy-incparse train {files} --config '{EXAMPLES}/chart-margin.json' --max-epochs 1")
     component = spacy_incparse.load(tmp_path / "model-best").get_pipe("incparse")
-    assert (component.model.parser.config.learner, component.model.parser.config.softmax_margin) == ("margin", 0.0)
+    assert (component.model.parser.kind, component.model.parser.config.softmax_margin) == ("mira", 0.0)
     assert component.model.temperature > 0  # fitted: its scores are no log probabilities

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from spacy_incparse.chart import charts as limits
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.forest_builder import ForestBuilder
 from spacy_incparse.chart.grammar import Grammar
-from spacy_incparse.chart.rule_tables import RuleTables
+from spacy_incparse.chart.rule_tables import RuleTables, SpanLimits
 from spacy_incparse.chart.sentence import Mask
-from spacy_incparse.chart.span_limits import SpanLimits
 from spacy_incparse.parsing.parse import Constraint, Tags, is_about_root, may_be_met
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
@@ -41,12 +39,7 @@ class ChartBuilder:
         self.grammar = grammar
 
     def build(
-        self,
-        tags: Tags,
-        constraints: Sequence[Constraint] = (),
-        masks: Sequence[Mask] = (),
-        *,
-        relax: bool = True,
+        self, tags: Tags, constraints: Sequence[Constraint] = (), masks: Sequence[Mask] = (), *, relax: bool = True
     ) -> Chart:
         """Return the chart of a sentence.
 
@@ -56,23 +49,22 @@ class ChartBuilder:
         whether neighbours may stand under no phrase, and constraints may be dropped, where there is no tree.
         """
         words = [self.grammar.lexical_rules(tag) for tag in tags]
-        kept = limits.possible(constraints, self.grammar, len(words))
+        kept = possible(constraints, self.grammar, len(words))
         chart = self._build(words, kept, masks, relax)
         if chart.source == "flat" and kept and relax:
-            kept = self._met(words, kept, masks)
+            wanted, kept = kept, []
+            for constraint in wanted:  # those that can be met together with those before them
+                if self._build(words, [*kept, constraint], masks, True).forest:
+                    kept.append(constraint)
             chart = self._build(words, kept, masks, relax)
         unmet = tuple(constraint for constraint in constraints if constraint not in kept)
         return Chart(chart.forest, chart.source, unmet)
 
     def _build(
-        self,
-        words: Sequence[Sequence[int]],
-        constraints: Sequence[Constraint],
-        masks: Sequence[Mask],
-        relax: bool,
+        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[Mask], relax: bool
     ) -> Chart:
         builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
-        needed = limits.limiting(constraints, len(words))
+        needed = [one for one in constraints if not is_about_root(one, len(words))]  # the root is in every tree
         nothing: Sequence[None] = (None,)
         # What a constraint requires may have been pruned. Without constraints, what masks leave is good enough.
         groups: list[list[Sequence[Mask | None]]] = [[masks, nothing]] if needed else [[masks], [nothing]]
@@ -84,16 +76,6 @@ class ChartBuilder:
                     if forest:
                         return Chart(forest, source)
         return Chart(Forest(), "flat")
-
-    def _met(
-        self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[Mask]
-    ) -> list[Constraint]:
-        """Return the constraints that can be met together with those before them."""
-        kept: list[Constraint] = []
-        for constraint in constraints:
-            if self._build(words, [*kept, constraint], masks, True).forest:
-                kept.append(constraint)
-        return kept
 
     @cached_property
     def _strict(self) -> ForestBuilder:
@@ -119,11 +101,6 @@ def possible(constraints: Iterable[Constraint], grammar: Grammar, n_words: int) 
         if may_be_met(constraint, known, n_words) and n_required[span] <= MAX_REQUIRED:
             found.append(constraint)
     return found
-
-
-def limiting(constraints: Sequence[Constraint], n_words: int) -> list[Constraint]:
-    """Return the constraints that are not only about the root, which is in every tree."""
-    return [constraint for constraint in constraints if not is_about_root(constraint, n_words)]
 
 
 def unmet(constraints: Sequence[Constraint], tree: Tree) -> tuple[Constraint, ...]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.bound_features import BoundFeatures
-from spacy_incparse.chart.edge_weights import LearningWeights
+from spacy_incparse.chart.bound_features import BoundFeatures, LearningWeights
 from spacy_incparse.chart.features import EdgeFeatures
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import WRAP, Grammar
 from spacy_incparse.chart.recurrences import inside, marginals
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence
+from spacy_incparse.chart.sentence import ChartExample, ChartSentence, EdgeModel
 from spacy_incparse.chart.templates import parse_key
 from spacy_incparse.errors import ConfigError, ModelError, check_texts
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.parsing.parser import Convergence
 from spacy_incparse.trees.labels import ROOT
 
 
@@ -42,11 +43,50 @@ class CrfSettings:
     halved_after: float = 0
 
 
-class CrfLearner:
+class EdgeLearner(ABC):
+    """A model of edges in training."""
+
+    needs_all: ClassVar[bool] = False
+    """Whether all sentences are added before it learns from one; equal ones count once then."""
+    temperature: ClassVar[float | None] = None
+    """The temperature at which its scores are log probabilities; None if only held-out sentences tell."""
+
+    @property
+    def convergence(self) -> Convergence | None:
+        """How far training is from its end; None if it has none."""
+        return None
+
+    def add(self, example: ChartExample) -> None:  # noqa: B027 (most learners take no note)
+        """Take note of a sentence before it is learned from."""
+
+    @abstractmethod
+    def learn(self, example: ChartExample) -> int:
+        """Learn from a sentence; return the number of updates."""
+
+    def finish_batch(self) -> int:
+        """Learn from what waits for others at the end of a pass; return the number of updates."""
+        return 0
+
+    @abstractmethod
+    def model(self) -> EdgeModel:
+        """Return the model learned so far."""
+
+    @abstractmethod
+    def state_to_bytes(self) -> bytes:
+        """Return everything that training changes."""
+
+    @abstractmethod
+    def state_from_bytes(self, data: bytes) -> None:
+        """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
+
+
+class CrfLearner(EdgeLearner):
     """A linear model in training.
 
     n_examples: the number of examples of a pass. loss: for softmax-margin, see `log_likelihood`.
     """
+
+    temperature = 1.0
 
     def __init__(
         self, features: EdgeFeatures, n_examples: int, settings: CrfSettings | None = None, loss: EdgeLoss | None = None
@@ -90,17 +130,14 @@ class CrfLearner:
         """Change the weights at the end of a pass, even if the batch is not full; return the number of updates."""
         if not self._batch:
             return 0
-        self.weights.step = self._step()
+        # The gain is eta_0 tau / (tau + k) after k examples, tau so that it is halved after the given passes.
+        step, tau = self.settings.step, self.settings.halved_after * self.n_examples
+        self.weights.step = step * tau / (tau + self.n_seen) if tau else step
         for bound, derivatives in self._batch:
             self.weights.tick()
             bound.update(self.weights, derivatives)
         self._batch = []
         return 1
-
-    def _step(self) -> float:
-        """Return the gain eta_0 tau / (tau + k) after k examples, tau so that it is halved after the given passes."""
-        tau = self.settings.halved_after * self.n_examples
-        return self.settings.step * tau / (tau + self.n_seen) if tau else self.settings.step
 
 
 class BracketLoss:
@@ -121,19 +158,6 @@ class BracketLoss:
         self._table = np.full((len(symbols) + 1, width), -1, np.int64)  # the last row is that of what makes nothing
         for row, names in enumerate(symbols):
             self._table[row, : len(names)] = [ids.setdefault(name, len(ids)) for name in names]
-
-    @classmethod
-    def binarized(cls, grammar: Grammar, wrong: float = 1.0, missing: float | None = None) -> BracketLoss:
-        """Return the loss over the nodes of the binary tree, active states included (Taskar et al. 2004, section 3).
-
-        missing: None for the paper's loss. Without unary rules, all trees of a sentence have equally many nodes, and as
-            many are wrong as missing: it is 0, since wrong ones say it all. With unary rules, it is 1.
-        """
-        if missing is None:
-            missing = 1.0 if len(grammar.unary) else 0.0
-        states = [[name] for name in grammar.states]
-        rules = [[rule.parent, *rule.chain] if rule.parent else [] for rule in grammar.rules]
-        return cls([*rules, *states], grammar.n_rules, wrong, missing)
 
     @classmethod
     def unbinarized(cls, grammar: Grammar, wrong: float = 1.0, missing: float = 1.0) -> BracketLoss:
@@ -184,28 +208,6 @@ def log_likelihood(
     derivatives = -marginals(example.forest, scores)
     np.add.at(derivatives, example.gold, 1.0)
     return float(scores[example.gold].sum() - inside(example.forest, scores)[-1]), derivatives
-
-
-class CrfObjective:
-    """The negative log likelihood of examples plus the L2 prior l2 / 2 |w|^2, to be minimized.
-
-    examples: each with the features of its forest.
-    """
-
-    def __init__(
-        self, examples: Sequence[tuple[ChartExample, BoundFeatures]], l2: float = 0.0, loss: EdgeLoss | None = None
-    ):
-        self.examples, self.l2, self.loss = examples, l2, loss
-
-    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the value at the weights, float64 (n_weights,), and the gradient, of the same shape."""
-        value, gradient = self.l2 / 2 * float((weights * weights).sum()), self.l2 * weights
-        for example, bound in self.examples:
-            loss = None if self.loss is None else self.loss(example)
-            found, derivatives = log_likelihood(bound.scores(weights), example, loss)
-            value -= found
-            bound.add_gradient(gradient, derivatives, -1.0)
-        return value, gradient
 
 
 SCALE = 256  # units in a weight of 1: finer ones change nothing, and take more bytes

@@ -10,11 +10,10 @@ from itertools import islice
 import numpy as np
 
 from spacy_incparse.chart.charts import Chart
-from spacy_incparse.chart.edge_labels import EdgeLabels
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.kbest import KBest
-from spacy_incparse.chart.recurrences import log_partition, marginals, viterbi
+from spacy_incparse.chart.recurrences import EdgeLabels, log_partition, marginals, viterbi
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.parsing.parse import Parse, Posterior, Tag, Tags, best_tag
 from spacy_incparse.trees.arrays import Phrase
@@ -53,9 +52,8 @@ class ScoredChart:
         if decoding == "max_rule":
             choice = max_rule_scores(probabilities)
         else:
-            choice = expected_f_scores(
-                forest, probabilities, self.labels, threshold, (self.grammar.labels.index(ROOT),)
-            )
+            root = (self.grammar.labels.index(ROOT),)
+            choice = expected_f_scores(forest, probabilities, self.labels, threshold, root)
         _, edges = viterbi(forest, choice)
         return self._parse(edges, self.sum_of(edges))
 
@@ -161,19 +159,14 @@ def derived_tree(forest: Forest, edges: np.ndarray, grammar: Grammar, words: Seq
         if not n_children:
             builder.leaf(_tag(rule, tags[n_words], grammar), words[n_words])
             n_words += 1
-        _close_complete(open_phrases, builder)
+        while open_phrases and open_phrases[-1][0] == 0:  # all children are there
+            _, n_phrases = open_phrases.pop()
+            for _ in range(n_phrases):
+                builder.close()
+            if open_phrases:
+                n_children, n_above = open_phrases[-1]
+                open_phrases[-1] = n_children - 1, n_above
     return builder.finish()
-
-
-def _close_complete(open_phrases: list[tuple[int, int]], builder: TreeBuilder) -> None:
-    """Close the phrases of edges that have all their children."""
-    while open_phrases and open_phrases[-1][0] == 0:
-        _, n_phrases = open_phrases.pop()
-        for _ in range(n_phrases):
-            builder.close()
-        if open_phrases:
-            n_children, n_above = open_phrases[-1]
-            open_phrases[-1] = n_children - 1, n_above
 
 
 def _tag(rule: int, given: Tag, grammar: Grammar) -> str:

@@ -12,7 +12,7 @@ from spacy_incparse.chart.bound_features cimport BoundFeatures, UnitC
 from spacy_incparse.chart.forest cimport Forest, IDENTITY, NodeC
 from spacy_incparse.linear.hashing cimport mix64
 
-from spacy_incparse.chart.rule_scores import GLUE_SCORE
+from spacy_incparse.chart.rule_tables import GLUE_SCORE
 
 cdef enum:
     PAD = 3         # words beyond the sentence, as in sentence_values.py

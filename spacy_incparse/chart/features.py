@@ -14,7 +14,7 @@ from spacy_incparse.chart.feature_groups import FeatureGroups
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.sentence import ChartSentence
-from spacy_incparse.chart.templates import MAX_OFFSET, SPAN_FIELDS, WORD_VALUES, EdgeField, EdgeTemplate, columns
+from spacy_incparse.chart.templates import MAX_OFFSET, SPAN_FIELDS, WORD_VALUES, EdgeTemplate, columns
 from spacy_incparse.linear.templates import hash_text
 from spacy_incparse.linear.words import Lexicon, word_class_of
 from spacy_incparse.parsing.parse import best_tag
@@ -54,36 +54,23 @@ class EdgeFeatures:
     def _groups(self) -> Any:
         groups: dict[tuple[int, str, str], list[EdgeTemplate]] = {}
         for template in self.templates:
-            groups.setdefault((_anchor(template), template.kind, template.outcome), []).append(template)
+            borders = "word" if template.kind == "word" else template.borders
+            anchor = _ANCHORS.get(borders, _ANCHORS["ijk"])
+            groups.setdefault((anchor, template.kind, template.outcome), []).append(template)
         grammar = self.grammar
-        return FeatureGroups(
-            [
-                (anchor, [_numbers(template) for template in members], columns(grammar, kind, outcome))
-                for (anchor, kind, outcome), members in groups.items()
-            ],
-            grammar.n_rules,
-            len(grammar.states),
-            grammar.first_lexical,
-            self.table_bits,
-        )
-
-
-def _anchor(template: EdgeTemplate) -> int:
-    if template.kind == "word":
-        return _ANCHORS["word"]
-    return _ANCHORS.get(template.borders, _ANCHORS["ijk"])
+        rows = [
+            (anchor, [_numbers(template) for template in members], columns(grammar, kind, outcome))
+            for (anchor, kind, outcome), members in groups.items()
+        ]
+        return FeatureGroups(rows, grammar.n_rules, len(grammar.states), grammar.first_lexical, self.table_bits)
 
 
 def _numbers(template: EdgeTemplate) -> tuple[int, list[tuple[int, int, int, int]]]:
     """Return a template's bias, and its fields as rows of value, border, offset and coefficient."""
     return hash_text(template.key), [
-        (_VALUES[field.value], _border(field), field.offset, hash_text(f"{template.key} {name}") | 1)
+        (_VALUES[field.value], max("ijk".find(field.border), 0), field.offset, hash_text(f"{template.key} {name}") | 1)
         for name, field in zip(template.fields, template.parsed, strict=True)
     ]
-
-
-def _border(field: EdgeField) -> int:
-    return max("ijk".find(field.border), 0)
 
 
 PAD = MAX_OFFSET

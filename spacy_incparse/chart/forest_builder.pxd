@@ -3,9 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.chart.forest cimport Forest
-from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
-from spacy_incparse.chart.span_limits cimport SpanLimits
-from spacy_incparse.chart.span_states cimport SpanStates
+from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables, SpanLimits, SpanStates
 
 
 cdef enum:

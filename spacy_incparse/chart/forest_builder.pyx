@@ -9,15 +9,34 @@ two visit the edges of the forest.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from spacy_incparse.chart.bits cimport pop_lowest
 from spacy_incparse.chart.forest cimport (
     EdgeC, Forest, GLUE, GOAL_STATE, IDENTITY, NO_NODE, NodeC, WRAP,
 )
-from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables
-from spacy_incparse.chart.span_limits cimport SpanLimits, cell_of
-from spacy_incparse.chart.span_states cimport SpanStates
+from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables, SpanLimits, SpanStates, cell_of
 
 MAX_EDGES = 50_000_000
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static inline int incparse_lowest_bit(uint64_t bits) {
+        unsigned long place;
+        return _BitScanForward(&place, (unsigned long)bits)
+            ? (int)place : (_BitScanForward(&place, (unsigned long)(bits >> 32)), (int)place + 32);
+    }
+    #else
+    static inline int incparse_lowest_bit(uint64_t bits) { return __builtin_ctzll(bits); }
+    #endif
+    """
+    int incparse_lowest_bit(uint64_t bits) noexcept nogil
+
+
+cdef inline int32_t pop_lowest(uint64_t* bits) noexcept nogil:
+    """Remove the lowest position from a set that is not empty, and return it."""
+    cdef int32_t place = incparse_lowest_bit(bits[0])
+    bits[0] &= bits[0] - 1
+    return place
 
 
 cdef class ForestBuilder:

@@ -55,7 +55,7 @@ class Grammar:
         ids = {name: number for number, name in enumerate(states)}
         kinds: list[list[Rule]] = [[], [], [], []]
         for rule in sorted(counts):
-            kinds[_kind(rule)].append(rule)
+            kinds[(2, 1, 0)[len(rule.right)] if rule.parent else 3].append(rule)
         binary, unary, lexical, roots = kinds
         return cls(
             states=states,
@@ -187,10 +187,6 @@ class Grammar:
         found = [(self.rule_ids.get(step.rule, -1), *step[1:]) for step in tree_steps(arrays)]
         return None if any(row[0] < 0 for row in found) else found
 
-    def missing(self, arrays: TreeArrays) -> list[Rule]:
-        """Return the rules of a markovized tree that the grammar lacks, in pre-order."""
-        return [step.rule for step in tree_steps(arrays) if step.rule not in self.rule_ids]
-
     def _labels_of(self, state: int) -> tuple[str, ...]:
         parts = self.parts[state]
         if parts.is_active:
@@ -205,10 +201,6 @@ class Grammar:
 def count_rules(trees: Iterable[TreeArrays]) -> Counter[Rule]:
     """Return how often each rule is in markovized trees."""
     return Counter(step.rule for arrays in trees for step in tree_steps(arrays))
-
-
-def _kind(rule: Rule) -> int:
-    return 3 if not rule.parent else (2, 1, 0)[len(rule.right)]
 
 
 def _rows(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray:
@@ -321,12 +313,8 @@ def tree_steps(arrays: TreeArrays) -> Iterator[Step]:
             yield Step(Rule(state(arrays, lowest), ()), start, end, end)
         else:
             left, right = walks.children(arrays, lowest)
-            yield Step(
-                Rule(state(arrays, lowest), (state(arrays, left), state(arrays, right))),
-                start,
-                arrays.starts[right],
-                end,
-            )
+            rule = Rule(state(arrays, lowest), (state(arrays, left), state(arrays, right)))
+            yield Step(rule, start, arrays.starts[right], end)
         node = lowest + 1
 
 

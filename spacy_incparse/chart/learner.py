@@ -4,33 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import IO, Protocol
+from typing import IO, Any, ClassVar
 from weakref import finalize
 
 import numpy as np
 
-from spacy_incparse.chart.boolean_pruner import BooleanPruner
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.config import ChartConfig
-from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings, EdgeLoss
-from spacy_incparse.chart.dual_learner import DualLearner, DualSettings
-from spacy_incparse.chart.edge_models import PcfgEdges
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeLearner
 from spacy_incparse.chart.features import EdgeFeatures
 from spacy_incparse.chart.forest import restored_forest
-from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
-from spacy_incparse.chart.lexical_spans import LexicalSpans
-from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
+from spacy_incparse.chart.grammar import Grammar, Rule, count_rules, tree_steps
 from spacy_incparse.chart.parser import ChartModel, ChartParser
-from spacy_incparse.chart.pcfg import Pcfg
-from spacy_incparse.chart.pcfg_pruner import coarse
-from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.relaxed_rules import relaxed
-from spacy_incparse.chart.sentence import ChartExample, ChartSentence, EdgeModel, SpanPruner
-from spacy_incparse.chart.span_predictions import JackknifedPredictors, MakeLexicon
-from spacy_incparse.chart.storage import StoredPruner
-from spacy_incparse.chart.templates import TASKAR_AUX, TASKAR_RULES
-from spacy_incparse.chart.unary_closure import with_closed_unaries
+from spacy_incparse.chart.pruner import SpanClassifier
+from spacy_incparse.chart.sentence import ChartExample, ChartSentence, SpanPruner
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.incremental.oracle import reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters
@@ -44,30 +32,37 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 MAX_KEPT_EDGES = 60_000_000  # of 12 bytes, of all training forests; each pass reads those beyond from disk
+PRUNING_FOLDS = 5  # pruners, each trained without one part of the trees, that prune the training sentences
 
 
+@dataclass(eq=False)
 class TrainingSentence:
     """A sentence to learn from, by its number, and its forest if there is room for it, or that one's place on disk."""
 
-    def __init__(self, sentence: ChartSentence, arrays: TreeArrays, number: int):
-        self.sentence, self.arrays, self.number = sentence, arrays, number
-        self.example: ChartExample | None = None
-        self.place: int | None = None
+    sentence: ChartSentence
+    arrays: TreeArrays
+    number: int
+    example: ChartExample | None = None
+    place: int | None = None
 
 
 class ChartLearner:
-    """A chart parser in training.
+    """A chart parser in training. Parsers of other kinds override its grammar, pruner and learner of edges.
 
     trees: normalized, with the tags (one row per tree) to train with.
     """
 
     n_models = 1
+    parser_type: ClassVar[type[ChartParser]] = ChartParser
+    is_jackknifed: ClassVar[bool] = True
+    """Whether training sentences are pruned by pruners that have not seen them. One that knows the sentence is too sure
+    of it: it leaves out what it will not leave out of new sentences, and the parser never learns to do without."""
 
     def __init__(
         self,
         trees: Sequence[Tree],
         tags: Sequence[Tags],
-        config: ChartConfig,
+        config: Any,
         heads: HeadRules,
         clusters: Clusters | None = None,
     ):
@@ -79,13 +74,22 @@ class ChartLearner:
         arrays = [self._markovized(tree) for tree in shown]
         # Rules with tags that the tagger got wrong are there, too: given tags may be right.
         missed = [self._markovized(tree) for (tree, _), other in zip(chosen, shown, strict=True) if tree != other]
-        self.grammar = self._read_grammar(arrays, missed)
+        self.grammar = Grammar.from_counts(self._rules(count_rules(missed) | count_rules(arrays)))
         n_words = Counter(
             tag for tree, other in zip(shown, chosen, strict=True) for tag in (*tree.tags, *other[0].tags)
         )
         self._tags = tuple(tag for tag, _ in n_words.most_common())
-        self._pruners = TrainingPruners(shown, [self._given(row) for _, row in chosen], self.grammar, config, heads)
-        self._edges: EdgeLearner = make_edge_learner(config, self.grammar, self._lexicon, shown, arrays)
+        rows = [self._given(row) for _, row in chosen]
+        self.pruner = self._train_pruner(shown, arrays, rows)
+        n_folds = min(PRUNING_FOLDS, len(shown)) if self.is_jackknifed else 0
+        numbers = fold_numbers(shown, max(n_folds, 1))
+        self._fold_of = {tree.words: number for tree, number in zip(shown, numbers, strict=True)}
+        self._folds: list[SpanPruner] = []
+        for fold in range(n_folds):
+            rest = [place for place, number in enumerate(numbers) if number != fold]
+            parts: Any = ([found[place] for place in rest] for found in (shown, arrays, rows))
+            self._folds.append(self._train_pruner(*parts) if rest else self.pruner)
+        self._edges = self._edge_learner(shown, arrays)
         self._builder, self._spare_forests = ChartBuilder(self.grammar), SpareForests()
         self._n_trees, self._n_calls, self._n_encoded, self._n_kept_edges = len(trees), 0, 0, 0
         self._parser: ChartParser | None = None
@@ -100,7 +104,7 @@ class ChartLearner:
         return self._edges.convergence
 
     def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> TrainingSentence | None:
-        """Return a sentence and its gold tree for `learn`; None if it is too long or the grammar lacks its rules.
+        """Return a sentence and its gold tree for `learn`; None if it is too long.
 
         If a word has several tags, the gold tree has the right one if it is among them, otherwise the first.
         """
@@ -112,17 +116,15 @@ class ChartLearner:
         arrays = self._markovized(retag(tree, reachable_tags(tree, tags)))
         encoded = TrainingSentence(ChartSentence(tuple(words), tuple(self._given(tags))), arrays, self._n_encoded)
         self._n_encoded += 1
-        example = self._example(encoded) if self._edges.learns else None
-        if example is not None:
-            self._edges.add(example)
+        example = self._example(encoded)
         if self._edges.needs_all:
+            if example is not None:
+                self._edges.add(example)
             self._known[key] = encoded
         return encoded
 
     def learn(self, example: TrainingSentence | None, number: int = 0) -> int:
         """Learn from an example of `encode`; return the number of updates."""
-        if not self._edges.learns:
-            return 0
         self._parser = None
         self._n_calls += 1
         found = None if example is None else self._example(example)
@@ -133,8 +135,8 @@ class ChartLearner:
     def parser(self) -> ChartParser:
         """Return the parser learned so far; the same object until the next update."""
         if self._parser is None:
-            model = ChartModel(self._edges.model(), self._pruners.final, self.heads, self._tags, self.clusters)
-            self._parser = ChartParser(model, self.config, self._edges.temperature)
+            model = ChartModel(self._edges.model(), self.pruner, self.heads, self._tags, self.clusters)
+            self._parser = self.parser_type(model, self.config, self._edges.temperature)
         return self._parser
 
     def state_to_bytes(self) -> bytes:
@@ -146,6 +148,32 @@ class ChartLearner:
         self._edges.state_from_bytes(data)
         self._parser, self._n_calls = None, 0
 
+    def pruner_of(self, words: Sequence[str]) -> SpanPruner:
+        """Return the pruner that has not seen a training sentence; that of all trees for other sentences."""
+        number = self._fold_of.get(tuple(words))
+        return self.pruner if number is None or not self._folds else self._folds[number]
+
+    def _rules(self, counts: Counter[Rule]) -> Counter[Rule]:
+        """Return the rules of the grammar with their counts, given those of the training trees."""
+        return counts
+
+    def _train_pruner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays], tags: Sequence[Tags]) -> SpanPruner:
+        """Return a pruner that trees, their markovized arrays and the tags that the parser will know have taught."""
+        return SpanClassifier.train(arrays, tags, self.grammar)
+
+    def _edge_learner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays]) -> EdgeLearner:
+        """Return what learns to score edges from trees, markovized in `arrays`."""
+        each = self.config.softmax_margin
+        loss = BracketLoss.unbinarized(self.grammar, wrong=each, missing=each) if each else None
+        return CrfLearner(self._features(trees), len(trees), loss=loss)
+
+    def _features(self, trees: Sequence[Tree]) -> EdgeFeatures:
+        templates, bits = self.config.templates, self.config.table_bits
+        return EdgeFeatures(self.grammar, templates, self._lexicon(trees), table_bits=bits)
+
+    def _lexicon(self, trees: Sequence[Tree]) -> Lexicon:
+        return Lexicon.from_sentences((tree.words for tree in trees), clusters=self.clusters)
+
     def _is_short(self, tree: Tree) -> bool:
         return not self.config.max_length or len(tree.words) <= self.config.max_length
 
@@ -155,23 +183,6 @@ class ChartLearner:
 
     def _markovized(self, tree: Tree) -> TreeArrays:
         return markovize(tree.arrays, self.config.markovization, self.heads)
-
-    def _read_grammar(self, arrays: Sequence[TreeArrays], others: Sequence[TreeArrays]) -> Grammar:
-        """Return the grammar of trees, with the rules of others that these lack."""
-        counts = count_rules(others) | count_rules(arrays)
-        if self.config.relaxed_rules:
-            counts = relaxed(counts)
-        if self.config.close_unaries:
-            counts = with_closed_unaries(counts)
-        return Grammar.from_counts(counts)
-
-    def _lexicon(self, trees: Sequence[Tree]) -> Lexicon:
-        return Lexicon.from_sentences(
-            (tree.words for tree in trees),
-            known_min_count=self.config.known_min_count,
-            common_min_count=self.config.common_min_count,
-            clusters=self.clusters,
-        )
 
     def _example(self, encoded: TrainingSentence) -> ChartExample | None:
         """Return the forest of a sentence with its gold edges; None if the gold tree is not in it."""
@@ -192,186 +203,10 @@ class ChartLearner:
         steps = self.grammar.steps(encoded.arrays)
         if steps is None:
             return None
-        pruner = self._pruners.of(sentence.words)
-        masks = pruner.masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
+        masks = self.pruner_of(sentence.words).masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
         forest = self._builder.build(sentence.tags, (), masks, relax=False).forest
         gold = forest.find(steps) if forest else None
         return None if gold is None else ChartExample(sentence, forest, gold, encoded.number)
-
-
-# A pruner that knows the sentence is too sure of it: it leaves out what it will not leave out of new sentences, and
-# the parser never learns to do without.
-
-
-class TrainingPruners:
-    """The pruner of a parser, and those that prune its training sentences.
-
-    trees: with the tags that the grammar has seen. tags: those that the parser is trained with. final: the pruner that
-    is trained on all trees.
-    """
-
-    def __init__(
-        self, trees: Sequence[Tree], tags: Sequence[Tags], fine: Grammar, config: ChartConfig, heads: HeadRules
-    ):
-        self._trees, self._tags, self._fine, self._config, self._heads = trees, tags, fine, config, heads
-        self.final: SpanPruner = self._train(range(len(trees)))
-        is_jackknifed = config.pruning_folds > 1 and config.pruner != "boolean"  # which is exact
-        n_folds = min(config.pruning_folds, len(trees)) if is_jackknifed else 0
-        numbers = fold_numbers(trees, max(n_folds, 1))
-        self._numbers = {tree.words: number for tree, number in zip(trees, numbers, strict=True)}
-        self._folds = [
-            self._train([place for place, number in enumerate(numbers) if number != fold]) for fold in range(n_folds)
-        ]
-
-    def of(self, words: Sequence[str]) -> SpanPruner:
-        """Return the pruner that has not seen a training sentence; that of all trees for other sentences."""
-        number = self._numbers.get(tuple(words))
-        return self.final if number is None or not self._folds else self._folds[number]
-
-    def _train(self, places: Sequence[int]) -> SpanPruner:
-        """Return a pruner trained on some of the trees; that of all trees if there are none."""
-        if not places:
-            return self.final
-        trees, config = [self._trees[place] for place in places], self._config
-        if config.pruner == "boolean":
-            return BooleanPruner.train(trees, self._fine)
-        if config.pruner == "pcfg":
-            return self._grammar_pruner(trees)
-        arrays = [markovize(tree.arrays, config.markovization, self._heads) for tree in trees]
-        settings = SpanClassifierSettings(thresholds=tuple(config.pruning_thresholds))
-        tags = [self._tags[place] for place in places]
-        return SpanClassifier.train(arrays, tags, self._fine, settings)
-
-    def _grammar_pruner(self, trees: Sequence[Tree]) -> SpanPruner:
-        config, lexicon = self._config, None
-        arrays = [markovize(tree.arrays, coarse(config.markovization), self._heads) for tree in trees]
-        if config.n_tags != 1:  # words choose among tags
-            counts = {"known_min_count": config.known_min_count, "common_min_count": config.common_min_count}
-            lexicon = Lexicon.from_sentences((tree.words for tree in trees), **counts)
-        model = Pcfg.estimate(arrays if lexicon else [], Grammar.from_trees(arrays), lexicon)
-        return StoredPruner(model, self._fine, thresholds=config.pruning_thresholds)
-
-
-class EdgeLearner(Protocol):
-    """A model of edges in training."""
-
-    learns: bool
-    """Whether it learns from examples."""
-    needs_all: bool
-    """Whether all sentences are added before it learns from one; equal ones count once then."""
-    temperature: float | None
-    """The temperature at which its scores are log probabilities; None if only held-out sentences tell."""
-
-    @property
-    def convergence(self) -> Convergence | None:
-        """How far training is from its end; None if it has none."""
-
-    def add(self, example: ChartExample) -> None:
-        """Take note of a sentence before it is learned from."""
-
-    def learn(self, example: ChartExample) -> int:
-        """Learn from a sentence; return the number of updates."""
-
-    def finish_batch(self) -> int:
-        """Learn from what waits for others at the end of a pass; return the number of updates."""
-
-    def model(self) -> EdgeModel:
-        """Return the model learned so far."""
-
-    def state_to_bytes(self) -> bytes:
-        """Return everything that training changes."""
-
-    def state_from_bytes(self, data: bytes) -> None:
-        """Restore what `state_to_bytes` returned. Raises ModelError for anything else."""
-
-
-class CountedEdges:
-    """Relative frequencies, which are counted at once: passes over the sentences change nothing."""
-
-    learns = needs_all = False
-    temperature: float | None = 1.0
-
-    convergence: Convergence | None = None
-
-    def __init__(self, pcfg: Pcfg):
-        self._model = PcfgEdges(pcfg)
-
-    def add(self, example: ChartExample) -> None:
-        """Do nothing."""
-
-    def learn(self, example: ChartExample) -> int:
-        """Return 0, the number of updates."""
-        return 0
-
-    def finish_batch(self) -> int:
-        """Return 0, the number of updates."""
-        return 0
-
-    def model(self) -> EdgeModel:
-        """Return the model."""
-        return self._model
-
-    def state_to_bytes(self) -> bytes:
-        """Return no bytes: training changes nothing."""
-        return b""
-
-    def state_from_bytes(self, data: bytes) -> None:
-        """Do nothing."""
-
-
-class LearnedEdges:
-    """The weights of features in training."""
-
-    learns, needs_all = True, False
-    convergence: Convergence | None = None
-
-    def __init__(self, learner: CrfLearner | MarginLearner, temperature: float | None):
-        self.temperature = temperature
-        self.learn, self.finish_batch, self.model = learner.learn, learner.finish_batch, learner.model
-        self.state_to_bytes, self.state_from_bytes = learner.state_to_bytes, learner.state_from_bytes
-
-    def add(self, example: ChartExample) -> None:
-        """Do nothing: a sentence is learned from by itself."""
-
-
-def make_edge_learner(
-    config: ChartConfig,
-    grammar: Grammar,
-    make_lexicon: MakeLexicon,
-    trees: Sequence[Tree],
-    arrays: Sequence[TreeArrays],
-) -> EdgeLearner:
-    """Return the learner that a configuration names. arrays: the markovized training trees."""
-    lexicon = make_lexicon(trees)
-    if config.learner == "pcfg":
-        return CountedEdges(Pcfg.estimate(arrays, grammar, None if config.n_tags == 1 else lexicon))
-    if config.learner == "dual":
-        pcfg = Pcfg.estimate(arrays, grammar, lexicon)
-        has_predictions = config.features == TASKAR_AUX
-        predictors = JackknifedPredictors(pcfg, trees, arrays, make_lexicon) if has_predictions else None
-        return _dual(config, pcfg, predictors)
-    features = EdgeFeatures(grammar, config.templates, lexicon, table_bits=config.table_bits)
-    if config.learner == "crf":
-        settings = CrfSettings(config.step, config.damping, config.l2, config.batch_size, config.step_halved_after)
-        return LearnedEdges(CrfLearner(features, len(arrays), settings, _softmax_margin(config, grammar)), 1.0)
-    margin = MarginSettings(config.margin_step, config.score_scale)
-    return LearnedEdges(MarginLearner(features, len(arrays), margin, _margin_loss(config, grammar)), None)
-
-
-def _margin_loss(config: ChartConfig, grammar: Grammar) -> BracketLoss:
-    return BracketLoss.unbinarized(grammar) if config.loss == "phrases" else BracketLoss.binarized(grammar)
-
-
-def _softmax_margin(config: ChartConfig, grammar: Grammar) -> EdgeLoss | None:
-    each = config.softmax_margin
-    return BracketLoss.unbinarized(grammar, wrong=each, missing=each) if each else None
-
-
-def _dual(config: ChartConfig, pcfg: Pcfg, predictors: JackknifedPredictors | None) -> DualLearner:
-    """Return the learner of Taskar et al. (2004): BASIC, LEXICAL or LEXICAL+AUX."""
-    reader = LexicalSpans(pcfg.grammar, with_words=config.features != TASKAR_RULES)
-    settings = DualSettings(config.slack_cost, config.gap_tolerance)
-    return DualLearner(reader, pcfg, _margin_loss(config, pcfg.grammar), settings, predictors)
 
 
 class SpareForests:

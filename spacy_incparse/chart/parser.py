@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 from threading import RLock
-from typing import Any
+from typing import Any, ClassVar
 
 import srsly
 
-from spacy_incparse.chart import long_sentences
 from spacy_incparse.chart.charts import ChartBuilder, unmet
-from spacy_incparse.chart.config import ChartConfig
+from spacy_incparse.chart.config import ChartConfig, ChartSettings
+from spacy_incparse.chart.crf import LinearChartModel
 from spacy_incparse.chart.decoding import ScoredChart
-from spacy_incparse.chart.edge_labels import EdgeLabels
-from spacy_incparse.chart.edge_models import read_edges
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Rule, Step, grammar_from_dict, grammar_to_dict, tree_steps
-from spacy_incparse.chart.sentence import ChartSentence, EdgeModel, SpanPruner
-from spacy_incparse.chart.storage import read_pruner
+from spacy_incparse.chart.pruner import SpanClassifier
+from spacy_incparse.chart.recurrences import EdgeLabels
+from spacy_incparse.chart.sentence import ChartSentence, EdgeModel, SpanPruner, joined, pieces, within
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.incremental.oracle import check_words, reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
@@ -38,17 +37,32 @@ from spacy_incparse.parsing.parse import (
     flat_tree,
 )
 from spacy_incparse.parsing.parser import TagRequest
-from spacy_incparse.transforms.markovize import Markovization, label_parts, markovize
+from spacy_incparse.transforms.markovize import label_parts, markovize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
-# The most words of a chart. What is left of the cubic growth is small where spans are pruned by classifiers, but not
-# in the charts of a small grammar; an exact pruner leaves 15 million edges of 60 words and a relaxed grammar.
-MAX_WORDS = 400
-MAX_UNPRUNED_WORDS = 60
-MOST_WORDS = {"spans": MAX_WORDS, "pcfg": 150, "boolean": MAX_UNPRUNED_WORDS}
+MAX_WORDS = 400  # of a chart; what is left of the cubic growth is small where spans are pruned by classifiers
+MAX_UNPRUNED_WORDS = 60  # an exact pruner leaves 15 million edges of 60 words and a relaxed grammar
 MAX_CELLS = 60_000_000  # spans times states, each of which takes 5 bytes while a chart is built
-N_SKIPPED = {"normal": 0, "loose": 1, "off": None}  # masks that the setting `pruning` leaves out
+
+
+@dataclass(frozen=True)
+class ChartModel:
+    """The parts of a trained chart parser.
+
+    edges: scores the edges of charts. pruner: chooses what is in them. tags: those of training, most frequent first.
+    """
+
+    edges: EdgeModel
+    pruner: SpanPruner
+    heads: HeadRules
+    tags: tuple[str, ...]
+    clusters: Clusters | None = None
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the charts."""
+        return self.edges.grammar
 
 
 class ChartParser(BaseParser):
@@ -56,17 +70,21 @@ class ChartParser(BaseParser):
 
     A word may have one tag, several, or None for all that training saw. Sentences of more than `max_words` words are
     parsed piece by piece, and count as "relaxed"; so are those whose chart is too large (`forest_builder.MAX_EDGES`),
-    in pieces of `MAX_UNPRUNED_WORDS` words at most.
+    in pieces of `MAX_UNPRUNED_WORDS` words at most. Parsers of other kinds replace the class attributes.
     """
 
     kind = "chart"
+    config_type: ClassVar[type[ChartSettings]] = ChartConfig
+    edges_type: ClassVar[Any] = LinearChartModel
+    pruner_type: ClassVar[Any] = SpanClassifier
+    most_words: ClassVar[int] = MAX_WORDS
 
-    def __init__(self, model: ChartModel, config: ChartConfig, temperature: float | None = None):
+    def __init__(self, model: ChartModel, config: ChartSettings, temperature: float | None = None):
         self.model, self.config, self.temperature = model, config, temperature
         self._labels = EdgeLabels(model.grammar)
         self._builder = ChartBuilder(model.grammar)
         self._last: tuple[object, ScoredChart | Parse] | None = None  # a sentence's tree, n-best list and phrases
-        self.max_words = min(MOST_WORDS[config.pruner], isqrt(2 * MAX_CELLS // len(model.grammar.states)))
+        self.max_words = min(self.most_words, isqrt(2 * MAX_CELLS // len(model.grammar.states)))
         self._lock = RLock()  # pruners and builders have room for one sentence
 
     @property
@@ -92,7 +110,7 @@ class ChartParser(BaseParser):
     @property
     def tag_request(self) -> TagRequest | None:
         """The tags that it needs: up to `n_tags` for each word; None if it chooses from all."""
-        return TagRequest(self.config.n_tags, self.config.tag_margin) if self.config.n_tags else None
+        return self.config.tag_request
 
     @property
     def answers_with_best(self) -> bool:
@@ -164,25 +182,43 @@ class ChartParser(BaseParser):
         tree's is used if it is among them, otherwise the first. What the tree needs is not pruned. Raises ValueError
         if the tree has other words.
         """
-
-        def scored(given: Tags, steps: Sequence[Step]) -> ScoredChart | None:
-            if len(words) > self.max_words:
-                return None
+        check_words(words, tree)
+        given: Tags = tree.tags if tags is None else tags  # words without tags have all those of the parser's choice
+        known = [tag or own for tag, own in zip(given, tree.tags, strict=True)]
+        shown, grammar = retag(tree, reachable_tags(tree, known)), self.model.grammar
+        markovized = markovize(shown.arrays, self.config.markovization, self.heads)
+        steps = list(tree_steps(markovized))
+        numbered, found, edges = grammar.steps(markovized), None, None
+        if numbered and len(words) <= self.max_words:
             with self._lock:
-                return self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
-
-        return score_given_tree(self.model, self.config.markovization, words, tags, tree, scored)
+                found = self._chart(ChartSentence(tuple(words), tuple(given)), [], steps)
+                edges = found.chart.forest.find(numbered) if found is not None else None
+        if found is None or edges is None:
+            return TreeScore(shown, None, (), tuple(_rule(step, None, grammar) for step in steps))
+        shares, waiting = [], 0.0  # the score of having no unary rule counts for the rule below
+        for (rule, _), score in zip(found.chart.forest.rules_of(edges).tolist(), found.scores[edges], strict=True):
+            waiting += float(score)
+            if rule >= 0:
+                shares.append(waiting)
+                waiting = 0.0
+        rules = [_rule(step, score, grammar) for step, score in zip(steps, shares, strict=True)]
+        return TreeScore(shown, found.log_probability(found.sum_of(edges)), (), tuple(rules))
 
     def with_search(self, **settings: object) -> ChartParser:
         """Return a parser with the same model and other search settings (decoding, threshold ...)."""
-        return ChartParser(self.model, self.config.with_search(**settings), self.temperature)
+        return type(self)(self.model, self.config.with_search(**settings), self.temperature)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Return the whole parser as bytes, without its clusters if its tagger stores the same ones."""
+        model = self.model
         content: dict[str, Any] = {
             "config": self.config.to_dict(),
-            "model": self.model.to_dict(),
             "temperature": self.temperature,
+            "grammar": grammar_to_dict(model.grammar),
+            "edges": model.edges.to_bytes(),
+            "pruner": model.pruner.to_bytes(),
+            "heads": model.heads.to_dict(),
+            "tags": list(model.tags),
         }
         if self.clusters and with_clusters:
             content["clusters"] = self.clusters.to_bytes()
@@ -193,145 +229,56 @@ class ChartParser(BaseParser):
         """Undo `to_bytes`; `clusters` are for a parser stored without them. Raises ModelError for anything else."""
         try:
             content = srsly.msgpack_loads(data)
-            config = ChartConfig.from_dict(content["config"])
+            config = cls.config_type.from_dict(content["config"])
             clusters = stored_clusters(content, clusters, are_needed=bool(config.clusters))
             temperature = content["temperature"]
             if temperature is not None and not temperature > 0:
                 raise ValueError(f"a temperature of {temperature}")
-            return cls(ChartModel.from_dict(content["model"], config, clusters), config, temperature)
+            grammar = grammar_from_dict(content["grammar"])
+            check_texts(content["tags"], "tags")
+            if set(content["tags"]) != set(grammar.tags):
+                raise ModelError("the model is damaged: its grammar has other tags")
+            edges = cls.edges_type.from_bytes(content["edges"], grammar, clusters)
+            pruner = cls.pruner_type.from_bytes(content["pruner"], grammar)
+            heads = HeadRules.from_dict(content["heads"])
+            return cls(ChartModel(edges, pruner, heads, tuple(content["tags"]), clusters), config, temperature)
         except ModelError:
             raise
         except Exception as error:
-            raise ModelError(f"these bytes are not a chart parser: {error}") from error
+            raise ModelError(f"these bytes are not a {cls.kind} parser: {error}") from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
 
     def _scored(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> ScoredChart | Parse:
-        n_words = len(sentence.words)
-        if n_words > self.max_words:
-            return self._parse_pieces(sentence, constraints, self.max_words)
-        found = self._chart(sentence, constraints)
-        if found is None and n_words > MAX_UNPRUNED_WORDS:
-            return self._parse_pieces(sentence, constraints, MAX_UNPRUNED_WORDS)
-        return self._flat(sentence, constraints) if found is None else found
+        words, tags = sentence.words, sentence.tags
+        found = self._chart(sentence, constraints) if len(words) <= self.max_words else None
+        if found is not None:
+            return found
+        if len(words) <= min(self.max_words, MAX_UNPRUNED_WORDS):
+            tree = flat_tree(words, [tag or self.tags[0] for tag in tags])
+            return Parse(tree, 0.0, "flat", unmet(constraints, tree))
+        most = self.max_words if len(words) > self.max_words else MAX_UNPRUNED_WORDS
+        parses = [
+            self.parse(words[start:end], tags[start:end], within(constraints, start, end))
+            for start, end in pieces(words, most)
+        ]
+        tree = joined([parse.tree for parse in parses])
+        return Parse(tree, sum(parse.score for parse in parses), "relaxed", unmet(constraints, tree))
 
     def _chart(
         self, sentence: ChartSentence, constraints: Sequence[Constraint], gold: Sequence[Step] = ()
     ) -> ScoredChart | None:
         """Return the chart of a sentence with scores, None if there is none; `gold` are rules that are not pruned."""
-        n_skipped, edges = N_SKIPPED[self.config.pruning], self.model.edges
-        masks: Sequence[Any] = ()
-        if n_skipped is not None:
-            masks = self.model.pruner.masks(sentence.tags, sentence.words, gold)
-            if n_skipped and len(masks) > n_skipped:  # a single one prunes all the same
-                masks = masks[n_skipped:]  # computes all that are left
+        edges, masks = self.model.edges, self.model.pruner.masks(sentence.tags, sentence.words, gold)
+        if self.config.pruning == "off":
+            masks = ()
+        elif self.config.pruning == "loose" and len(masks) > 1:  # a single one prunes all the same
+            masks = masks[1:]  # computes all that are left
         chart = self._builder.build(sentence.tags, constraints, masks)
         if not chart.forest:
             return None
         return ScoredChart(sentence, chart, edges.scores(sentence, chart.forest), edges.grammar, self._labels)
-
-    def _flat(self, sentence: ChartSentence, constraints: Sequence[Constraint]) -> Parse:
-        tags = [tag or self.tags[0] for tag in sentence.tags]
-        tree = flat_tree(sentence.words, tags)
-        return Parse(tree, 0.0, "flat", unmet(constraints, tree))
-
-    def _parse_pieces(self, sentence: ChartSentence, constraints: Sequence[Constraint], max_words: int) -> Parse:
-        """Return the trees of a long sentence's pieces side by side; the score is the sum of theirs."""
-        parses = [
-            self.parse(
-                sentence.words[start:end], sentence.tags[start:end], long_sentences.within(constraints, start, end)
-            )
-            for start, end in long_sentences.pieces(sentence.words, max_words)
-        ]
-        tree = long_sentences.joined([parse.tree for parse in parses])
-        score = sum(parse.score for parse in parses)
-        return Parse(tree, score, "relaxed", unmet(constraints, tree))
-
-
-@dataclass(frozen=True)
-class ChartModel:
-    """The parts of a trained chart parser.
-
-    edges: scores the edges of charts. pruner: chooses what is in them. tags: those of training, most frequent first.
-    """
-
-    edges: EdgeModel
-    pruner: SpanPruner
-    heads: HeadRules
-    tags: tuple[str, ...]
-    clusters: Clusters | None = None
-
-    @property
-    def grammar(self) -> Grammar:
-        """The grammar of the charts."""
-        return self.edges.grammar
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model in a form suitable for msgpack, without clusters."""
-        return {
-            "grammar": grammar_to_dict(self.grammar),
-            "edges": self.edges.to_bytes(),
-            "pruner": self.pruner.to_bytes(),
-            "heads": self.heads.to_dict(),
-            "tags": list(self.tags),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], config: ChartConfig, clusters: Clusters | None) -> ChartModel:
-        """Undo `to_dict`. Raises ModelError for what does not fit together."""
-        grammar = grammar_from_dict(data["grammar"])
-        check_texts(data["tags"], "tags")
-        if set(data["tags"]) != set(grammar.tags):
-            raise ModelError("the model is damaged: its grammar has other tags")
-        return cls(
-            edges=read_edges(config.learner, data["edges"], grammar, clusters),
-            pruner=read_pruner(config.pruner, data["pruner"], grammar),
-            heads=HeadRules.from_dict(data["heads"]),
-            tags=tuple(data["tags"]),
-            clusters=clusters,
-        )
-
-
-MakeChart = Callable[[Tags, Sequence[Step]], ScoredChart | None]
-"""Returns the chart under tags, in which the states of some rules are not pruned; None if there is none."""
-
-
-def score_given_tree(
-    model: ChartModel,
-    settings: Markovization,
-    words: Sequence[str],
-    tags: Tags | None,
-    tree: Tree,
-    make_chart: MakeChart,
-) -> TreeScore:
-    """Return the log probability and the rules of a tree; see `ChartParser.score`."""
-    check_words(words, tree)
-    given: Tags = tree.tags if tags is None else tags  # words without tags have all those of the parser's choice
-    known = [tag or own for tag, own in zip(given, tree.tags, strict=True)]
-    shown = retag(tree, reachable_tags(tree, known))
-    markovized = markovize(shown.arrays, settings, model.heads)
-    steps = list(tree_steps(markovized))
-    numbered = model.grammar.steps(markovized)
-    chart = make_chart(given, steps) if numbered else None
-    edges = chart.chart.forest.find(numbered) if chart is not None else None
-    if chart is None or edges is None:
-        rules = [_rule(step, None, model.grammar) for step in steps]
-        return TreeScore(shown, None, (), tuple(rules))
-    scores = _shares(chart, edges)
-    rules = [_rule(step, score, model.grammar) for step, score in zip(steps, scores, strict=True)]
-    return TreeScore(shown, chart.log_probability(chart.sum_of(edges)), (), tuple(rules))
-
-
-def _shares(chart: ScoredChart, edges: Sequence[int]) -> list[float]:
-    """Return the scores of a derivation's rules; that of having no unary rule counts for the rule below."""
-    shares, waiting = [], 0.0
-    for (rule, _), score in zip(chart.chart.forest.rules_of(edges).tolist(), chart.scores[edges].tolist(), strict=True):
-        waiting += score
-        if rule >= 0:
-            shares.append(waiting)
-            waiting = 0.0
-    return shares
 
 
 def _rule(step: Step, score: float | None, grammar: Grammar) -> ScoredRule:

@@ -12,17 +12,16 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import log
-from typing import Any, cast, overload
+from typing import Any, cast
 
 import numpy as np
 import srsly
 
-from spacy_incparse.chart.config import PRUNING_THRESHOLDS
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
 from spacy_incparse.chart.pruner_learner import SpanLearner
 from spacy_incparse.chart.pruner_scorer import SpanScorer
-from spacy_incparse.chart.span_numbers import span_number
-from spacy_incparse.chart.span_states import SpanStates
+from spacy_incparse.chart.rule_tables import SpanStates
+from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
 from spacy_incparse.integer_arrays import pack, unpack
 from spacy_incparse.linear.words import Lexicon
@@ -30,6 +29,7 @@ from spacy_incparse.parsing.parse import Tags, best_tag
 from spacy_incparse.transforms.markovize import ACTIVE, label_parts, passive_label
 from spacy_incparse.trees.arrays import TreeArrays
 
+PRUNING_THRESHOLDS = (1.2e-5, 1.2e-6)
 LEARNED_GATE = 3e-3  # the probability, according to the gate, below which trees are not learned from a span
 # The same when charts are pruned, and this times the threshold if that is less. It is lower, because the gate is too
 # sure of sentences that it has not seen: 3e-3 costs more oracle F than the thresholds.
@@ -54,11 +54,6 @@ class SpanClassifierSettings:
     tree_bits: int = 20
     label_bits: int = 17
     thresholds: tuple[float, ...] = PRUNING_THRESHOLDS
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SpanClassifierSettings:
-        """Return the settings in what `asdict` returned, from JSON or msgpack."""
-        return cls(**{**data, "thresholds": tuple(map(float, data["thresholds"]))})
 
 
 class SpanClassifier:
@@ -112,26 +107,29 @@ class SpanClassifier:
 
     def to_bytes(self) -> bytes:
         """Return the classifier as bytes, without the grammar."""
-        return srsly.msgpack_dumps(
-            {
-                "settings": asdict(self.settings),
-                "labels": list(self.labels.names),
-                "lexicon": self.lexicon.to_dict(),
-                "weights": [pack(np.rint(table * SCALE).astype(np.int16)) for table in self._scorer.weights()],
-            }
-        )
+        content = {
+            "settings": asdict(self.settings),
+            "labels": list(self.labels.names),
+            "lexicon": self.lexicon.to_dict(),
+            "weights": [pack(np.rint(table * SCALE).astype(np.int16)) for table in self._scorer.weights()],
+        }
+        return srsly.msgpack_dumps(content)
 
     @classmethod
     def from_bytes(cls, data: bytes, grammar: Grammar) -> SpanClassifier:
         """Return the classifier that `to_bytes` wrote. Raises ModelError for other bytes, or another grammar's."""
         try:
             content = srsly.msgpack_loads(data)
-            settings = SpanClassifierSettings.from_dict(content["settings"])
+            stored = content["settings"]
+            settings = SpanClassifierSettings(**stored | {"thresholds": tuple(map(float, stored["thresholds"]))})
             found = cls(grammar, Lexicon.from_dict(content["lexicon"]), settings)
             if tuple(content["labels"]) != found.labels.names:
                 raise ModelError("it belongs to another grammar, whose labels are others")
             sizes = 2**settings.gate_bits, 2**settings.tree_bits, len(found.labels.names) << settings.label_bits
-            tables = [_unpacked(table, size) for table, size in zip(content["weights"], sizes, strict=True)]
+            tables = [
+                unpack(table, "i2", "its weights", size).astype(np.float32) / np.float32(SCALE)
+                for table, size in zip(content["weights"], sizes, strict=True)
+            ]
             found._scorer.load_weights(*tables)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the span classifier of the model is damaged: {error}") from None
@@ -166,11 +164,6 @@ def _rounded(table: np.ndarray) -> np.ndarray:
     return (np.rint(np.clip(table * SCALE, -most, most)) / SCALE).astype(np.float32)
 
 
-def _unpacked(data: bytes, size: int) -> np.ndarray:
-    """Return the weights of a packed table: float32 (size,)."""
-    return unpack(data, "i2", "its weights", size).astype(np.float32) / np.float32(SCALE)
-
-
 def _log_odds(probability: float) -> float:
     return log(probability / (1 - probability)) if 0 < probability < 1 else (-1e30 if probability <= 0 else 1e30)
 
@@ -189,11 +182,7 @@ class LazyMasks(Sequence[SpanStates]):
     def __len__(self) -> int:
         return len(self._masks)
 
-    @overload
-    def __getitem__(self, index: int) -> SpanStates: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SpanStates]: ...
-    def __getitem__(self, index: int | slice) -> SpanStates | Sequence[SpanStates]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             places = range(len(self))[index]
             return LazyMasks(len(places), lambda k: self[places[k]])

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 import numpy as np
 
-from spacy_incparse.chart.span_limits cimport cell_of
+from spacy_incparse.chart.rule_tables cimport cell_of
 from spacy_incparse.chart.pruner_scorer cimport BEGIN, END, GATE, SPAN, WORD, OpenC, SpanScorer, group_of, row_of
 
 cdef float LEAST_GRADIENT = 0.003  # smaller ones are not applied

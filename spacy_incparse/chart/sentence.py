@@ -1,19 +1,24 @@
-"""What the parts of a chart parser pass to one another: sentences, training examples, and what scores and prunes."""
+"""What the parts of a chart parser pass to one another: sentences, spans, examples, and what scores and prunes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from spacy_incparse.chart.forest import Forest
-from spacy_incparse.chart.grammar import Grammar, Step
-from spacy_incparse.chart.span_states import SpanStates
-from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parse import Constraint, Tags
+from spacy_incparse.trees.builder import TreeBuilder
+from spacy_incparse.trees.labels import ROOT
+from spacy_incparse.trees.tree import Tree
 
-Mask: TypeAlias = np.ndarray | SpanStates
+if TYPE_CHECKING:
+    from spacy_incparse.chart.forest import Forest
+    from spacy_incparse.chart.grammar import Grammar, Step
+    from spacy_incparse.chart.rule_tables import SpanStates
+
+Mask: TypeAlias = "np.ndarray | SpanStates"
 """What pruning leaves: uint8 (n_spans, n_states), 0 for what is left out; or for each span the states that are left."""
 
 
@@ -40,7 +45,7 @@ class ChartExample:
 
 
 class EdgeModel(Protocol):
-    """A trained model that scores the edges of a forest."""
+    """A trained model that scores the edges of a forest; `to_bytes` leaves out its grammar."""
 
     @property
     def grammar(self) -> Grammar:
@@ -50,17 +55,69 @@ class EdgeModel(Protocol):
         """Return the score of each edge: float64 (n_edges,)."""
 
     def to_bytes(self) -> bytes:
-        """Return the model as bytes, without its grammar."""
+        """Return the model as bytes."""
 
 
 class SpanPruner(Protocol):
-    """Chooses the states that are worth a look over each span of a sentence."""
+    """Chooses the states that are worth a look over each span of a sentence; `to_bytes` leaves out its grammar."""
 
     def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[Mask]:
-        """Return masks for `ChartBuilder.build`, the strictest first.
-
-        gold: rules whose states are never left out.
-        """
+        """Return masks for `ChartBuilder.build`, the strictest first; the states of `gold` are never left out."""
 
     def to_bytes(self) -> bytes:
-        """Return the pruner as bytes, without the grammar of the charts."""
+        """Return the pruner as bytes."""
+
+
+# Spans are numbered: they are sorted by their ends, then by their starts, as by `cell_of`.
+
+MAX_WORDS = 1 << 13  # of a sentence, or a piece of one, whose spans have bounds
+_FIRSTS = np.arange(MAX_WORDS) * np.arange(1, MAX_WORDS + 1) // 2  # the number of the first span with each end, from 1
+
+Places = TypeVar("Places", int, np.ndarray)
+
+
+def span_number(start: Places, end: Places) -> Places:
+    """Return the number of a span, or of several, given as arrays."""
+    return end * (end - 1) // 2 + start
+
+
+def span_bounds(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the starts and ends of spans."""
+    ends = np.searchsorted(_FIRSTS, numbers, side="right")
+    return numbers - _FIRSTS[ends - 1], ends
+
+
+# Sentences that are too long for one chart are parsed in pieces.
+
+
+def pieces(words: Sequence[str], max_words: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of pieces with `max_words` at most, cut after punctuation where that is possible."""
+    start = 0
+    while len(words) - start > max_words:
+        end = start + max_words
+        places = range(end, start + max_words // 2, -1)
+        marks = (place for place in places if not any(character.isalnum() for character in words[place - 1]))
+        end = next(marks, end)
+        yield start, end
+        start = end
+    yield start, len(words)
+
+
+def within(constraints: Sequence[Constraint], start: int, end: int) -> list[Constraint]:
+    """Return the constraints on a piece, relative to its first word."""
+    return [
+        constraint._replace(start=constraint.start - start, end=constraint.end - start)
+        for constraint in constraints
+        if start <= constraint.start and constraint.end <= end and constraint.label != ROOT
+    ]
+
+
+def joined(trees: Sequence[Tree]) -> Tree:
+    """Return the phrases of the trees of pieces side by side under one root."""
+    builder = TreeBuilder()
+    builder.open(ROOT)
+    for tree in trees:
+        for child in tree.children:
+            builder.subtree(child)
+    builder.close()
+    return builder.finish()

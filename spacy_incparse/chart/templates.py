@@ -32,154 +32,41 @@ EdgeTemplateSet = Mapping[str, Sequence[str]]  # from kind to templates
 SPAN: EdgeTemplateSet = {
     "rule": ("-> rule",),
     "span": (
-        "W[i] -> rule state",
-        "W[j-1] -> rule state",
-        "W[i-1] -> rule state",
-        "W[j] -> rule state",
-        "T[i] -> rule state",
-        "T[j-1] -> rule state",
-        "T[i-1] -> rule state",
-        "T[j] -> rule state",
-        "C[i] -> state",
-        "C[j-1] -> state",
-        "T[i-1] T[i] -> rule state",
-        "T[j-1] T[j] -> rule state",
-        "T[i] T[j-1] -> rule state",
-        "T[i-1] T[j] -> rule state",
-        "T[i-1] T[i] T[j-1] T[j] -> state base",
-        "W[i-1] W[i] -> state base",
-        "W[j-1] W[j] -> state base",
-        "W[i] W[j-1] -> state base",
-        "W[i] T[j-1] -> state base",
-        "T[i] W[j-1] -> state base",
-        "W[i-1] T[j] -> state base",
-        "T[i-1] W[j] -> state base",
-        "T[i] T[j] LEN -> state",
-        "LEN -> rule state",
-        "SHAPE -> rule state",
-        "TAGS -> state base",
-        "T[i-2] T[i-1] T[i] -> state",
-        "T[j-1] T[j] T[j+1] -> state",
-        "T[i] T[i+1] -> state",
-        "T[j-2] T[j-1] -> state",
-        "W[j] W[j+1] -> state",
-        "L[i] -> rule",
-        "L[j-1] -> rule",
-        "U[i-1] -> state",
+        "W[i] -> rule state", "W[j-1] -> rule state", "W[i-1] -> rule state", "W[j] -> rule state",
+        "T[i] -> rule state", "T[j-1] -> rule state", "T[i-1] -> rule state", "T[j] -> rule state", "C[i] -> state",
+        "C[j-1] -> state", "T[i-1] T[i] -> rule state", "T[j-1] T[j] -> rule state", "T[i] T[j-1] -> rule state",
+        "T[i-1] T[j] -> rule state", "T[i-1] T[i] T[j-1] T[j] -> state base", "W[i-1] W[i] -> state base",
+        "W[j-1] W[j] -> state base", "W[i] W[j-1] -> state base", "W[i] T[j-1] -> state base",
+        "T[i] W[j-1] -> state base", "W[i-1] T[j] -> state base", "T[i-1] W[j] -> state base",
+        "T[i] T[j] LEN -> state", "LEN -> rule state", "SHAPE -> rule state", "TAGS -> state base",
+        "T[i-2] T[i-1] T[i] -> state", "T[j-1] T[j] T[j+1] -> state", "T[i] T[i+1] -> state",
+        "T[j-2] T[j-1] -> state", "W[j] W[j+1] -> state", "L[i] -> rule", "L[j-1] -> rule", "U[i-1] -> state",
         "U[j] -> state",
     ),
     "split": (
-        "W[k-1] -> rule state",
-        "W[k] -> rule state",
-        "T[k-1] -> rule",
-        "T[k] -> rule",
-        "T[k-1] T[k] -> rule state",
-        "W[i] W[k] -> state",
-        "T[i] T[k] T[j] -> state",
-        "LEFT -> rule",
-        "RIGHT -> rule",
+        "W[k-1] -> rule state", "W[k] -> rule state", "T[k-1] -> rule", "T[k] -> rule", "T[k-1] T[k] -> rule state",
+        "W[i] W[k] -> state", "T[i] T[k] T[j] -> state", "LEFT -> rule", "RIGHT -> rule",
     ),
     "bare": (
-        "T[i] -> state",
-        "T[j-1] -> state",
-        "T[i-1] -> state",
-        "T[j] -> state",
-        "W[i] -> state",
-        "W[j-1] -> state",
-        "T[i-1] T[j] -> state",
-        "T[i] T[j-1] -> state",
-        "LEN -> state",
+        "T[i] -> state", "T[j-1] -> state", "T[i-1] -> state", "T[j] -> state", "W[i] -> state", "W[j-1] -> state",
+        "T[i-1] T[j] -> state", "T[i] T[j-1] -> state", "LEN -> state",
     ),
     "word": (
-        "W[i] -> rule tag",
-        "L[i] -> rule",
-        "U[i] -> rule",
-        "W[i-1] -> rule",
-        "W[i+1] -> rule",
-        "T[i-1] T[i] -> rule",
-        "T[i] T[i+1] -> rule",
-        "T[i-1] T[i] T[i+1] -> rule",
-        "RANK -> rule tag any",
-        "RANK T[i] -> tag",
+        "W[i] -> rule tag", "L[i] -> rule", "U[i] -> rule", "W[i-1] -> rule", "W[i+1] -> rule", "T[i-1] T[i] -> rule",
+        "T[i] T[i+1] -> rule", "T[i-1] T[i] T[i+1] -> rule", "RANK -> rule tag any", "RANK T[i] -> tag",
         "RANK W[i] -> tag",
     ),
-}
+}  # fmt: skip
 
 # Word clusters; added to the named set if there are some.
 SPAN_CLUSTERS: EdgeTemplateSet = {
     "span": (
-        "K[i] -> state",
-        "K[j-1] -> state",
-        "K[i-1] K[i] -> state base",
-        "K[j-1] K[j] -> state base",
-        "G[i] G[j-1] -> state base",
-        "G[i-1] G[j] -> state base",
+        "K[i] -> state", "K[j-1] -> state", "K[i-1] K[i] -> state base", "K[j-1] K[j] -> state base",
+        "G[i] G[j-1] -> state base", "G[i-1] G[j] -> state base",
     ),
     "split": ("K[k] -> rule", "K[k-1] K[k] -> state", "G[k-1] G[k] -> rule"),
     "word": ("K[i] -> rule tag", "K[i-1] -> rule", "K[i+1] -> rule"),
-}
-
-# What a context-free grammar has: weights of rules, and of words under their tags.
-RULES: EdgeTemplateSet = {
-    "rule": ("-> rule",),
-    "word": (
-        "W[i] -> state base",
-        "L[i] -> state base",
-        "U[i] -> state base",
-        "RANK -> base any",
-    ),
-}
-
-RULES_CLUSTERS: EdgeTemplateSet = {
-    "word": ("K[i] -> state base", "K[i-1] -> state base", "K[i+1] -> state base"),
-}
-
-# Finkel, Kleeman & Manning (2008), table 1 as far as it can be read, see docs/paper_to_code.md. Their lexicon features
-# are those above.
-FINKEL: EdgeTemplateSet = {
-    "span": (
-        "W[i] -> rule base",
-        "W[j-1] -> rule base",
-        "L[i] -> base",
-        "L[j-1] -> base",
-        "U[i] -> base",
-        "U[j-1] -> base",
-        "LEN -> rule base",
-        "W[i] -> left_verb",
-        "W[j-1] -> right_verb",
-    ),
-    "split": ("W[k] -> rule base", "W[k-1] -> base", "U[k-1] U[k] -> base", "W[k] -> right_pp"),
-    "unary": ("SHORT W[i] -> rule base",),
-}
-
-FINKEL_CLUSTERS: EdgeTemplateSet = {
-    "span": ("K[i] -> rule base", "K[j-1] -> rule base"),
-    "split": ("K[k] -> rule base", "K[k-1] K[k] -> rule base"),
-    "unary": ("SHORT K[i] -> rule base",),
-}
-
-# Taskar et al. (2004), section 6: unary chains are part of the states. All features say how much speaks for a
-# constituent, whatever its label. At words, they do so for those that are constituents.
-TASKAR_BASIC: EdgeTemplateSet = {"rule": ("-> rule",)}
-
-TASKAR_LEXICAL: EdgeTemplateSet = {
-    "span": (
-        "W[i] SHORT -> any",
-        "W[i-1] SHORT -> any",
-        "W[j-1] SHORT -> any",
-        "W[j] SHORT -> any",
-        "W[i-1] W[i] SHORT -> any",
-        "W[j-1] W[j] SHORT -> any",
-        "MIDDLE -> any",
-    ),
-    "word": (
-        "W[i] -> phrase",
-        "W[i-1] -> phrase",
-        "W[i+1] -> phrase",
-        "W[i-1] W[i] -> phrase",
-        "W[i] W[i+1] -> phrase",
-    ),
-}
+}  # fmt: skip
 
 
 def combine(*sets: EdgeTemplateSet) -> dict[str, tuple[str, ...]]:
@@ -187,20 +74,8 @@ def combine(*sets: EdgeTemplateSet) -> dict[str, tuple[str, ...]]:
     return {kind: tuple(dict.fromkeys(t for part in sets for t in part.get(kind, ()))) for kind in BORDERS}
 
 
-# The factored dual has these sets as explicit features (lexical_spans.py). LEXICAL+AUX has predictions of phrases as
-# well, which only the dual learns from.
-TASKAR_RULES, TASKAR_WORDS, TASKAR_AUX = "taskar-basic", "taskar-lexical", "taskar-lexical+aux"
-DUAL_SETS = (TASKAR_RULES, TASKAR_WORDS, TASKAR_AUX)
-
 # By name: the set, and what word clusters add to it.
-NAMED_SETS: dict[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {
-    "span": (SPAN, SPAN_CLUSTERS),
-    "rules": (RULES, RULES_CLUSTERS),
-    "finkel": (combine(RULES, FINKEL), combine(RULES_CLUSTERS, FINKEL_CLUSTERS)),
-    TASKAR_RULES: (TASKAR_BASIC, {}),
-    TASKAR_WORDS: (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
-    TASKAR_AUX: (combine(TASKAR_BASIC, TASKAR_LEXICAL), {}),
-}
+NAMED_SETS: Mapping[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = {"span": (SPAN, SPAN_CLUSTERS)}
 
 
 @dataclass(frozen=True)
@@ -227,16 +102,21 @@ class EdgeTemplate:
         return "".join(sorted({border for field in self.parsed for border in field.borders}))
 
 
-def resolve(features: str | EdgeTemplateSet, *, clusters: bool = False) -> tuple[EdgeTemplate, ...]:
-    """Return the templates of a named or user-defined set, each with each of its outcomes.
+def resolve(
+    features: str | EdgeTemplateSet,
+    *,
+    clusters: bool = False,
+    named: Mapping[str, tuple[EdgeTemplateSet, EdgeTemplateSet]] = NAMED_SETS,
+) -> tuple[EdgeTemplate, ...]:
+    """Return the templates of a user-defined set or one of the named ones, each with each of its outcomes.
 
     With `clusters`, a named set includes those that read them. Raises ConfigError for an unknown set, kind, field or
     outcome, and for a field that the kind cannot use.
     """
     if isinstance(features, str):
-        if features not in NAMED_SETS:
-            raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(NAMED_SETS)}")
-        features, added = NAMED_SETS[features]
+        if features not in named:
+            raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(named)}")
+        features, added = named[features]
         features = combine(features, added) if clusters else features
     for kind in features:
         if kind not in BORDERS:

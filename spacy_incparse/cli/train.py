@@ -146,6 +146,8 @@ def train_pipeline(
         _check_language(best, recipe.lang)
     if not resume:
         state.mkdir(parents=True, exist_ok=True)  # fails now, not after hours, if it cannot be written
+    if notice := recipe.kind.notice(recipe.parser_config, trees):
+        typer.echo(notice, err=True)
     table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
     with table.interruptible(resume=resume) as on_kept:
         recipe.train(

@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Ops, set_dropout_rate
 
-from spacy_incparse.chart.span_numbers import span_number
+from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.gold import gold_sentences
 from spacy_incparse.documents.sentences import Sentence, split_sentences
@@ -486,7 +486,7 @@ class ChartDecoder(ConfiguredParser):
 
     def _pieces(self, sentence: Sentence) -> list[Any]:
         """Return the vectors of a sentence's words, in pieces."""
-        from spacy_incparse.chart.long_sentences import pieces
+        from spacy_incparse.chart.sentence import pieces
 
         vectors = getattr(sentence, "vectors", None)
         if vectors is None:

@@ -22,7 +22,7 @@ import numpy as np
 from thinc.api import Dropout, Linear, Model, Ops, chain
 from thinc.layers.resizable import resize_linear_weighted
 
-from spacy_incparse.chart.span_numbers import span_bounds
+from spacy_incparse.chart.sentence import span_bounds
 
 BLOCK_SPANS = 512  # whose hidden layers fit into a processor's cache; a GPU takes more at once
 GPU_BLOCK_SPANS = 1 << 15

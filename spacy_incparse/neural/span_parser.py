@@ -10,8 +10,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from spacy_incparse.chart.charts import unmet
-from spacy_incparse.chart.long_sentences import within
-from spacy_incparse.chart.span_numbers import span_bounds, span_number
+from spacy_incparse.chart.sentence import span_bounds, span_number, within
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.neural.bracket_chart import best_brackets
 from spacy_incparse.neural.brackets import Bracket, Chain, best_trees, chain_brackets, tree_of_brackets

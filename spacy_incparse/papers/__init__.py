@@ -1,1 +1,5 @@
-"""A room for each paper that this project reproduces, with what exists only for the paper's tables."""
+"""The systems of the papers that this project is about, each in a room of its own, where only its tables need them.
+
+Each room registers a kind of parser, or another part, through the entry points that other packages would use. Nothing
+else imports them. The docstring of each room says which section and equation is where.
+"""

@@ -230,6 +230,10 @@ class ParserKind(ABC):
         """Return the requirements of a configuration for training."""
         return TrainingNeeds()
 
+    def notice(self, config: Any, trees: Sequence[Tree]) -> str:
+        """Return what users should know before a training on normalized trees begins; "" if there is nothing."""
+        return ""
+
     @abstractmethod
     def learner(
         self,

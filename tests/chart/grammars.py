@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.templates import NAMED_SETS
+from spacy_incparse.papers.finkel_2008 import SETS
 from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize
 from spacy_incparse.trees.heads import HeadRules
 from tests.reference.chart import Enumeration, count_derivations
@@ -23,6 +25,12 @@ MARKOVIZATIONS = st.builds(
     collapse_unaries=st.booleans(),
 )
 MAX_TREES = 2_000
+SHORT = {  # how much speaks for a phrase, whatever its label
+    "rule": ("-> rule",),
+    "span": ("W[i] SHORT -> any", "W[j-1] SHORT -> any", "W[i-1] W[i] SHORT -> any", "MIDDLE -> any"),
+    "word": ("W[i] -> phrase", "W[i-1] W[i] -> phrase", "W[i] W[i+1] -> phrase"),
+}
+ALL_SETS = {**NAMED_SETS, **SETS, "short": (SHORT, {})}
 
 
 def grammar_of(trees, settings=None):

@@ -11,6 +11,7 @@ from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.crf import BracketLoss
 from spacy_incparse.chart.decoding import derived_tree
 from spacy_incparse.chart.recurrences import viterbi
+from spacy_incparse.papers.taskar_2004.dual import binarized_loss
 from spacy_incparse.transforms.markovize import Markovization
 from tests.chart.grammars import MAX_TREES, TREEBANKS, cases, grammar_of
 from tests.reference.chart import count_derivations, forest_derivations
@@ -52,7 +53,7 @@ def test_losses_count_wrong_and_missing_brackets(case, seed, weights, kind):
     gold = derivations[seed % len(derivations)]
     brackets, make = {
         "phrases": (phrases, BracketLoss.unbinarized),
-        "nodes": (binary_nodes, BracketLoss.binarized),
+        "nodes": (binary_nodes, binarized_loss),
     }[kind]
     losses, constant = make(grammar, *weights).of_edges(forest, np.array(gold))
     for edges in derivations:
@@ -87,9 +88,9 @@ def test_as_many_nodes_are_wrong_as_missing_without_unary_rules(trees, seed):
     assume(count_derivations(forest) <= MAX_TREES)
     derivations = forest_derivations(forest)
     gold = np.array(derivations[seed % len(derivations)])
-    wrong, nothing = BracketLoss.binarized(grammar).of_edges(forest, gold)
+    wrong, nothing = binarized_loss(grammar).of_edges(forest, gold)
     assert nothing == 0
-    both, constant = BracketLoss.binarized(grammar, 1.0, 1.0).of_edges(forest, gold)
+    both, constant = binarized_loss(grammar, 1.0, 1.0).of_edges(forest, gold)
     for edges in derivations:
         assert both[list(edges)].sum() + constant == 2 * wrong[list(edges)].sum()
 
@@ -102,7 +103,7 @@ def test_missing_nodes_count_with_unary_rules(case, seed):
     assume(len(grammar.unary))
     derivations = forest_derivations(forest)
     gold = derivations[seed % len(derivations)]
-    losses, constant = BracketLoss.binarized(grammar).of_edges(forest, np.array(gold))
+    losses, constant = binarized_loss(grammar).of_edges(forest, np.array(gold))
     for edges in derivations:
         counted = errors(binary_nodes(case, edges), binary_nodes(case, gold))
         if counted is not None:

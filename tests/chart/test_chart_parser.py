@@ -1,6 +1,7 @@
 """A chart parser against all trees of small charts, its settings, and its storage."""
 
 import pickle
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import exp, fsum
@@ -15,6 +16,7 @@ from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.forest_builder import ForestBuilder
 from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.parser import MAX_UNPRUNED_WORDS, MAX_WORDS, ChartParser
+from spacy_incparse.chart.pruner import SpanClassifier, SpanClassifierSettings
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.parsing.parse import Constraint
 from spacy_incparse.trees.tree import Tree
@@ -27,9 +29,25 @@ WORDS = ("an", "owl", "saw", "rain", "on", "grass", "in", "summer")
 TAGS = ("DT", "NN", "VBD", "NN", "IN", "NN", "IN", "NN")
 
 
-def parser_of(trees, **settings):
-    settings = {"learner": "pcfg", "pruner": "pcfg", "pruning_folds": 0, "pruning_thresholds": [0.0]} | settings
-    return ChartLearner(trees, [tree.tags for tree in trees], ChartConfig(**settings), HEADS).parser()
+class Small(ChartLearner):
+    """Its one pruner, for training and for the parser, is quickly trained."""
+
+    is_jackknifed = False
+
+    def _train_pruner(self, trees, arrays, tags):
+        settings = SpanClassifierSettings(n_epochs=1, gate_bits=8, tree_bits=8, label_bits=8)
+        return SpanClassifier.train(arrays, tags, self.grammar, settings)
+
+
+def parser_of(trees, n_passes=5, **settings):
+    """A parser that prunes nothing."""
+    config = ChartConfig(**({"table_bits": 14, "pruning": "off"} | settings))
+    learner = Small(trees, [tree.tags for tree in trees], config, HEADS)
+    examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees]
+    for _ in range(n_passes):
+        for example in examples:
+            learner.learn(example)
+    return learner.parser()
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +63,7 @@ def parser(trees):
 @settings(deadline=None, max_examples=25)
 @given(TREEBANKS, st.data())
 def test_all_trees_have_probabilities_that_sum_to_one(trees, data):
-    parser = parser_of(trees, vertical=data.draw(st.integers(0, 2)))
+    parser = parser_of(trees, n_passes=data.draw(st.integers(0, 2)))
     tree = data.draw(st.sampled_from(trees))
     parses = parser.nbest(tree.words, tree.tags, 1000)
     if len(parses) == 1000 or parses[0].source != "chart":
@@ -85,12 +103,6 @@ def test_decodings(parser):
     assert parser.with_search(decoding="max_rule").parse(WORDS, TAGS).tree.words == WORDS
     assert not parser.answers_with_best
     assert parser.with_search(decoding="viterbi").answers_with_best
-    for choice, decoding in (("score", "viterbi"), ("expected_f", "expected_f")):
-        assert parser.with_search(choose=choice).config == parser.with_search(decoding=decoding).config
-        assert ChartConfig.from_dict({"choose": choice}).decoding == decoding
-    assert parser.with_search(choose_threshold=1.0).parse(WORDS, TAGS) == shallow
-    with pytest.raises(ConfigError, match="choose is another name of decoding: give one of them"):
-        parser.with_search(choose="score", decoding="viterbi")
     with pytest.raises(ConfigError, match=r"'choose_trees' is not .*: a chart parser knows the probabilities of all"):
         parser.with_search(choose_trees=3)
 
@@ -211,7 +223,8 @@ def test_long_sentences_are_parsed_in_pieces(parser):
 def test_pieces_are_parsed_once_for_all_that_is_asked_of_them(parser, monkeypatch):
     n_built, build = [], ChartBuilder.build
     monkeypatch.setattr(ChartBuilder, "build", lambda *given, **options: n_built.append(1) or build(*given, **options))
-    words, tags = WORDS * 40, TAGS * 40
+    parser, words, tags = ChartParser(parser.model, parser.config, 1.0), WORDS * 40, TAGS * 40
+    parser.max_words = 150
     parser.parse(words, tags)
     n_pieces = len(n_built)
     assert n_pieces == 3
@@ -256,13 +269,13 @@ def change(data, path, value):
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (["model", "grammar", "binary"], [1]),
-        (["model", "grammar", "states"], [3]),
-        (["model", "tags"], ["NN"]),
-        (["model", "pruner"], b""),
-        (["model", "edges"], b"\xc1"),
-        (["model", "heads"], 3),
-        (["config", "horizontal"], 7),
+        (["grammar", "binary"], [1]),
+        (["grammar", "states"], [3]),
+        (["tags"], ["NN"]),
+        (["pruner"], b""),
+        (["edges"], b"\xc1"),
+        (["heads"], 3),
+        (["config", "n_tags"], -7),
         (["config", "horizontl"], 1),
         (["temperature"], -1),
     ],
@@ -292,7 +305,9 @@ def test_a_word_without_tags_in_a_list(parser):
     assert parser.parse(("owl", "saw"), [[], "VBD"]).tree.words == ("owl", "saw")
 
 
-def test_loose_pruning_with_one_threshold_still_prunes(trees):
+def test_loose_pruning_with_one_threshold_still_prunes(parser):
     """There is no second one to begin with."""
-    parsers = [parser_of(trees, pruning_thresholds=[0.9], pruning=pruning) for pruning in ("normal", "loose")]
+    pruner = parser.model.pruner
+    pruner.settings = replace(pruner.settings, thresholds=(0.9,))
+    parsers = [parser.with_search(pruning=pruning) for pruning in ("normal", "loose")]
     assert parsers[0].nbest(WORDS, TAGS, 50) == parsers[1].nbest(WORDS, TAGS, 50)

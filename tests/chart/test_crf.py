@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import srsly
 
 from spacy_incparse.chart.config import ChartConfig
-from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfObjective, CrfSettings, LinearChartModel
-from spacy_incparse.chart.learner import make_edge_learner
+from spacy_incparse.chart.crf import BracketLoss, CrfLearner, CrfSettings, LinearChartModel
+from spacy_incparse.chart.learner import ChartLearner
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.errors import ModelError
-from tests.reference.integer_arrays import first_version
+from spacy_incparse.papers.finkel_2008.system import CrfObjective
+from spacy_incparse.trees.heads import HeadRules
 
 PLAIN = CrfSettings(step=0.1, damping=0, l2=0.3)
 
@@ -41,10 +41,8 @@ def test_gradient_against_finite_differences(features, examples, loss):
 
 def test_the_setting_softmax_margin_adds_the_loss_of_phrases(features, examples, sample_trees):
     config = ChartConfig(softmax_margin=2.0, table_bits=features.table_bits)
-    lexicon = features.lexicon
-    chosen = make_edge_learner(
-        config, features.grammar, lambda trees: lexicon, sample_trees, [tree.arrays for tree in sample_trees]
-    )
+    tags = [tree.tags for tree in sample_trees]
+    chosen = ChartLearner(sample_trees, tags, config, HeadRules.from_name("en"))._edges
     loss = BracketLoss.unbinarized(features.grammar)
     learner = CrfLearner(features, len(examples), loss=lambda example: 2 * loss(example))
     for example in examples:
@@ -103,16 +101,6 @@ def test_training_finds_the_gold_trees_and_its_state_can_be_restored(features, e
         found = learner.model().scores(example.sentence, example.forest)
         np.testing.assert_array_equal(found, model.scores(example.sentence, example.forest))
         assert viterbi(example.forest, found)[1].tolist() == example.gold.tolist()
-
-
-def test_weights_of_the_first_versions_are_read(features):
-    weights = (np.arange(features.n_weights) - 1000).astype(np.int16)
-    model = LinearChartModel(features, weights)
-    content = srsly.msgpack_loads(model.to_bytes())
-    content["weights"] = first_version(weights.tolist(), 2, "high")
-    again = LinearChartModel.from_bytes(srsly.msgpack_dumps(content), features.grammar)
-    assert again.weights.tolist() == weights.tolist()
-    assert again.to_bytes() == model.to_bytes()
 
 
 def test_damaged_bytes_are_refused(features, sample_grammar):

@@ -15,8 +15,7 @@ from spacy_incparse.chart.decoding import (
     max_rule_scores,
     phrase_probabilities,
 )
-from spacy_incparse.chart.edge_labels import EdgeLabels
-from spacy_incparse.chart.recurrences import marginals, viterbi
+from spacy_incparse.chart.recurrences import EdgeLabels, marginals, viterbi
 from spacy_incparse.parsing.parse import Constraint
 from tests.chart.grammars import cases
 from tests.reference.chart import forest_derivations

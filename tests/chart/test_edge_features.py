@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.features import EdgeFeatures
 from spacy_incparse.chart.sentence import ChartSentence
-from spacy_incparse.chart.templates import NAMED_SETS, resolve
+from spacy_incparse.chart.templates import resolve
 from spacy_incparse.linear.words import Lexicon
-from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
+from tests.chart.grammars import ALL_SETS, MARKOVIZATIONS, TREEBANKS, grammar_of
 from tests.reference.edge_features import EdgeReader, scores
 
 FEW = settings(max_examples=30, deadline=None)
@@ -30,7 +30,7 @@ def bound_forests(draw):
     words = [draw(st.sampled_from(WORDS)) for _ in tags]
     features = EdgeFeatures(
         grammar,
-        resolve(draw(st.sampled_from(sorted(NAMED_SETS))), clusters=draw(st.booleans())),
+        resolve(draw(st.sampled_from(sorted(ALL_SETS))), clusters=draw(st.booleans()), named=ALL_SETS),
         Lexicon.from_sentences([words, ["owl", "owl"]]),
         table_bits=BITS,
     )

@@ -4,7 +4,6 @@ import pytest
 
 from spacy_incparse.chart.templates import (
     BORDERS,
-    NAMED_SETS,
     OUTCOMES,
     SPAN_FIELDS,
     WORD_VALUES,
@@ -17,7 +16,7 @@ from spacy_incparse.chart.templates import (
 )
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.transforms.markovize import Markovization
-from tests.chart.grammars import grammar_of
+from tests.chart.grammars import ALL_SETS, grammar_of
 
 
 def test_fields_name_a_word_or_a_span():
@@ -33,9 +32,9 @@ def test_a_template_has_one_outcome_after_the_other():
     assert tuple(map(parse_key, (t.key for t in templates))) == templates
 
 
-@pytest.mark.parametrize("name", sorted(NAMED_SETS))
+@pytest.mark.parametrize("name", sorted(ALL_SETS))
 def test_named_sets_have_clusters_only_when_asked(name):
-    plain, all_of_it = resolve(name), resolve(name, clusters=True)
+    plain, all_of_it = (resolve(name, clusters=has_them, named=ALL_SETS) for has_them in (False, True))
     assert set(plain) <= set(all_of_it)
     assert not [t for t in plain if any(field.value in "KG" for field in t.parsed)]
     assert len({t.key for t in all_of_it}) == len(all_of_it)

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given, settings
 
 from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, Rule, count_rules
-from spacy_incparse.chart.relaxed_rules import relaxed
-from spacy_incparse.chart.unary_closure import with_closed_unaries
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.papers.finkel_2008.system import relaxed, with_closed_unaries
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of

@@ -5,21 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import srsly
 from hypothesis import given, settings
 
 from spacy_incparse.chart import pruner as span_classifier
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.grammar import Grammar, tree_steps
 from spacy_incparse.chart.pruner import LazyMasks, SpanClassifier, SpanClassifierSettings
-from spacy_incparse.chart.span_numbers import span_number
-from spacy_incparse.chart.span_states import SpanStates
+from spacy_incparse.chart.rule_tables import SpanStates
+from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
-from spacy_incparse.integer_arrays import unpack
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.treebanks.reader import read_treebank
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
-from tests.reference.integer_arrays import first_version
 
 SAMPLE = Path(__file__).parents[2] / "assets" / "sample-train.mrg"
 SMALL = SpanClassifierSettings(
@@ -72,12 +69,6 @@ def test_storage(arrays, tags, grammar, classifier):
         classifier.masks(tags[3], arrays[3].words), other.masks(tags[3], arrays[3].words), strict=True
     ):
         np.testing.assert_array_equal(mask.to_mask(), same.to_mask())
-
-
-def test_weights_of_the_first_versions_are_read(grammar, classifier):
-    content = srsly.msgpack_loads(classifier.to_bytes())
-    content["weights"] = [first_version(unpack(table, "i2", "weights").tolist(), 2) for table in content["weights"]]
-    assert SpanClassifier.from_bytes(srsly.msgpack_dumps(content), grammar).to_bytes() == classifier.to_bytes()
 
 
 def test_wrong_bytes_are_refused(sample_grammar, grammar, classifier):

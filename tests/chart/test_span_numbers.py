@@ -4,7 +4,7 @@ from math import isqrt
 
 import numpy as np
 
-from spacy_incparse.chart.span_numbers import MAX_WORDS, span_bounds, span_number
+from spacy_incparse.chart.sentence import MAX_WORDS, span_bounds, span_number
 
 
 def test_spans_are_numbered_by_their_ends_then_by_their_starts():

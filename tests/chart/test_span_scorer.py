@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.bracketings import Bracketings
 from spacy_incparse.chart.pruner_learner import SpanLearner
-from spacy_incparse.chart.span_numbers import span_number
-from spacy_incparse.chart.span_states import SpanStates
+from spacy_incparse.chart.pruner_scorer import Bracketings
+from spacy_incparse.chart.rule_tables import SpanStates
+from spacy_incparse.chart.sentence import span_number
 from tests.reference import spans as reference
 
 FEW = settings(max_examples=30, deadline=None)

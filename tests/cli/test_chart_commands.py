@@ -9,8 +9,7 @@ from spacy_incparse.cli.score_trees import COLUMNS, RULE_COLUMNS
 from tests.cli.conftest import ASSETS
 
 SETTINGS = {
-    "kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 2}, "pruner": "pcfg", "pruning_thresholds": [1e-4],
-    "pruning_folds": 2, "table_bits": 14, "max_epochs": 1,
+    "kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 2}, "table_bits": 14, "max_epochs": 1,
 }  # fmt: skip
 TREES = """( (S (NP-SBJ (DT The) (NN rain)) (VP (VBD stopped)) (. .)) )
 ( (S (NP-SBJ (DT The) (NN rain)) (XX (VBD stopped)) (. .)) )
@@ -83,16 +82,15 @@ def test_derivations_have_rules(run, chart_model, trees):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"learner": "svm"}, "learner is 'svm': choose one of crf, margin, dual, pcfg"),
-        ({"learner": "pcfg", "features": "finkel"}, "features is 'finkel', but learner = 'pcfg' counts rules"),
+        ({"learner": "svm"}, "there is no setting 'learner'"),
+        ({"features": "finkel"}, "unknown feature set 'finkel': choose one of span"),
         ({"features": "spam"}, "unknown feature set 'spam'"),
         ({"features": "rich"}, "unknown feature set 'rich': choose one of span"),
         ({"features": {"span": ["W[i] -> everything"]}}, "unknown outcome 'everything'"),
-        ({"horizontal": 3}, "horizontal is 3: it must be at most 2"),
+        ({"kind": "crf", "horizontal": 3}, "horizontal is 3: it must be at most 2"),
         ({"n_tags": -1}, "n_tags is -1"),
-        ({"anchor": 1}, "anchor is 1: it must be true or false"),
-        ({"pruning_thresholds": [1e-6, 1e-4]}, "the highest threshold comes first"),
-        ({"pruning_thresholds": 0.1}, "it must be a list of numbers"),
+        ({"kind": "crf", "relaxed_rules": 1}, "relaxed_rules is 1: it must be true or false"),
+        ({"pruning": "none"}, "pruning is 'none': choose one of normal, loose, off"),
         ({"threshold": 2}, "threshold is 2: it must be a number from 0 to 1"),
         ({"clusters": 3}, "clusters is 3"),
         ({"beam_size": 3}, "there is no setting 'beam_size'"),

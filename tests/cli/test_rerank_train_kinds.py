@@ -14,7 +14,7 @@ BEAM = {"table_bits": 16, "train_beam_size": 8, "beam_size": 8}
 RECIPES = {
     "generative": ("generative", {"max_epochs": 1}),
     "accurate": ("hybrid", SMALL | BEAM | {"train_generative_weight": 5.0}),
-    "chart": ("chart", SMALL | {"learner": "pcfg", "pruning_folds": 2, "clusters": None}),
+    "chart": ("chart", SMALL | {"table_bits": 14, "clusters": None}),
     "best": ("combined", SMALL | {"clusters": None, "members": {n: MEMBERS[n] for n in ("one", "chart")}}),
 }
 LITTLE = ["--folds", 2, "--n", 5, "--n-process", 1, "--families", "rules", "--with", "", "--choose", "score"]

@@ -32,7 +32,9 @@ def toy():
 
 
 def test_the_package_registers_its_kinds():
-    assert list(catalogue.kinds()) == ["perceptron", "chart", "combined", "generative"]
+    assert list(catalogue.kinds()) == [
+        "perceptron", "chart", "combined", "crf", "generative", "max_margin", "mira"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def test_the_kind_of_a_configuration():
 
 @pytest.mark.parametrize("name", ["charts", 3, []])
 def test_an_unknown_kind_is_told_those_that_there_are(name):
-    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, generative"):
+    with pytest.raises(ConfigError, match="it must be one of perceptron, chart, combined, crf, generative"):
         catalogue.kind_of({"kind": name})
 
 

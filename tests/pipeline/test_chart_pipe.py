@@ -13,7 +13,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.pipeline.readers import TreebankReader
 from tests.small_pipeline import ASSETS, train
 
-SETTINGS = {"kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 3}, "pruning_folds": 2, "learner": "pcfg"}
+SETTINGS = {"kind": "chart", "n_folds": 2, "tagger": {"n_epochs": 3}, "table_bits": 16}
 TEXT = "The old owl saw the mice in the barn. She ate them with a spoon."
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from spacy_incparse.chart.features import PAD, SentenceValues
 from spacy_incparse.chart.grammar import IDENTITY
-from spacy_incparse.chart.rule_scores import GLUE_SCORE
+from spacy_incparse.chart.rule_tables import GLUE_SCORE
 from spacy_incparse.chart.templates import WORD_VALUES, columns
 from spacy_incparse.linear.templates import hash_text
 

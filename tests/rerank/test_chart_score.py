@@ -29,10 +29,14 @@ UNKNOWN = "(TOP (QUX (NP (NN rain)) (VBD hit) (NN grass) (IN on) (NN hills)))"
 
 @pytest.fixture(scope="module")
 def model():
-    """A chart of relative frequencies, which prunes nothing."""
+    """A chart that is not pruned."""
     trees = [Tree.from_string(text) for text in (LOW, HIGH, HIGH)]
-    config = ChartConfig(learner="pcfg", pruner="pcfg", pruning_folds=0, pruning_thresholds=[0.0])
-    return ChartScore(ChartLearner(trees, [tree.tags for tree in trees], config, HEADS).parser())
+    config = ChartConfig(table_bits=14, pruning="off")
+    learner = ChartLearner(trees, [tree.tags for tree in trees], config, HEADS)
+    examples = [learner.encode(tree.words, tree.tags, tree) for tree in trees]
+    for example in 20 * examples:
+        learner.learn(example)
+    return ChartScore(learner.parser())
 
 
 def by_definition(parser, tree):

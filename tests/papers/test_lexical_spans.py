@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.constituent_classifier import ConstituentClassifier, TaggedSpans, span_features
-from spacy_incparse.chart.lexical_spans import LexicalSpans, span_words
+from spacy_incparse.papers.taskar_2004.features import (
+    ConstituentClassifier,
+    LexicalSpans,
+    phrase_spans,
+    span_features,
+    span_words,
+)
+from spacy_incparse.trees.tree import Tree
 
 WORDS = "the screen was a sea of red".split()
 TAGS = "DT NN VBD DT NN IN NN".split()
@@ -59,8 +65,10 @@ def test_basic_has_rules_alone(sample_grammar):
 
 
 def test_the_classifier_learns_its_spans():
-    phrases = frozenset({(0, 2), (0, 7), (2, 7), (3, 7), (3, 5), (5, 7), (6, 7)})
-    sentences = [TaggedSpans(WORDS, TAGS, phrases)] * 5
+    text = "(TOP (S (NP (DT the) (NN screen)) (VP (VBD was) (NP (NP (DT a) (NN sea)) (PP (IN of) (NP (NN red)))))))"
+    sentences = [Tree.from_string(text)] * 5
+    phrases = phrase_spans(sentences[0])
+    assert phrases == {(0, 2), (0, 7), (2, 7), (3, 7), (3, 5), (5, 7), (6, 7)}
     model = ConstituentClassifier.train(sentences)
     assert model.phrases(WORDS, TAGS) == phrases
     assert ConstituentClassifier.train(sentences).weights.tolist() == model.weights.tolist()

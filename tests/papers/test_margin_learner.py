@@ -7,11 +7,11 @@ import pytest
 
 from spacy_incparse.chart.crf import SCALE, BracketLoss
 from spacy_incparse.chart.features import EdgeFeatures
-from spacy_incparse.chart.margin_learner import MarginLearner, MarginSettings
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.chart.templates import resolve
 from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.words import Lexicon
+from spacy_incparse.papers.taskar_2004.dual import MarginLearner
 from tests.reference.chart import forest_derivations
 from tests.reference.edge_features import EdgeReader
 
@@ -46,7 +46,7 @@ class SlowMira:
 
 @pytest.mark.parametrize("c", [0.001, 10.0])
 def test_updates_and_averages(features, examples, c):
-    learner, slow = MarginLearner(features, settings=MarginSettings(c=c, scale=20.0)), SlowMira(features, c)
+    learner, slow = MarginLearner(features, c=c, scale=20.0), SlowMira(features, c)
     for example in examples:
         learner.learn(example)
         slow.learn(example)
@@ -57,7 +57,7 @@ def test_updates_and_averages(features, examples, c):
 
 def test_an_update_reaches_the_margin(features, examples):
     example = examples[0]
-    learner = MarginLearner(features, settings=MarginSettings(c=100.0))
+    learner = MarginLearner(features, c=100.0)
     losses, constant = learner.loss.of_edges(example.forest, example.gold)
     scores = features.bind(example.sentence, example.forest).scores(learner.weights)
     _, best = viterbi(example.forest, scores + losses)
@@ -68,7 +68,7 @@ def test_an_update_reaches_the_margin(features, examples):
 
 
 def test_training_ends_with_margins_and_its_state_can_be_restored(features, examples):
-    learner, again = (MarginLearner(features, settings=MarginSettings(c=10.0)) for _ in range(2))
+    learner, again = (MarginLearner(features, c=10.0) for _ in range(2))
     n_updates = [sum(learner.learn(example) for example in examples) for _ in range(100)]
     assert sum(n_updates[-10:]) < sum(n_updates[:10])
     again.state_from_bytes(learner.state_to_bytes())
@@ -84,7 +84,7 @@ def test_training_ends_with_margins_and_its_state_can_be_restored(features, exam
 def test_the_scale_changes_scores_but_no_choice(features, examples):
     models = []
     for scale in (2.0, 8.0):
-        learner = MarginLearner(features, settings=MarginSettings(scale=scale))
+        learner = MarginLearner(features, scale=scale)
         for example in examples:
             learner.learn(example)
         models.append(learner.model())

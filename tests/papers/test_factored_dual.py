@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.crf import BracketLoss
-from spacy_incparse.chart.factored_dual import DualExample, FactoredDual
 from spacy_incparse.chart.grammar import Grammar
 from spacy_incparse.chart.recurrences import viterbi
-from spacy_incparse.chart.sparse_features import FeatureNumbers, SparseFeatures
+from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, binarized_loss
+from spacy_incparse.papers.taskar_2004.features import FeatureNumbers, SparseFeatures
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import MAX_TREES, TREEBANKS
 from tests.reference.chart import count_derivations, forest_derivations
@@ -27,7 +26,7 @@ def example_of(tree, grammar):
     edges = forest.edge_array()
     groups = (edges[:, 1] * 7 + edges[:, 3]) % N_SPANS
     features = SparseFeatures.of(edges[:, 0], groups, [[grammar.n_rules + k, grammar.n_rules] for k in range(N_SPANS)])
-    losses, constant = BracketLoss.binarized(grammar).of_edges(forest, gold)
+    losses, constant = binarized_loss(grammar).of_edges(forest, gold)
     return DualExample(forest, gold, features, losses, constant)
 
 

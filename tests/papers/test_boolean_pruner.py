@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.boolean_pruner import BooleanPruner
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.grammar import tree_steps
-from spacy_incparse.chart.learner import ChartLearner
-from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.chart.recurrences import log_partition
-from spacy_incparse.chart.rule_scores import rule_scores
+from spacy_incparse.chart.rule_tables import rule_scores
 from spacy_incparse.errors import ModelError
-from spacy_incparse.transforms.markovize import markovize
+from spacy_incparse.papers.finkel_2008 import CrfConfig
+from spacy_incparse.papers.finkel_2008.system import BooleanPruner, CrfParser, FinkelLearner
+from spacy_incparse.transforms.markovize import Markovization, markovize
 from tests.chart.grammars import HEADS, MARKOVIZATIONS, TREEBANKS, grammar_of
 
 
@@ -67,15 +65,20 @@ def test_words_have_the_tags_that_they_were_seen_with(sample_trees, sample_gramm
     states = [{sample_grammar.states[k] for k in sample_grammar.lexical if row[k]} for row in mask[[0, 2, 5]]]
     assert states == [{"=NN"}, {"=DT", "=IN", "=NN", "=VBD"}, {"=DT", "=IN", "=NN", "=VBD"}]
     assert pruner.masks(["NN", "VBD", "NN"], words) == []
-    arrays = markovize(sample_trees[2].arrays, ChartConfig().markovization, HEADS)
+    arrays = markovize(sample_trees[2].arrays, Markovization(), HEADS)
     (mask,) = BooleanPruner(sample_grammar, {"rain": ["IN"]}, ()).masks([None], ["rain"], list(tree_steps(arrays)))
     assert {name for name, kept in zip(sample_grammar.states, mask[0], strict=True) if kept} >= {"=NN", "=IN", "NP"}
 
 
 def test_a_parser_has_it_and_stores_it(sample_trees):
-    config = ChartConfig(learner="pcfg", pruner="boolean", n_tags=0)
-    parser = ChartLearner(sample_trees, [tree.tags for tree in sample_trees], config, HEADS).parser()
-    restored = ChartParser.from_bytes(parser.to_bytes())
+    tags = [tree.tags for tree in sample_trees]
+    learner = FinkelLearner(sample_trees, tags, CrfConfig(table_bits=14, batch_size=1), HEADS)
+    encoded = [learner.encode(tree.words, row, tree) for tree, row in zip(sample_trees, tags, strict=True)]
+    for _ in range(10):
+        for example in encoded:
+            learner.learn(example)
+    parser = learner.parser()
+    restored = CrfParser.from_bytes(parser.to_bytes())
     assert restored.model.pruner.words == parser.model.pruner.words
     for words in [*(tree.words for tree in sample_trees), ("unseen", "ran")]:
         assert restored.parse(words) == parser.parse(words)
