@@ -28,8 +28,8 @@ from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.repair.compare import count_decisions
 from spacy_incparse.tagging.storage import SparseWeights
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.extra_trees import ExtraTrees
 from spacy_incparse.training.loop import PassReport
+from spacy_incparse.training.passes import ExtraTrees
 from spacy_incparse.training.preparation import tags_of
 from spacy_incparse.training.state import is_begun
 from spacy_incparse.training.temperature import fit_temperature

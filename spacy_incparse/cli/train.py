@@ -34,7 +34,7 @@ from spacy_incparse.cli.train_options import (
     check_options,
 )
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe

@@ -18,7 +18,7 @@ from spacy_incparse.cli.options import open_pipeline, open_treebank
 from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable, Start, check_extra_weight
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
-from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

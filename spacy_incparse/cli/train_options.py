@@ -16,7 +16,7 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.parsing.catalogue import recipes
-from spacy_incparse.training.extra_trees import check_weight
+from spacy_incparse.training.passes import check_weight
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -27,7 +27,7 @@ from thinc.api import Model, Optimizer, fix_random_seed, get_current_ops, to_num
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import named
 from spacy_incparse.pipeline.registered import set_steps
-from spacy_incparse.training.extra_trees import PassSelection
+from spacy_incparse.training.passes import PassSelection
 from spacy_incparse.training.state import NEURAL, forget
 
 OnStep = Callable[[int, int], object]

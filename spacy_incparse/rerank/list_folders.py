@@ -26,8 +26,7 @@ from spacy_incparse.evaluation.nbest import Oracle
 from spacy_incparse.files import write_bytes
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
-from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore
-from spacy_incparse.rerank.training import train_second_score
+from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore, train_second_score
 from spacy_incparse.tagging.jackknife import fold_numbers
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.settings import ParserRecipe
@@ -69,16 +68,9 @@ class FoldReport:
 
 
 def make_lists(
-    trees: Sequence[Tree],
-    recipe: ParserRecipe,
-    folder: Path,
-    *,
-    n_folds: int = 10,
-    n: int = 20,
-    scores: Sequence[str] = (),
-    with_better: bool = True,
-    n_process: int = 1,
-) -> Iterator[FoldReport]:
+    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, *, n_folds: int = 10, n: int = 20,
+    scores: Sequence[str] = (), with_better: bool = True, n_process: int = 1,
+) -> Iterator[FoldReport]:  # fmt: skip
     """Write jackknifed lists of `n` candidates of normalized trees to a folder; yield a report of each finished fold.
 
     Folds that an earlier run with the same trees and settings has finished come first and are not made again; scores
@@ -88,22 +80,20 @@ def make_lists(
     tasks = list(fold_tasks(trees, recipe, folder, n_folds, n, scores, with_better))
     folder.mkdir(parents=True, exist_ok=True)
     finished = [task for task in tasks if is_finished(task)]
-    _check_folder(folder, tasks)
+    foreign = {path for pattern in PATTERNS for path in folder.glob(pattern)}.difference(task.path for task in tasks)
+    if foreign:  # whoever reads the folder would learn from them
+        raise IncparseError(
+            f"{min(foreign)} has lists of another run: move it, or keep the lists of this run in another folder"
+        )
     yield from (FoldReport(task.number, len(task.held_out)) for task in finished)
     missing = [task for task in tasks if task not in finished]
-    for _, report in run_tasks(parse_fold, missing, min(n_process, max(1, len(missing)))):
-        yield report
+    yield from (report for _, report in run_tasks(parse_fold, missing, min(n_process, max(1, len(missing)))))
 
 
 def fold_tasks(
-    trees: Sequence[Tree],
-    recipe: ParserRecipe,
-    folder: Path,
-    n_folds: int,
-    n: int,
-    scores: Sequence[str] = (),
+    trees: Sequence[Tree], recipe: ParserRecipe, folder: Path, n_folds: int, n: int, scores: Sequence[str] = (),
     with_better: bool = True,
-) -> Iterator[FoldTask]:
+) -> Iterator[FoldTask]:  # fmt: skip
     """Yield the tasks of all folds that have sentences."""
     n_folds = min(n_folds, len(trees))
     numbers = fold_numbers(trees, n_folds)
@@ -115,15 +105,6 @@ def fold_tasks(
         others = [tree for tree, number in zip(trees, numbers, strict=True) if number != fold]
         path = folder / f"fold-{fold + 1:03d}.jsonl.gz"
         yield FoldTask(fold + 1, others, held_out, recipe, n, path, checksum, scores, with_better)
-
-
-def _check_folder(folder: Path, tasks: Iterable[FoldTask]) -> None:
-    """Raise IncparseError if a folder has lists that the tasks do not make: whoever reads it would learn from them."""
-    foreign = {path for pattern in PATTERNS for path in folder.glob(pattern)}.difference(task.path for task in tasks)
-    if foreign:
-        raise IncparseError(
-            f"{min(foreign)} has lists of another run: move it, or keep the lists of this run in another folder"
-        )
 
 
 def list_settings(n: int, with_better: bool) -> dict[str, int]:
@@ -152,7 +133,14 @@ def _origin(task: FoldTask) -> ListOrigin | None:
 def parse_fold(task: FoldTask) -> FoldReport:
     """Train the parser of a fold, and write its lists; a file is written completely or not at all."""
     started = time.perf_counter()
-    lists, origin = _lists_and_origin(task)
+    origin = _origin(task)
+    if origin is None:
+        model = task.recipe.train(task.train)
+        trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
+        origin = ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum)
+        lists = held_out_lists(model, task)
+    else:  # they only lack scores
+        lists = list(read_lists(task.path))
     lists = list(with_scores(lists, task))
     write_lists(task.path, lists)
     replace(origin, scores=tuple(sorted({*origin.scores, *task.scores}))).write(task.path)
@@ -163,16 +151,6 @@ def parse_fold(task: FoldTask) -> FoldReport:
     return FoldReport(
         task.number, len(lists), scores[-1].mean_length, scores[0].f, scores[-1].f, time.perf_counter() - started
     )
-
-
-def _lists_and_origin(task: FoldTask) -> tuple[list[CandidateList], ListOrigin]:
-    """Return the lists of a fold and where they come from; those in the file, if they only lack scores."""
-    if (origin := _origin(task)) is not None:
-        return list(read_lists(task.path)), origin
-    model = task.recipe.train(task.train)
-    trained_on = frozenset(sentence_key(tree.words) for tree in task.train)
-    origin = ListOrigin(sha256(model.checksum().encode()).hexdigest(), trained_on, task.checksum)
-    return held_out_lists(model, task), origin
 
 
 def with_scores(lists: Iterable[CandidateList], task: FoldTask) -> Iterator[CandidateList]:
@@ -281,8 +259,12 @@ def run_tasks(
         while waiting or running:
             while waiting and len(running) < n_process:
                 task = waiting.pop()
-                connection, process = _start(function, task)
-                running[connection] = task, process
+                context = get_context("spawn")  # a fork would copy the threads' locks of whatever has been imported
+                mine, theirs = context.Pipe(duplex=False)
+                started = context.Process(target=_run, args=(function, task, theirs), daemon=True)
+                started.start()
+                theirs.close()  # so that a process that is killed ends the connection
+                running[mine] = task, started
             for ready in wait(list(running)):
                 connection = cast("Connection", ready)
                 task, process = running[connection]
@@ -294,15 +276,6 @@ def run_tasks(
             process.terminate()
             process.join()
             connection.close()
-
-
-def _start(function: Callable[[Any], Any], task: Any) -> tuple[Connection, BaseProcess]:
-    context = get_context("spawn")  # a fork would copy the threads' locks of whatever has been imported
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(function, task, theirs), daemon=True)
-    process.start()
-    theirs.close()  # so that a process that is killed ends the connection
-    return mine, process
 
 
 def _run(function: Callable[[Any], Any], task: Any, connection: Connection) -> None:

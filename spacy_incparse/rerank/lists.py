@@ -8,12 +8,12 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TextIO, cast
+from typing import IO, Any, NamedTuple, cast
 
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import write_file
@@ -70,7 +70,10 @@ def write_bllip_list(found: CandidateList, number: int) -> Iterator[str]:
     yield f"{len(found.parses)} {number}"
     for parse in found.parses:
         yield repr(parse.score / found.temperature)
-        yield _with_root_s1(parse.tree).to_string(ptb=True)
+        tree, arrays = parse.tree, parse.tree.own_arrays
+        if tree.label == ROOT and tree.size > 1:
+            tree = Tree(TreeArrays.of(("S1", *arrays.labels[1:]), arrays.sizes, arrays.words))
+        yield tree.to_string(ptb=True)
     yield ""
 
 
@@ -151,9 +154,13 @@ def write_lists(path: Path | str, lists: Iterable[CandidateList], format: str = 
     path, write = Path(path), LIST_WRITERS[format]
 
     def write_all(unfinished: Path) -> None:
-        with _opened(unfinished, is_gzipped=path.suffix == ".gz") as file:
-            for number, found in enumerate(lists, start=1):
-                file.writelines(f"{line}\n" for line in write(found, number))
+        with unfinished.open("wb") as file:
+            # Neither name nor time in a gzipped file, so that the same lists give the same bytes.
+            is_gzipped = path.suffix == ".gz"
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if is_gzipped else file
+            with io.TextIOWrapper(cast("IO[bytes]", packed), encoding="utf8", newline="") as text:
+                for number, found in enumerate(lists, start=1):
+                    text.writelines(f"{line}\n" for line in write(found, number))
 
     write_file(path, write_all)
 
@@ -162,40 +169,23 @@ _ADVICE = "there must be one gold tree for each list, in the same order"
 
 
 def _records(path: Path) -> Iterator[ListRecord]:
+    """Read a file in the format to which its first line belongs."""
     lines = read_lines(path)
     first = next((line for line in lines if line.text and not line.text.isspace()), None)
     if first is None:
         raise TreebankError(path, 1, 1, "the file has no n-best lists; it is empty")
-    return _reader(path, first)(path, chain([first], lines))
-
-
-def _reader(path: Path, first: Line) -> Callable[[Path, Iterable[Line]], Iterator[ListRecord]]:
-    """Return the reader of the format to which a file's first line belongs."""
-    text = first.text.lstrip()
+    text, lines = first.text.lstrip(), chain([first], lines)
     if text.startswith("{"):
-        return read_json_lists
+        return read_json_lists(path, lines)
     if text.startswith(("#", "(")):
-        return read_bracket_lists
+        return read_bracket_lists(path, lines)
     if HEADER.fullmatch(text):
-        return read_bllip_lists
+        return read_bllip_lists(path, lines)
     raise TreebankError(
         path, first.number, 1,
         f"{text!r:.40} begins no known format of n-best lists; expected JSON lines ('{{'), brackets with scores "
         f"('# sent 1 parse 1 score -41.2') or lists of BLLIP ('50 sent_1')",
     )  # fmt: skip
-
-
-@contextmanager
-def _opened(path: Path, *, is_gzipped: bool) -> Iterator[TextIO]:
-    with path.open("wb") as file:
-        if not is_gzipped:
-            with io.TextIOWrapper(file, encoding="utf8", newline="") as text:
-                yield text
-            return
-        # Neither name nor time in the file, so that the same lists give the same bytes.
-        packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0)
-        with io.TextIOWrapper(cast("IO[bytes]", packed), encoding="utf8", newline="") as text:
-            yield text
 
 
 # A line with the number of trees and the name of the sentence, then for each tree two lines: its log probability, and
@@ -232,24 +222,12 @@ def _read_list(path: Path, first: int, n_trees: int, lines: Iterator[Line]) -> L
             last = line.number
         assert score_line is not None
         assert tree_line is not None
-        record.add(Brackets(tree_line.number, tree_line.text), _log_probability(path, score_line))
+        numbers = score_line.text.split()
+        if len(numbers) == 2:  # the reranker's score stands before the parser's
+            score_of(path, score_line.number, numbers.pop(0), "score of the reranker")
+        score = score_of(path, score_line.number, " ".join(numbers), "log probability")
+        record.add(Brackets(tree_line.number, tree_line.text), score)
     return record
-
-
-def _log_probability(path: Path, line: Line) -> float:
-    """Return the parser's score; the line may begin with the reranker's."""
-    numbers = line.text.split()
-    if len(numbers) == 2:
-        score_of(path, line.number, numbers[0], "score of the reranker")
-        del numbers[0]
-    return score_of(path, line.number, " ".join(numbers), "log probability")
-
-
-def _with_root_s1(tree: Tree) -> Tree:
-    if tree.label != ROOT or tree.size == 1:
-        return tree
-    arrays = tree.own_arrays
-    return Tree(TreeArrays.of(("S1", *arrays.labels[1:]), arrays.sizes, arrays.words))
 
 
 # This is also what `parse --nbest K` prints, and other readers of brackets find the trees alone.

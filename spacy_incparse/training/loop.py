@@ -15,8 +15,7 @@ from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
-from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees
-from spacy_incparse.training.passes import Progress, TagSchedule, convergence_of, learn_pass
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, Progress, TagSchedule, convergence_of, learn_pass
 from spacy_incparse.training.preparation import Preparation, TrainedModel, TrainingTask, tags_of
 from spacy_incparse.training.state import TrainingState, fingerprint
 from spacy_incparse.training.temperature import fit_temperature

@@ -10,18 +10,11 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import (
-    ConstituencyParser,
-    Learner,
-    ParserKind,
-    TagRequest,
-    TrainingNeeds,
-)
+from spacy_incparse.parsing.parser import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import N_EPOCHS, TagFolds, jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger, Tagging
-from spacy_incparse.training.extra_trees import NO_EXTRA, ExtraTrees, PassSelection
-from spacy_incparse.training.passes import Progress
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection, Progress
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_order
@@ -111,8 +104,7 @@ class TrainingTask:
     def learner(self, tags: Rows) -> Learner:
         """Return the learner before the first pass, for these tags of the trees."""
         if self.base is None:
-            given = self.trees, tags, self.config, self.heads, self.clusters
-            return self.kind.learner(*given)
+            return self.kind.learner(self.trees, tags, self.config, self.heads, self.clusters)
         tuner = self.kind.fine_tuner(self.base.parser)
         tuner.extend(self.trees, tags)
         return tuner
@@ -150,14 +142,9 @@ class TrainingTask:
         if n_folds < 2:
             return tagger, gold_tags
         tags = jackknife_tags(
-            words,
-            gold_tags,
-            n_folds=n_folds,
-            n_tags=request.n_tags,
-            tag_margin=request.margin,
-            progress=lambda done, n: report("jackknifing tags", done, n),
-            **for_folds(settings),
-        )
+            words, gold_tags, n_folds=n_folds, n_tags=request.n_tags, tag_margin=request.margin,
+            progress=lambda done, n: report("jackknifing tags", done, n), **for_folds(settings),
+        )  # fmt: skip
         return tagger, tags
 
 
@@ -188,14 +175,9 @@ class _Taggers:
 
 
 def train_side_by_side(
-    sentences: Sequence[Sequence[str]],
-    tags: Sequence[Sequence[str]],
-    request: TagRequest,
-    n_folds: int,
-    settings: Mapping[str, Any],
-    n_process: int,
-    report: Progress,
-) -> tuple[Tagger, list[Tagging]]:
+    sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], request: TagRequest, n_folds: int,
+    settings: Mapping[str, Any], n_process: int, report: Progress,
+) -> tuple[Tagger, list[Tagging]]:  # fmt: skip
     """Return a tagger of all sentences, and their tags by taggers of the other folds; the same as in one process.
 
     settings: of `Tagger.train`. n_folds: at least 2.

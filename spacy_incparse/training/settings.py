@@ -40,11 +40,10 @@ def own_settings(settings: Mapping[str, Any], kind: ParserKind, others: Sequence
 
     Raises ConfigError for an unknown setting; the message lists `others` as settings, too.
     """
-    present = kind.config_type.names()
-    own = present
+    own = kind.config_type.names()
     for name in settings:
         if name not in own and name not in TRAINING_DEFAULTS:
-            known = sorted({*present, *TRAINING_DEFAULTS, *others})
+            known = sorted({*own, *TRAINING_DEFAULTS, *others})
             raise ConfigError(f"there is no setting {name!r} of training: the settings are {', '.join(known)}")
     given = {name: value for name, value in settings.items() if name in own}
     return given if given.get("features", "") is not None else {k: v for k, v in given.items() if k != "features"}

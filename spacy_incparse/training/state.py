@@ -83,7 +83,12 @@ class TrainingState:
         # A line with the other values precedes the learner: a message that contains it would be one more copy.
         # F has all its digits, which srsly's JSON would round: another pass with the same F must not be the best one.
         pieces = [f"{json.dumps(head)}\n".encode(), learner.state_to_bytes()]
-        write_file(self.folder / LEARNER, lambda path: _write_pieces(path, pieces))
+
+        def write(path: Path) -> None:
+            with path.open("wb") as file:
+                file.writelines(pieces)
+
+        write_file(self.folder / LEARNER, write)
 
     def load_learner(self, learner: Learner) -> tuple[int, float]:
         """Set a learner to the last finished pass; return its number and the best F so far, -1 without a pass."""
@@ -101,7 +106,12 @@ class TrainingState:
         if not path.exists():
             raise IncparseError(f"there is no training to resume in {self.folder}: start without --resume")
         try:
-            content = _read_content(path)
+            data = path.read_bytes()
+            if name == LEARNER:  # the bytes after the line are the value of "rest"
+                line, _, rest = data.partition(b"\n")
+                content = json.loads(line) | {"rest": rest}
+            else:
+                content = srsly.msgpack_loads(data)
             checksum = content["checksum"]
         except Exception as error:
             raise ModelError(f"{path} is damaged ({error}): start a new training") from error
@@ -111,17 +121,3 @@ class TrainingState:
                 f"pass: resume with the same ones, or start a new training"
             )
         return content
-
-
-def _write_pieces(path: Path, pieces: Sequence[bytes]) -> None:
-    with path.open("wb") as file:
-        file.writelines(pieces)
-
-
-def _read_content(path: Path) -> dict[str, Any]:
-    """Return what a file of the state says; the bytes after the line in a learner's file are the value of "rest"."""
-    data = path.read_bytes()
-    if path.name != LEARNER:
-        return srsly.msgpack_loads(data)
-    line, _, rest = data.partition(b"\n")
-    return json.loads(line) | {"rest": rest}

@@ -39,19 +39,13 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
         return None
     for member in parser.members:
         member.temperature = _fitted(member, gold, [requested_tags(row, member.tag_request) for row in tags])
-    return _fit_to_trees(parser, gold, tags) if parser.members else _fitted(parser, gold, tags)
+    return _fitted(parser, gold, tags)
 
 
 def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
-    if parser.has_exact_probabilities:
+    if parser.has_exact_probabilities and not parser.members:
         return _fit_to_phrases(parser, gold[:MAX_EXACT], tags[:MAX_EXACT])
-    return _fit_to_trees(parser, gold, tags)
-
-
-def _fit_to_trees(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
-    """Return the temperature at which the probability of the parser's tree best predicts that it is right."""
-    found = scored_analyses(parser, gold[:MAX_SENTENCES], tags)
-    return best_temperature(found.scores, found.is_right)
+    return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], tags))
 
 
 def scored_analyses(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> ScoredAnalyses:

@@ -7,7 +7,7 @@ from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.neural.training import NeuralPasses
 from spacy_incparse.pipeline.registered import fit_steps
-from spacy_incparse.training.extra_trees import PassSelection
+from spacy_incparse.training.passes import PassSelection
 from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.training.extra_trees import ExtraTrees, PassSelection, check_weight
 from spacy_incparse.training.loop import train_parser
+from spacy_incparse.training.passes import ExtraTrees, PassSelection, check_weight
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
