@@ -40,7 +40,7 @@ from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.cli.options import open_treebank
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 
@@ -234,7 +234,7 @@ def _lengths(arguments: argparse.Namespace, tenth: Tenth) -> Iterator[tuple[str,
 
 
 def _length_cells(
-    parser: ConstituencyParser, sentences: Sequence[tuple[Sequence[str], Tags]], last: tuple[int, float] | None
+    parser: Parser, sentences: Sequence[tuple[Sequence[str], Tags]], last: tuple[int, float] | None
 ) -> tuple[list[str], tuple[int, float]]:
     """Return the cells for sentences of one length, and this length with its time; `last`: those before."""
     assert isinstance(parser, ChartParser)

@@ -14,7 +14,7 @@ from process_memory import peak_bytes
 from spacy_incparse.cli.recipe import Recipe, read_recipe
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import tags_of
 from spacy_incparse.trees.tree import Tree
@@ -26,7 +26,7 @@ class Trained:
 
     recipe: Recipe
     tagger: Tagger | None
-    parser: ConstituencyParser
+    parser: Parser
     seconds: float  # including the tagger and jackknifing
     peak_bytes: int
     n_passes: int
@@ -52,7 +52,7 @@ def train(
     return Trained(recipe, tagger, parser, time.perf_counter() - started, peak_bytes(), recipe.max_epochs)
 
 
-def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, ConstituencyParser]:
+def _train(trees: Sequence[Tree], recipe: Recipe, gold_tags: bool) -> tuple[Tagger | None, Parser]:
     last: dict[str, Any] = {}
     recipe.train(
         trees,
@@ -68,7 +68,7 @@ def tags_for(trained: Trained, trees: Sequence[Tree], *, gold_tags: bool) -> Seq
 
 
 def parse_and_score(
-    parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags], path: Path | None = None
+    parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags], path: Path | None = None
 ) -> dict[str, Any]:
     """Parse the words of gold trees; return EVALB's figures (fractions), and `flat` and `relaxed` sentences.
 

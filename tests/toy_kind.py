@@ -4,10 +4,9 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from spacy_incparse.parsing.base import BaseParser, FinishedLearner
 from spacy_incparse.parsing.catalogue import register_kind
 from spacy_incparse.parsing.parse import Parse
-from spacy_incparse.parsing.parser import ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsing.parser import FinishedLearner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.builder import TreeBuilder
 
@@ -17,7 +16,7 @@ class ToyConfig(Settings):
     favourite: str | None = None
 
 
-class ToyParser(BaseParser):
+class ToyParser(Parser):
     kind = "toy"
 
     def __init__(self, label, tags):

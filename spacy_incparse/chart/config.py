@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from spacy_incparse.chart.templates import NAMED_SETS, EdgeTemplate, EdgeTemplateSet, resolve
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import MAX_WORDS
-from spacy_incparse.parsing.parser import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import MOST, Settings, check_number, check_range, is_list_of_strings
 from spacy_incparse.transforms.markovize import Markovization
 
@@ -138,9 +138,9 @@ class ChartKind(ParserKind):
         """Return a learner with the grammar and the pruners of the trees."""
         return cast("Learner", resolve_name(self.learner_name)(trees, tags, config, heads, clusters))
 
-    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
-        return cast("ConstituencyParser", resolve_name(self.learner_name).parser_type.from_bytes(data, clusters))
+        return cast("Parser", resolve_name(self.learner_name).parser_type.from_bytes(data, clusters))
 
 
 CHART = ChartKind()

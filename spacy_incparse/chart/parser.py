@@ -21,7 +21,6 @@ from spacy_incparse.chart.sentence import ChartSentence, EdgeModel, SpanPruner, 
 from spacy_incparse.errors import ModelError, check_texts
 from spacy_incparse.incremental.oracle import check_words, reachable_tags, retag
 from spacy_incparse.linear.clusters import Clusters, stored_clusters
-from spacy_incparse.parsing.base import BaseParser
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
@@ -36,7 +35,7 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
     flat_tree,
 )
-from spacy_incparse.parsing.parser import TagRequest
+from spacy_incparse.parsing.parser import Parser, TagRequest
 from spacy_incparse.transforms.markovize import label_parts, markovize
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -65,7 +64,7 @@ class ChartModel:
         return self.edges.grammar
 
 
-class ChartParser(BaseParser):
+class ChartParser(Parser):
     """A trained chart parser from words and tags to trees; scores are natural log probabilities of trees.
 
     A word may have one tag, several, or None for all that training saw. Sentences of more than `max_words` words are

@@ -18,7 +18,7 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.files import named
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import check_search, find_kind, kind_of, recipes
-from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
+from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.training.settings import (
     TRAINING_DEFAULTS,
@@ -88,7 +88,7 @@ class Recipe:
         }
         train_parser(trees, dev, **(settings | run))
 
-    def pipeline(self, tagger: Tagger | None, parser: ConstituencyParser, scores: dict[str, Any]) -> Language:
+    def pipeline(self, tagger: Tagger | None, parser: Parser, scores: dict[str, Any]) -> Language:
         """Return a pipeline of sentencizer, tagger and parser; the parser uses the tagger's tags.
 
         A parser that chooses among several tags contains the tagger, and writes the tags of its trees. A parser that

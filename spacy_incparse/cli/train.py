@@ -38,12 +38,12 @@ from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees
 
 if TYPE_CHECKING:
     from spacy_incparse.cli.recipe import Recipe
-    from spacy_incparse.parsing.parser import ConstituencyParser
+    from spacy_incparse.parsing.parser import Parser
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.loop import PassReport
     from spacy_incparse.trees.tree import Tree
 
-    OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
+    OnPass = Callable[[PassReport, Tagger | None, Parser], None]
 
 
 def train_command(
@@ -188,7 +188,7 @@ def _saved_and_told(recipe: Recipe, best: Path, table: PassTable) -> OnPass:
     """Return what is done after each pass: its pipeline is saved if it is the best one, and its line is printed."""
     from spacy_incparse.cli.recipe import save_pipeline
 
-    def on_pass(report: PassReport, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+    def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser) -> None:
         if report.is_best:
             performance = (report.scores or {}) | {"passes": report.number}
             save_pipeline(recipe.pipeline(tagger, parser, performance), best)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.stored_fields import analysis_field, heads_field, temperature_field
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags
-from spacy_incparse.parsing.parser import ConstituencyParser
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.trees.labels import UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
@@ -28,7 +28,7 @@ class ConfiguredParser:
 
     def __init__(
         self,
-        model_parser: ConstituencyParser,
+        model_parser: Parser,
         tagger: Tagger | None = None,
         search: Mapping[str, Any] | None = None,
         nbest: int = 0,

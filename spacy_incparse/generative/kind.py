@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.incremental.config import TAG_MARGIN, ParserConfig
 from spacy_incparse.linear.clusters import MAX_WORDS
-from spacy_incparse.parsing.base import FinishedLearner
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, FineTuner, Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsing.parser import (
+    FineTuner,
+    FinishedLearner,
+    Learner,
+    Parser,
+    ParserKind,
+    TagRequest,
+    TrainingNeeds,
+)
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -91,7 +98,7 @@ class PerceptronKind(ParserKind):
             else ParserLearner(parser.model, parser.config, parser.weights)
         )
 
-    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
         from spacy_incparse.generative.hybrid import read_model
         from spacy_incparse.incremental.parser import PerceptronParser
@@ -122,7 +129,7 @@ class GenerativeKind(ParserKind):
 
         return FinishedLearner(GenerativeParser.train(trees, config, heads))
 
-    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
         from spacy_incparse.generative.parser import GenerativeParser
 

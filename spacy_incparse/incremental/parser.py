@@ -45,7 +45,7 @@ from spacy_incparse.parsing.parse import (
     checked_constraints,
     flat_tree,
 )
-from spacy_incparse.parsing.parser import ConstituencyParser, TagRequest, TagSource
+from spacy_incparse.parsing.parser import Parser, TagRequest, TagSource
 from spacy_incparse.parsing.session import LookAheadSession
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import UNKNOWN_TAG
@@ -180,7 +180,7 @@ class PerceptronParser(TreebankParser):
         return self._to_parses(results, n_relaxed, words, tags, unmet)
 
     def parse_beside(
-        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
+        self, wide: Parser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and up to n trees of `with_wide_search` that score no higher, best first.
 

@@ -15,7 +15,6 @@ from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.neural.bracket_chart import best_brackets
 from spacy_incparse.neural.brackets import Bracket, Chain, best_trees, chain_brackets, tree_of_brackets
 from spacy_incparse.neural.losses import label_marginals
-from spacy_incparse.parsing.base import BaseParser
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
@@ -26,7 +25,7 @@ from spacy_incparse.parsing.parse import (
     check_sentence,
     checked_constraints,
 )
-from spacy_incparse.parsing.parser import ConstituencyParser, TagRequest
+from spacy_incparse.parsing.parser import Parser, TagRequest
 from spacy_incparse.settings import Settings, check_range
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.heads import HeadRules
@@ -69,7 +68,7 @@ class Decoded:
     score: float
 
 
-class SpanParser(BaseParser):
+class SpanParser(Parser):
     """A parser whose sentences come with `ScoredTags`.
 
     chains: the labels, each all phrases over the same words. tag_names: the tags that the model assigns.
@@ -88,7 +87,7 @@ class SpanParser(BaseParser):
         temperature: float | None = None,
         score_tolerance: float = SINGLE_PRECISION,
     ):
-        self.scorer, self.chains, self.tags = scorer, tuple(chains), tuple(tag_names)
+        self.scorer, self.chains, self._tags = scorer, tuple(chains), tuple(tag_names)
         self.config, self.temperature = search or SpanSearch(), temperature
         self._heads, self.score_tolerance = heads, score_tolerance
         self._chain_ids = {chain: number for number, chain in enumerate(self.chains)}
@@ -98,6 +97,11 @@ class SpanParser(BaseParser):
     def heads(self) -> HeadRules:
         """The head rules of the treebank that the parser was trained on."""
         return self._heads
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the model assigns."""
+        return self._tags
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -119,12 +123,12 @@ class SpanParser(BaseParser):
         """True: it sums over all trees of a sentence, unless that is parsed piece by piece."""
         return True
 
-    def with_search(self, **settings: object) -> ConstituencyParser:
+    def with_search(self, **settings: object) -> Parser:
         """Return a parser with the same scores and other search settings."""
         search = self.config.with_search(**settings)
         known = (self.scorer, self.chains, self.tags, self.heads)
         found = SpanParser(*known, search, self.temperature, self.score_tolerance)
-        return cast("ConstituencyParser", found)
+        return cast("Parser", found)
 
     def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
         """Return the best tree of a sentence. Raises IncparseError if it has no span scores."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.parsing.base import BaseParser
 from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags, checked_constraints, required_spans
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.parsing.recombination import Recombination
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
 
 
-class ChoosingParser(BaseParser):
+class ChoosingParser(Parser):
     """A parser that returns the tree that its search settings choose."""
 
     config: ChoiceSettings

@@ -14,7 +14,6 @@ import srsly
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.linear.clusters import MAX_WORDS, Clusters
 from spacy_incparse.linear.templates import NAMED_SETS
-from spacy_incparse.parsing.base import BaseParser
 from spacy_incparse.parsing.catalogue import find_kind, recipes
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.parse import (
@@ -31,7 +30,7 @@ from spacy_incparse.parsing.parse import (
     required_spans,
 )
 from spacy_incparse.parsing.parser import (
-    ConstituencyParser,
+    Parser,
     ParserKind,
     TagRequest,
     TrainingNeeds,
@@ -235,7 +234,7 @@ def _recipe(name: str, recipe: Any) -> tuple[ParserKind, dict[str, Any]]:
     return kind, dict(own) | {"settings": features | dict(own.get("training", {})) | dict(own.get("search", {}))}
 
 
-class CombiningParser(BaseParser):
+class CombiningParser(Parser):
     """Parsers whose probabilities of phrases are averaged.
 
     Scores are expected gains: the sum of the probabilities of a tree's phrases, minus the threshold for each.
@@ -294,7 +293,7 @@ class CombinedParser(CombiningParser):
 
     kind = "combined"
 
-    def __init__(self, parsers: Sequence[ConstituencyParser], config: CombinedConfig, temperature: float | None = None):
+    def __init__(self, parsers: Sequence[Parser], config: CombinedConfig, temperature: float | None = None):
         """Create a combination; parsers: one for each member of the configuration, in the same order."""
         self._parsers, self.config, self.temperature = tuple(parsers), config, temperature
         self._members = [
@@ -304,7 +303,7 @@ class CombinedParser(CombiningParser):
         self._last: tuple[Any, Combination] | None = None
 
     @property
-    def members(self) -> tuple[ConstituencyParser, ...]:
+    def members(self) -> tuple[Parser, ...]:
         """The parsers that it combines."""
         return self._parsers
 
@@ -426,7 +425,7 @@ class ComponentCombination(CombiningParser):
 
     def __init__(
         self,
-        parsers: Sequence[ConstituencyParser],
+        parsers: Sequence[Parser],
         weights: dict[str, float],
         search: CombinerSearch | None = None,
         temperature: float | None = None,
@@ -460,11 +459,11 @@ class ComponentCombination(CombiningParser):
         """None: the tags come from the components of the members."""
         return None
 
-    def with_search(self, **settings: object) -> ConstituencyParser:
+    def with_search(self, **settings: object) -> Parser:
         """Return a parser with the same members and other search settings (threshold, list_size)."""
         search = self.config.with_search(**settings)
         found = ComponentCombination(self._parsers, self._weights, search, self.temperature)
-        return cast("ConstituencyParser", found)
+        return cast("Parser", found)
 
     def to_bytes(self, *, with_clusters: bool = True) -> bytes:
         """Raise IncparseError: each component stores its own parser."""
@@ -513,7 +512,7 @@ class TrainedMember:
     """
 
     name: str
-    parser: ConstituencyParser
+    parser: Parser
     weight: float
     default_temperature: float | None
     list_size: int
@@ -524,7 +523,7 @@ class TrainedMember:
         return self.default_temperature if self.parser.temperature is None else self.parser.temperature
 
     @cached_property
-    def _search(self) -> ConstituencyParser:
+    def _search(self) -> Parser:
         """The parser with a search that prunes by rank alone: probabilities need trees that score far below."""
         return self.parser.with_wide_search(self.list_size)
 

@@ -11,7 +11,7 @@ from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.parsing.combination import CombinedConfig, CombinedParser, Member
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, Learner, ParserKind, TrainingNeeds, requested_tags
+from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TrainingNeeds, requested_tags
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
@@ -40,7 +40,7 @@ class CombinedKind(ParserKind):
 
         return CombinedLearner(trees, tags, config, heads, clusters)
 
-    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser that `to_bytes` wrote. Raises ModelError for anything else."""
         from spacy_incparse.parsing.combination import CombinedParser
 
@@ -140,7 +140,7 @@ class CombinedLearner:
 
     def parser(self) -> CombinedParser:
         """Return the combination of the members' parsers so far; the same object until one of them changes."""
-        parsers: list[ConstituencyParser] = [member.learner.parser() for member in self._members]
+        parsers: list[Parser] = [member.learner.parser() for member in self._members]
         known = self._parser
         if known is None or any(a is not b for a, b in zip(known.members, parsers, strict=True)):
             known = self._parser = CombinedParser(parsers, self._config)

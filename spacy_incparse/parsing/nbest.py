@@ -10,14 +10,12 @@ from collections.abc import Iterable, Sequence
 from math import exp, inf
 
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags, check_n_analyses
-from spacy_incparse.parsing.parser import ConstituencyParser
+from spacy_incparse.parsing.parser import N_ANALYSES, Parser, with_spare
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
-N_ANALYSES = 100  # of one search; probabilities are relative to these
 # How many hypotheses the widest search keeps for each tree asked for: to add lower-scoring trees, and if any is missing
 WIDER, WIDEST = 2, 16
-N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
 
 
 class NBestSearch:
@@ -29,9 +27,9 @@ class NBestSearch:
     default, the parser's own tree is the best of its list, if it is the highest-scoring one that its search finds.
     """
 
-    def __init__(self, parser: ConstituencyParser, *, with_better: bool = False):
+    def __init__(self, parser: Parser, *, with_better: bool = False):
         self.parser, self.with_better = parser, with_better
-        self._searches: dict[int, ConstituencyParser] = {}
+        self._searches: dict[int, Parser] = {}
 
     def analyses(
         self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
@@ -105,7 +103,7 @@ class NBestSearch:
         found = self._wide_parser(beam_size).nbest(words, tags, beam_size, constraints)
         return [parse for parse in found if parse.source != "flat"]
 
-    def _wide_parser(self, beam_size: int) -> ConstituencyParser:
+    def _wide_parser(self, beam_size: int) -> Parser:
         """Return the parser with a search that keeps so many hypotheses."""
         if beam_size not in self._searches:
             self._searches[beam_size] = self.parser.with_wide_search(beam_size)
@@ -118,14 +116,6 @@ def checked_number(n: int | None) -> int:
         return N_ANALYSES
     check_n_analyses(n)
     return min(n, N_ANALYSES)
-
-
-def with_spare(n: int) -> int:
-    """Return how many trees to ask a wider search for, if n that score no higher than the parser's own are needed.
-
-    As a rule, a few more are enough: writing trees takes time.
-    """
-    return min(n + N_SPARE, N_ANALYSES)
 
 
 def probabilities(scores: Sequence[float], temperature: float) -> list[float]:

@@ -1,7 +1,7 @@
 """The interfaces of parsers and of kinds of parsers.
 
-Components, commands, evaluation and benchmarks use parsers only through these protocols. A new kind of parser
-implements `ConstituencyParser` and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
+Components, commands, evaluation and benchmarks use parsers only through these. A new kind of parser implements `Parser`
+and `Learner`, describes itself as a `ParserKind`, and is registered in the catalogue
 (`parsing/catalogue.py`).
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Constraints, Parse, Posterior, Tag, Tags, best_tag
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
@@ -62,60 +63,92 @@ class Session(Protocol):
         """Return up to `k` analyses, best first."""
 
 
-class ConstituencyParser(Protocol):
-    """A trained parser. The caller passes in the tags; the parser never calls a tagger itself."""
+N_ANALYSES = 100  # of one search; probabilities are relative to these
+N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
 
-    @property
-    def kind(self) -> str:
-        """The name of the parser's kind in the catalogue."""
 
-    @property
+def with_spare(n: int) -> int:
+    """Return how many trees to ask a wider search for, if n that score no higher than the parser's own are needed.
+
+    As a rule, a few more are enough: writing trees takes time.
+    """
+    return min(n + N_SPARE, N_ANALYSES)
+
+
+class Parser(ABC):
+    """A trained parser; by default, one that needs one tag per word and returns one tree per sentence.
+
+    The caller passes in the tags; the parser never calls a tagger itself. Subclasses define kind, tags and labels,
+    implement `parse` and `to_bytes`, and override whatever they do better.
+    """
+
+    kind: str
+    """The name of the parser's kind in the catalogue."""
+    temperature: float | None = None
+    """The temperature that turns scores into probabilities; None if it was never fitted."""
+    score_tolerance: float = 0.0
+    """By how much the scores of one tree may differ between two runs."""
+
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         """The tags that the parser knows, most frequent first."""
+        raise NotImplementedError
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """The phrase labels that the parser can assign, sorted."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+        """Return the tree of a sentence."""
+
+    @abstractmethod
+    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
+        """Return the whole parser as bytes."""
 
     @property
     def heads(self) -> HeadRules:
-        """The head rules of the treebank that the parser was trained on."""
+        """The head rules of the treebank that the parser was trained on; by default, the language-independent ones."""
+        return HeadRules.from_name("any")
 
     @property
     def clusters(self) -> Clusters | None:
         """The word clusters that the parser uses."""
+        return None
 
     @property
     def tag_request(self) -> TagRequest | None:
-        """The tags that the parser needs; None if it assigns its own."""
+        """The tags that the parser needs, by default one per word; None if it assigns its own."""
+        return TagRequest()
 
     @property
-    def members(self) -> Sequence[ConstituencyParser]:
+    def members(self) -> Sequence[Parser]:
         """The parsers that it combines, if it is a combination; each has a temperature of its own."""
+        return ()
 
     @property
     def answers_with_best(self) -> bool:
         """Whether `parse` returns the highest-scoring tree that it finds."""
+        return True
 
     @property
     def has_exact_probabilities(self) -> bool:
         """Whether `posterior` knows what n-best lists cannot tell; it is None for sentences parsed piece by piece."""
+        return False
 
     @property
     def has_posterior(self) -> bool:
         """Whether `posterior` tells the probabilities of phrases, exact ones or averages over members."""
-
-    temperature: float | None
-    """The temperature that turns scores into probabilities; None if it was never fitted."""
-
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
-        """Return the tree of a sentence."""
+        return self.has_exact_probabilities
 
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
         """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+        return [self.parse(*sentence) for sentence in sentences]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
-        """Return up to `k` different trees of a sentence, best first."""
+        """Return up to `k` different trees of a sentence, best first; by default, the only analysis."""
+        return [self.parse(words, tags, constraints)]
 
     def posterior(
         self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
@@ -124,29 +157,37 @@ class ConstituencyParser(Protocol):
 
         temperature: by default, that of the parser.
         """
+        return None
 
     def parse_beside(
-        self, wide: ConstituencyParser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
+        self, wide: Parser, words: Sequence[str], tags: Tags, n: int, *, with_better: bool = False
     ) -> tuple[Parse, list[Parse]]:
         """Return the tree of a sentence, and trees of `with_wide_search`, best first: as a rule n that score no higher.
 
         It may leave out those that score higher, if `answers_with_best`, unless `with_better`.
         """
-
-    def with_wide_search(self, n: int) -> ConstituencyParser:
-        """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
+        return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
-        """Return the score of a given tree."""
+        """Return the score of a given tree. Raises IncparseError if the parser cannot score given trees."""
+        raise IncparseError(f"a {self.kind} parser cannot score given trees")
 
     def start(self, tagger: TagSource | None = None) -> Session:
-        """Return a session for parsing a sentence word by word; words without a tag get the tagger's."""
+        """Return a session for parsing a sentence word by word; words without a tag get the tagger's.
 
-    def with_search(self, **settings: object) -> ConstituencyParser:
-        """Return a parser with the same weights and other search settings."""
+        Raises IncparseError if the parser only parses whole sentences.
+        """
+        raise IncparseError(f"a {self.kind} parser only parses whole sentences, not word by word")
 
-    def to_bytes(self, *, with_clusters: bool = True) -> bytes:
-        """Return the whole parser as bytes."""
+    def with_wide_search(self, n: int) -> Parser:
+        """Return this parser with a search that keeps at least `n` hypotheses, whatever their scores."""
+        return self
+
+    def with_search(self, **settings: Any) -> Parser:
+        """Return a parser with the same weights and other search settings. Raises ConfigError if it has no search."""
+        if settings:
+            raise ConfigError(f"a {self.kind} parser has no search, so it has no setting {next(iter(settings))!r}")
+        return self
 
 
 class Convergence(NamedTuple):
@@ -172,7 +213,7 @@ class Learner(Protocol):
     def learn(self, example: Any, number: int = 0) -> int:
         """Update one of the models, given by its number, on one sentence; return the number of updates."""
 
-    def parser(self) -> ConstituencyParser:
+    def parser(self) -> Parser:
         """Return the parser learned so far."""
 
     def state_to_bytes(self) -> bytes:
@@ -180,6 +221,34 @@ class Learner(Protocol):
 
     def state_from_bytes(self, data: bytes) -> None:
         """Restore the state that `state_to_bytes` returned. Raises ModelError for anything else."""
+
+
+class FinishedLearner:
+    """A learner whose parser is already trained; passes over the sentences change nothing."""
+
+    n_models = 1
+
+    def __init__(self, parser: Parser):
+        self._parser = parser
+
+    def encode(self, words: Sequence[str], tags: Tags, tree: Tree) -> object:
+        """Return None: the parser does not learn from single sentences."""
+        return None
+
+    def learn(self, example: object, number: int = 0) -> int:
+        """Return 0, the number of updates."""
+        return 0
+
+    def parser(self) -> Parser:
+        """Return the parser."""
+        return self._parser
+
+    def state_to_bytes(self) -> bytes:
+        """Return no bytes: training changes nothing."""
+        return b""
+
+    def state_from_bytes(self, data: bytes) -> None:
+        """Do nothing."""
 
 
 class FineTuner(Learner, Protocol):
@@ -253,7 +322,7 @@ class ParserKind(ABC):
         )
 
     @abstractmethod
-    def read(self, data: bytes, clusters: Clusters | None) -> ConstituencyParser:
+    def read(self, data: bytes, clusters: Clusters | None) -> Parser:
         """Return the parser stored by `to_bytes`. Raises ModelError for anything else."""
 
 

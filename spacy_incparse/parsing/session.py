@@ -7,44 +7,25 @@ words pushed so far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import NO_WORDS, Parse, Tag, Tags, check_n_analyses, check_word
 from spacy_incparse.parsing.parser import TagRequest, TagSource
 
 
-class LookAheadParser(Protocol):
-    """The part of a parser's interface that sessions use."""
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that the parser knows."""
-
-    @property
-    def tag_request(self) -> TagRequest | None:
-        """The tags that the parser needs."""
-
-    @property
-    def look_ahead(self) -> int | None:
-        """The number of words after the current word that features use; None: they use the end of the sentence."""
-
-    def nbest(self, words: Sequence[str], tags: Tags, k: int) -> list[Parse]:
-        """Return up to `k` analyses of a sentence."""
-
-    def prefix(self, words: Sequence[str], tags: Tags, n_words: int, k: int) -> list[Parse]:
-        """Return up to `k` analyses of the first words of a sentence."""
-
-
 class LookAheadSession:
-    """The words and tags pushed so far, linked to the session with one word less. Created by `Parser.start`."""
+    """The words and tags pushed so far, linked to the session with one word less. Created by `Parser.start`.
+
+    parser: one with a `look_ahead` (the words after the current one that its features use; None: up to the end of the
+    sentence) and a method `prefix` that analyzes the first words of a sentence.
+    """
 
     def __init__(
         self,
-        parser: LookAheadParser,
+        parser: Any,
         tagger: TagSource | None = None,
         previous: LookAheadSession | None = None,
         word: tuple[str, Tag] = ("", None),

@@ -16,7 +16,7 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import ModelError
 from spacy_incparse.files import unzip, write_bytes
 from spacy_incparse.parsing.catalogue import find_kind, kinds
-from spacy_incparse.parsing.parser import ConstituencyParser, Learner
+from spacy_incparse.parsing.parser import Learner, Parser
 
 if TYPE_CHECKING:
     from confection import Config
@@ -131,12 +131,12 @@ class ParserModel(TaggerModel):
 
     def __init__(self, source: str | Path | None = None):
         super().__init__(source)
-        self._parser: ConstituencyParser | None = None
+        self._parser: Parser | None = None
         self._learner: Learner | None = None
         self._temperature: float | None = None  # if fitted here, during or after training
 
     @property
-    def parser(self) -> ConstituencyParser | None:
+    def parser(self) -> Parser | None:
         """The parser; in training with the current averaged weights; None before training."""
         self._load_source()
         parser = self._parser if self._learner is None else self._learner.parser()
@@ -171,7 +171,7 @@ class ParserModel(TaggerModel):
         self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = learner, None, temperature
 
-    def set_weights(self, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+    def set_weights(self, tagger: Tagger | None, parser: Parser) -> None:
         """Set a parser and its tagger that were trained elsewhere; a parser that assigns its own tags has no tagger."""
         self.source, self._tagger = None, tagger
         self._learner, self._parser, self._temperature = None, parser, None
@@ -195,7 +195,7 @@ class ParserModel(TaggerModel):
         self._learner, self._temperature = None, None
 
 
-def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> ConstituencyParser | None:
+def _read_parser(parts: dict[str, bytes], tagger: Tagger | None) -> Parser | None:
     for kind in kinds().values():
         if kind.part_name in parts:
             return kind.read(parts[kind.part_name], tagger.clusters if tagger else None)

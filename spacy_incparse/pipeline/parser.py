@@ -17,7 +17,7 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.word_measures import measure_sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import kinds
-from spacy_incparse.parsing.parser import ConstituencyParser, Session
+from spacy_incparse.parsing.parser import Parser, Session
 from spacy_incparse.pipeline.model import ParserModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.parser_training import TrainingRun, check_found, gold_trees
 from spacy_incparse.pipeline.scorers import const_score
@@ -261,7 +261,7 @@ class IncParser(TreePipe):
         self.model.start_training(self._run.learner, self._run.tagger, parser.temperature)
         return self._run
 
-    def _check_tags(self, sentences: Sequence[Sentence], parser: ConstituencyParser) -> None:
+    def _check_tags(self, sentences: Sequence[Sentence], parser: Parser) -> None:
         if "tags" not in self._warned:
             unknown = {tag for sentence in sentences for tag in sentence.tags} - {"", *parser.tags}
             if unknown:

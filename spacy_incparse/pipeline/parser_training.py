@@ -14,7 +14,7 @@ from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.catalogue import find_kind, kind_of
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, FineTuner, Learner, TagRequest
+from spacy_incparse.parsing.parser import FineTuner, Learner, Parser, TagRequest
 from spacy_incparse.training.settings import head_rules, own_settings
 from spacy_incparse.trees.tree import Tree
 
@@ -68,7 +68,7 @@ class TrainingRun:
         return cls(learner, tagger, task.seed, needs.tag_request, needs.gold_tag_interval, by_words)
 
     @classmethod
-    def go_on(cls, parser: ConstituencyParser, tagger: Tagger | None, seed: int) -> TrainingRun:
+    def go_on(cls, parser: Parser, tagger: Tagger | None, seed: int) -> TrainingRun:
         """Continue from a trained parser. Raises IncparseError if its kind cannot be fine-tuned."""
         tuner = find_kind(parser.kind).fine_tuner(parser)
         return cls(tuner, tagger, seed, parser.tag_request, tuner=tuner)

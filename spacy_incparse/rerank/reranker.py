@@ -21,7 +21,7 @@ from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsing.nbest import N_ANALYSES, NBestSearch, expected_f_values, probabilities
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags
-from spacy_incparse.parsing.parser import ConstituencyParser
+from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.rerank.choice import How
 from spacy_incparse.rerank.data import RerankerWeights
 from spacy_incparse.rerank.feature_extraction import FeatureExtractor
@@ -227,7 +227,7 @@ class RerankedSearch(NBestSearch):
     model_parser: the parser whose temperature is used by rerankers without one; see `base_temperature`.
     """
 
-    def __init__(self, search: NBestSearch, model_parser: ConstituencyParser, reranker: Reranker):
+    def __init__(self, search: NBestSearch, model_parser: Parser, reranker: Reranker):
         self.parser: Any = RerankingParser(search.parser, self)
         self._search, self._model_parser, self._reranker = candidate_search(search, reranker), model_parser, reranker
 
@@ -258,7 +258,7 @@ def candidate_search(search: NBestSearch, reranker: Reranker) -> NBestSearch:
     return NBestSearch(search.parser, with_better=True) if reranker.config.with_better else search
 
 
-def base_temperature(reranker: Reranker, parser: ConstituencyParser) -> float:
+def base_temperature(reranker: Reranker, parser: Parser) -> float:
     """Return what a parser's scores are divided by before a reranker weighs them; 1 if neither has a temperature."""
     return reranker.config.base_temperature or parser.temperature or 1.0
 
@@ -266,7 +266,7 @@ def base_temperature(reranker: Reranker, parser: ConstituencyParser) -> float:
 class RerankingParser:
     """A parser whose trees a reranker has chosen. Everything else is that of the parser that finds the lists."""
 
-    def __init__(self, parser: ConstituencyParser, search: RerankedSearch):
+    def __init__(self, parser: Parser, search: RerankedSearch):
         self._parser, self._search = parser, search
 
     def __getattr__(self, name: str) -> Any:

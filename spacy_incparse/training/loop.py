@@ -12,7 +12,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.catalogue import kind_of_config
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
+from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, Progress, TagSchedule, convergence_of, learn_pass
@@ -41,7 +41,7 @@ class PassReport:
     note: str = ""
 
 
-OnPass = Callable[[PassReport, Tagger | None, ConstituencyParser], None]
+OnPass = Callable[[PassReport, Tagger | None, Parser], None]
 OnKept = Callable[[int | None], object]
 NO_BEST = -1.0
 
@@ -142,7 +142,7 @@ class Passes:
         found = convergence_of(self._learner)
         return found is not None and found.is_reached
 
-    def run(self, number: int) -> tuple[PassReport, ConstituencyParser]:
+    def run(self, number: int) -> tuple[PassReport, Parser]:
         """Run a pass and return its report and the parser after it."""
         started = time.perf_counter()
         examples = self._schedule.examples(number)
@@ -158,7 +158,7 @@ class Passes:
         return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
 
 
-def score_parser(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
+def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
     """Parse the words of gold trees under given tags and return the scores of the trees."""
     parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
     return score_trees(gold, [parse.tree for parse in parses]).to_dict()

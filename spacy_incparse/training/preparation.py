@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, Learner, ParserKind, TagRequest, TrainingNeeds
+from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.jackknife import N_EPOCHS, TagFolds, jackknife_tags
 from spacy_incparse.tagging.tagger import Tagger, Tagging
@@ -26,7 +26,7 @@ class TrainedModel(NamedTuple):
     """A parser to continue training from, and its tagger; a parser that finds its own tags has none."""
 
     tagger: Tagger | None
-    parser: ConstituencyParser
+    parser: Parser
 
     def tags_of(self, trees: Sequence[Tree]) -> Rows:
         """Return the tags under which the parser would parse the words of trees."""

@@ -10,7 +10,7 @@ from typing import Any
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.templates import NAMED_SETS
 from spacy_incparse.parsing.catalogue import find_kind, kind_of, kinds
-from spacy_incparse.parsing.parser import ConstituencyParser, ParserKind
+from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import MOST, MOST_SEED, Settings, check_number
 from spacy_incparse.tagging.tagger import Tagger
 from spacy_incparse.training.loop import train_parser
@@ -119,7 +119,7 @@ class ParserRecipe:
         """Return a parser trained on normalized trees, and its tagger."""
         found: list[TrainedModel] = []
 
-        def keep(_: object, tagger: Tagger | None, parser: ConstituencyParser) -> None:
+        def keep(_: object, tagger: Tagger | None, parser: Parser) -> None:
             found[:] = [TrainedModel(tagger, parser)]
 
         train_parser(

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.parsing.parser import ConstituencyParser, requested_tags
+from spacy_incparse.parsing.parser import Parser, requested_tags
 from spacy_incparse.trees.tree import Tree
 
 MAX_SENTENCES = 1000  # enough for one number
@@ -26,7 +26,7 @@ class ScoredAnalyses(NamedTuple):
     is_right: list[bool]
 
 
-def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
+def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
     """Return the temperature at which the probability of a parser's tree best predicts that it is right; None without
     trees.
 
@@ -42,13 +42,13 @@ def fit_temperature(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
     return _fitted(parser, gold, tags)
 
 
-def _fitted(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+def _fitted(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
     if parser.has_exact_probabilities and not parser.members:
         return _fit_to_phrases(parser, gold[:MAX_EXACT], tags[:MAX_EXACT])
     return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], tags))
 
 
-def scored_analyses(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> ScoredAnalyses:
+def scored_analyses(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> ScoredAnalyses:
     """Return the scores of the analyses of gold trees' words; there may be more rows of tags than trees."""
     search = NBestSearch(parser)
     found = ScoredAnalyses([], [])
@@ -59,7 +59,7 @@ def scored_analyses(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
     return found
 
 
-def _fit_to_phrases(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+def _fit_to_phrases(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
     """Return the temperature at which the probabilities of phrases best predict that these are right."""
     low, high = np.log(0.1), np.log(10.0)
     for _ in range(2):
@@ -72,7 +72,7 @@ def _fit_to_phrases(parser: ConstituencyParser, gold: Sequence[Tree], tags: Sequ
     return float(f"{np.exp(steps[best]):.4g}")
 
 
-def _phrase_losses(parser: ConstituencyParser, tree: Tree, tags: Tags, temperatures: Sequence[float]) -> list[float]:
+def _phrase_losses(parser: Parser, tree: Tree, tags: Tags, temperatures: Sequence[float]) -> list[float]:
     """Return the log loss of the phrases below the root of the parser's tree at each temperature."""
     found, right = parser.parse(tree.words, tags).tree.spans()[1:], set(tree.spans())
     is_right = np.array([phrase in right for phrase in found], bool)
