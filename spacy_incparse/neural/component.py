@@ -23,9 +23,6 @@ from spacy_incparse.documents.gold import gold_sentences
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.neural.brackets import Chain, chain_brackets
-from spacy_incparse.neural.losses import Loss
-from spacy_incparse.neural.network import SpanScores
-from spacy_incparse.neural.span_scorer import CutDocs
 from spacy_incparse.parsing.parser import Session
 from spacy_incparse.pipeline.model import named_errors
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
@@ -43,9 +40,10 @@ from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.neural.network import Rows
+    from spacy_incparse.neural.losses import Loss
+    from spacy_incparse.neural.network import Rows, SpanScores
     from spacy_incparse.neural.span_parser import ScoredTags, SpanParser
-    from spacy_incparse.neural.span_scorer import ModelScorer
+    from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer
 
 
 DEFAULT_MODEL = """
@@ -217,6 +215,7 @@ class IncParserChart(TreePipe):
         All Docs go through the layer of word vectors together. Raises IncparseError if a Doc has lost those that
         another component computed.
         """
+
         from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
 
         by_doc = super().sentences_by_doc(docs)
@@ -241,6 +240,7 @@ class IncParserChart(TreePipe):
 
     def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
         """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
+
         from spacy_incparse.neural.span_scorer import CutDocs, check_listened, cut_vectors
 
         if doc not in self._vectors:
@@ -300,6 +300,7 @@ class IncParserChart(TreePipe):
 
         Raises IncparseError if no example has a tree with a phrase.
         """
+
         from spacy_incparse.neural.brackets import chains_of
         from spacy_incparse.neural.network import set_outputs
         from spacy_incparse.neural.span_scorer import CutDocs
@@ -518,6 +519,9 @@ class GoldBatch:
 
 def gold_batch(examples: Iterable[Example], max_length: int) -> GoldBatch:
     """Return the gold trees of examples with at most `max_length` words."""
+
+    from spacy_incparse.neural.span_scorer import CutDocs
+
     docs, cuts, trees = [], [], []
     for example in examples:
         doc = example.predicted
@@ -545,6 +549,9 @@ class ChartLoss:
 
     def __call__(self, trees: Sequence[Tree], scores: SpanScores, ops: Ops) -> tuple[float, SpanScores]:
         """Return the sum of the losses of sentences, and its derivatives by the scores."""
+
+        from spacy_incparse.neural.network import SpanScores
+
         labels = ops.to_numpy(scores.labels)
         gradient: Any = np.zeros_like(labels)
         total, first = 0.0, 0
