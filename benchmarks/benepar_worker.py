@@ -90,17 +90,17 @@ def train(folder: Path, settings: dict) -> dict:
 
 def new_parser(examples: list[Example], encoder: str):
     """Return an untrained parser above a pre-trained encoder."""
-    from benepar.decode_chart import ChartDecoder
+    from benepar.decode_chart import NeuralDecoder
     from benepar.nkutil import HParams
     from benepar.parse_chart import ChartParser
 
     trees = [example.tree for example in examples]
     hparams = HParams(**HEAD, pretrained_model=encoder)
-    hparams.force_root_constituent = ChartDecoder.infer_force_root_constituent(trees)
+    hparams.force_root_constituent = NeuralDecoder.infer_force_root_constituent(trees)
     tags = sorted({tag for example in examples for _, tag in example.pos()})
     return ChartParser(
         tag_vocab={tag: number for number, tag in enumerate(["UNK", *tags])},
-        label_vocab=ChartDecoder.build_vocab(trees),
+        label_vocab=NeuralDecoder.build_vocab(trees),
         char_vocab={},
         hparams=hparams,
     )

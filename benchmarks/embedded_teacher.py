@@ -20,7 +20,7 @@ THRESHOLD = 0.35
 def main() -> None:
     """Save the pipeline, in which only the combiner parses."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("neural", help="folder of a pipeline with incparse_chart")
+    arguments.add_argument("neural", help="folder of a pipeline with incparse_neural")
     arguments.add_argument("linear", help="name or folder of a pipeline with incparse")
     arguments.add_argument("output", type=Path)
     arguments.add_argument("--weight", type=float, default=1.0, help="of the neural parser; default: 1")

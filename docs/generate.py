@@ -20,7 +20,7 @@ from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS
-from spacy_incparse.neural.component import make_incparse_chart
+from spacy_incparse.neural.component import make_incparse_neural
 from spacy_incparse.neural.encoder import (
     create_encoder_loader,
     create_sentence_pieces,
@@ -61,7 +61,7 @@ FACTORIES = {
     "incparse_tagger": make_incparse_tagger,
     "incparse_phrases": make_incparse_phrases,
     "incparse_reranker": make_incparse_reranker,
-    "incparse_chart": make_incparse_chart,
+    "incparse_neural": make_incparse_neural,
     "incparse_combiner": make_incparse_combiner,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
@@ -134,9 +134,9 @@ def configuration() -> str:
         "### `[components.incparse_reranker.training]`",
         "These are only used in training. [reranking.md](reranking.md) explains them.",
         _reranking(),
-        "## `incparse_chart`",
-        _component("incparse_chart"),
-        "### `[components.incparse_chart.search]`",
+        "## `incparse_neural`",
+        _component("incparse_neural"),
+        "### `[components.incparse_neural.search]`",
         "[neural.md](neural.md) explains this component.",
         _settings(_defaults(SpanSearch), _entries(SpanSearch)),
         "## `incparse_combiner`",

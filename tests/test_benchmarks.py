@@ -192,7 +192,7 @@ def test_neural_accuracy_with_a_fitted_temperature(run, tmp_path):
     options = ["--epochs", 2, "--limit", 40, "--held-out", 4, "--output", tmp_path / "out", "--name", "cnn"]
     row = run("neural_accuracy", "sample", *options)["neural-sample-cnn"]
     assert 0 <= float(row["F"]) <= 100
-    component = spacy_incparse.load(tmp_path / "out" / "model-best").get_pipe("incparse_chart")
+    component = spacy_incparse.load(tmp_path / "out" / "model-best").get_pipe("incparse_neural")
     assert component.cfg["temperature"] > 0
 
 

@@ -18,8 +18,8 @@ import numpy as np
 import srsly
 
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
-from spacy_incparse.chart.pruner_learner import SpanLearner
-from spacy_incparse.chart.pruner_scorer import SpanScorer
+from spacy_incparse.chart.pruner_learner import PrunerLearner
+from spacy_incparse.chart.pruner_scorer import PrunerScorer
 from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
@@ -61,7 +61,7 @@ class SpanClassifier:
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon, settings: SpanClassifierSettings):
         self.labels, self.lexicon, self.settings = SpanLabels(grammar), lexicon, settings
-        self._scorer = SpanScorer(*self._table_sizes)
+        self._scorer = PrunerScorer(*self._table_sizes)
 
     @classmethod
     def train(
@@ -80,7 +80,7 @@ class SpanClassifier:
             for arrays, row in zip(trees, tags, strict=True)
         ]
         settings = found.settings
-        learner = SpanLearner(*found._table_sizes, tree_step=settings.tree_step, label_step=settings.label_step)
+        learner = PrunerLearner(*found._table_sizes, tree_step=settings.tree_step, label_step=settings.label_step)
         learner.start(-2, *found._priors(examples))
         order, shuffle = list(range(len(examples))), random.Random(seed).shuffle
         for _ in range(settings.n_epochs):

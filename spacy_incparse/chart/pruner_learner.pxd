@@ -2,10 +2,10 @@
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-from spacy_incparse.chart.pruner_scorer cimport SpanScorer
+from spacy_incparse.chart.pruner_scorer cimport PrunerScorer
 
 
-cdef class SpanLearner(SpanScorer):
+cdef class PrunerLearner(PrunerScorer):
     cdef float tree_step
     cdef float label_step
     cdef vector[float] gate_squares   # sums of squared gradients

@@ -10,13 +10,13 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 import numpy as np
 
 from spacy_incparse.chart.rule_tables cimport cell_of
-from spacy_incparse.chart.pruner_scorer cimport BEGIN, END, GATE, SPAN, WORD, OpenC, SpanScorer, group_of, row_of
+from spacy_incparse.chart.pruner_scorer cimport BEGIN, END, GATE, SPAN, WORD, OpenC, PrunerScorer, group_of, row_of
 
 cdef float LEAST_GRADIENT = 0.003  # smaller ones are not applied
 cdef float TINY = 1e-6             # keeps the first steps finite
 
 
-cdef class SpanLearner(SpanScorer):
+cdef class PrunerLearner(PrunerScorer):
     """A scorer whose weights change.
 
     tree_step, label_step: the sizes of a weight's first step, for gate and trees, and for labels. start_squares: the

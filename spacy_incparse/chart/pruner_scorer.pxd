@@ -44,7 +44,7 @@ cdef class Bracketings:
     cdef double _find_sums(self, int32_t i, int32_t j) noexcept nogil
 
 
-cdef class SpanScorer:
+cdef class PrunerScorer:
     cdef readonly int32_t n_columns
     cdef int gate_bits
     cdef int tree_bits

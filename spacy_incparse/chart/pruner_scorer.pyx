@@ -31,7 +31,7 @@ cdef enum:
 assert PADDING == PAD and len(ATOMS) == SHAPE + 1 and len(GROUPS) == N_GROUPS
 
 
-cdef class SpanScorer:
+cdef class PrunerScorer:
     """Weights, and the sentence that they were last applied to. Not for several threads at a time.
 
     n_columns: the number of labels. highest, lowest: for each state of the grammar the labels that it needs, or -1; see

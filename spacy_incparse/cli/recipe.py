@@ -171,7 +171,7 @@ def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Rec
     if not isinstance(component, IncParser):
         raise IncparseError(
             f"the trees of the pipeline {base!r} come from the component {component.name!r}, but only an 'incparse' "
-            f"or 'incparse_chart' can be fine-tuned: name a pipeline whose last parser is one, such as 'en'"
+            f"or 'incparse_neural' can be fine-tuned: name a pipeline whose last parser is one, such as 'en'"
         )
     parser = component.decoder.model_parser
     find_kind(parser.kind).fine_tuner(parser)  # raises its error before trees are read
@@ -295,7 +295,7 @@ def _from_cfg(text: str) -> dict[str, Any]:
     components = [settings for settings in config.get("components", {}).values() if isinstance(settings, dict)]
     found = [settings for settings in components if settings.get("factory") == "incparse"]
     if not found:
-        if any(settings.get("factory") == "incparse_chart" for settings in components):
+        if any(settings.get("factory") == "incparse_neural" for settings in components):
             raise ConfigError(
                 "this is the config of a neural parser: pass --config neural, with --encoder FOLDER for a transformer; "
                 "or train the config with `spacy train`"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from confection import Config
     from spacy.language import Language
 
-    from spacy_incparse.neural.component import IncParserChart
+    from spacy_incparse.neural.component import IncNeural
     from spacy_incparse.neural.training import Finished, NeuralPasses
 
 
@@ -215,7 +215,7 @@ def neural_config(
         blank_pipeline(lang)
         config["nlp"]["lang"] = lang
     if heads is not None:
-        config["components"]["incparse_chart"]["heads"] = str(heads)
+        config["components"]["incparse_neural"]["heads"] = str(heads)
     if max_epochs is not None:
         config["training"]["max_epochs"] = max_epochs
     if seed is not None:
@@ -237,14 +237,14 @@ def _set_encoder(config: Config, folder: str) -> None:
     model.update(sizes)
     window = min(model["with_spans"]["window"], sizes["model_max_length"])
     model["with_spans"] |= {"window": window, "stride": window * 3 // 4}  # windows overlap by a quarter
-    config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
+    config["components"]["incparse_neural"]["model"]["tok2vec"]["width"] = sizes["hidden_width"]
 
 
 def _check_weights(config: Config, path: Path) -> None:
     """Raise ModelError if a file does not have weights of the config's layer of word vectors."""
     from spacy.util import registry
 
-    layer = registry.resolve({"layer": config["components"]["incparse_chart"]["model"]["tok2vec"]})["layer"]
+    layer = registry.resolve({"layer": config["components"]["incparse_neural"]["model"]["tok2vec"]})["layer"]
     try:
         layer.from_bytes(path.read_bytes())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -259,7 +259,7 @@ def check_transformers() -> None:
         raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")
 
 
-_NEURAL = "incparse_chart"
+_NEURAL = "incparse_neural"
 _PARSERS = ("incparse", "incparse_combiner", _NEURAL)
 _SENTENCES = "sentencizer"
 _OF_TRAINING = ("training", "corpora")  # sections of a config
@@ -313,7 +313,7 @@ def _last_parser(base: str) -> dict[str, Any]:
     return parsers[-1] if parsers else {}
 
 
-def _leave_out_others(nlp: Language, parser: IncParserChart, base: str) -> None:
+def _leave_out_others(nlp: Language, parser: IncNeural, base: str) -> None:
     """Remove the components that the parser does not need, and say so."""
     needed = _needed(nlp, parser)
     left_out = [name for name in nlp.component_names if name not in needed]
@@ -331,7 +331,7 @@ def _leave_out_others(nlp: Language, parser: IncParserChart, base: str) -> None:
         nlp.get_pipe_config(parser.name).update(tags="own", set_tags=True)
 
 
-def _needed(nlp: Language, parser: IncParserChart) -> list[str]:
+def _needed(nlp: Language, parser: IncNeural) -> list[str]:
     """Return the names of the parser, of the layer that it listens to, and of the sentencizer."""
     return [
         name

@@ -1,4 +1,5 @@
-# A derivation walked through, decision by decision, with the context of each; and words that may each have several tags.
+# A derivation walked through, decision by decision, with the context of each; and words that may each have several
+# tags.
 from libc.stdint cimport uint16_t, uint32_t
 from libcpp.vector cimport vector
 

@@ -1,4 +1,4 @@
-"""The component `incparse_chart`, which parses with a neural model on any layer of word vectors."""
+"""The component `incparse_neural`, which parses with a neural model on any layer of word vectors."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ DEFAULT_CONFIG: dict[str, Any] = {
 
 
 @Language.factory(
-    "incparse_chart",
+    "incparse_neural",
     assigns=list(TREE_ATTRIBUTES),
     requires=["doc.sents"],
     default_config=DEFAULT_CONFIG,
     default_score_weights=TREE_SCORE_WEIGHTS,
 )
-def make_incparse_chart(
+def make_incparse_neural(
     nlp: Language,
     name: str,
     model: Model,
@@ -100,7 +100,7 @@ def make_incparse_chart(
     learn_rate_scale: float,
     max_length: int,
     scorer: Callable | None,
-) -> IncParserChart:
+) -> IncNeural:
     """Create the component.
 
     model: the model, see `spacy_incparse.SpanScorer.v1`.
@@ -115,7 +115,7 @@ def make_incparse_chart(
     max_length: longer sentences are left out in training and parsed in pieces of at most so many words.
     scorer: as in every spaCy component.
     """
-    return IncParserChart(
+    return IncNeural(
         nlp.vocab,
         model,
         name,
@@ -136,8 +136,8 @@ def make_incparse_chart(
     )
 
 
-class IncParserChart(TreePipe):
-    """A constituency parser with a neural model. See `make_incparse_chart` for all settings.
+class IncNeural(TreePipe):
+    """A constituency parser with a neural model. See `make_incparse_neural` for all settings.
 
     In addition to the model's weights, `cfg` stores the labels and tags, the head rules and the temperature.
     """
@@ -149,7 +149,7 @@ class IncParserChart(TreePipe):
         self,
         vocab: Vocab,
         model: Model,
-        name: str = "incparse_chart",
+        name: str = "incparse_neural",
         *,
         heads: HeadRules | None = None,
         loss: str = "crf",
@@ -190,12 +190,12 @@ class IncParserChart(TreePipe):
         return {"labels": self.cfg["chains"], "tags": self.cfg["tags"]}
 
     @property
-    def decoder(self) -> ChartDecoder:
+    def decoder(self) -> NeuralDecoder:
         """The parser with the model. Raises IncparseError if it is not trained."""
         from spacy_incparse.neural.span_parser import SpanParser
         from spacy_incparse.neural.span_scorer import ModelScorer, score_tolerance
 
-        if not isinstance(self._decoder, ChartDecoder):
+        if not isinstance(self._decoder, NeuralDecoder):
             if not self._is_initialized:
                 raise IncparseError(
                     f"the component {self.name!r} has no weights yet: load a whole pipeline with spacy.load(path), or "
@@ -206,7 +206,7 @@ class IncParserChart(TreePipe):
             heads = HeadRules.from_dict(self.cfg["heads"])
             fitted = {"temperature": self.cfg["temperature"], "score_tolerance": score_tolerance(self.model)}
             parser = SpanParser(scorer, chains, self.cfg["tags"], heads, **fitted)
-            self._decoder = ChartDecoder(parser, scorer, self._search, self.nbest, self.max_length)
+            self._decoder = NeuralDecoder(parser, scorer, self._search, self.nbest, self.max_length)
         return self._decoder
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
@@ -370,7 +370,7 @@ class IncParserChart(TreePipe):
 
         trees = gold_batch(examples, self.max_length).trees
         chains: list[Chain] = [tuple(chain) for chain in self.cfg["chains"]]
-        return ChartLoss(LOSSES[self.loss], chains, self.cfg["tags"], self.tag_weight)(trees, scores, self.model.ops)
+        return NeuralLoss(LOSSES[self.loss], chains, self.cfg["tags"], self.tag_weight)(trees, scores, self.model.ops)
 
     def finish_update(self, sgd: Any) -> None:
         """Update the weights with the gradients since the last call."""
@@ -387,14 +387,14 @@ class IncParserChart(TreePipe):
         with self.model.use_params(params):
             yield
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncParserChart:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> IncNeural:
         """Load the component from a folder. Raises ModelError if that fails."""
         super().from_disk(path, exclude=exclude)
         with named_errors(path):
             self._check_loaded(exclude)
         return self
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncParserChart:
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> IncNeural:
         """Load the component from bytes. Raises ModelError if they have other labels than weights."""
         super().from_bytes(bytes_data, exclude=exclude)
         self._check_loaded(exclude)
@@ -455,7 +455,7 @@ class VectorSentence(Sentence):
         return cls(**{field.name: getattr(sentence, field.name) for field in fields(Sentence)}, vectors=vectors)
 
 
-class ChartDecoder(ConfiguredParser):
+class NeuralDecoder(ConfiguredParser):
     """A parser with a model that scores spans.
 
     max_length: longer sentences are parsed in pieces of at most so many words, so that time and memory stay bounded.
@@ -535,7 +535,7 @@ def gold_batch(examples: Iterable[Example], max_length: int) -> GoldBatch:
     return GoldBatch(CutDocs(docs, cuts), trees)
 
 
-class ChartLoss:
+class NeuralLoss:
     """The loss of span scores and tag scores.
 
     chains, tags: the labels, by number. A gold bracket or tag that is not among them is left out. tag_weight: of the

@@ -40,7 +40,7 @@ MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of other
 class ScoredTags(tuple[str, ...]):
     """The tags of a sentence, and what a model knows of the words beyond them.
 
-    pieces: for a `SpanScorer`, the fenceposts of the sentence; a sentence that is too long to be parsed at once has
+    pieces: for a `LabelScorer`, the fenceposts of the sentence; a sentence that is too long to be parsed at once has
     several pieces.
     """
 
@@ -53,7 +53,7 @@ class ScoredTags(tuple[str, ...]):
         return found
 
 
-class SpanScorer(Protocol):
+class LabelScorer(Protocol):
     """Scores all spans of sentences."""
 
     def label_scores(self, pieces: Sequence[Any]) -> list[np.ndarray]:
@@ -79,7 +79,7 @@ class SpanParser(Parser):
 
     def __init__(
         self,
-        scorer: SpanScorer,
+        scorer: LabelScorer,
         chains: Sequence[Chain],
         tag_names: Sequence[str],
         heads: HeadRules,

@@ -1,4 +1,4 @@
-"""The model of `incparse_chart`: any layer that gives vectors of tokens, and a head that scores spans."""
+"""The model of `incparse_neural`: any layer that gives vectors of tokens, and a head that scores spans."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def make_incparse_combiner(
     """Create the component. It has no weights of its own: the tree of each sentence has the highest expected F by the
     probabilities that the members give to phrases.
 
-    members: the names of the components `incparse` and `incparse_chart` before this one that are combined, and how much
-        the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
+    members: the names of the components `incparse` and `incparse_neural` before this one that are combined, and how
+        much the probabilities of each count; {}: all of them, each as much. The trees have the tags of the first.
     set_tags, spans_key, nbest, noun_chunks: as in `incparse`.
     required_key, forbidden_key: as in `incparse`. Set them here: those of the members are ignored.
     search: `threshold`, the probability from which on a phrase is worth having, and `list_size`, the number of trees
@@ -233,7 +233,7 @@ class IncParserCombiner(TreePipe):
         if len(pipes) < LEAST_MEMBERS:
             raise IncparseError(
                 f"the component {self.name!r} has nothing to combine: there must be two parsers before it, of the "
-                f"factories 'incparse' and 'incparse_chart'"
+                f"factories 'incparse' and 'incparse_neural'"
             )
         return {member: pipes[member] for member in self.members or pipes}
 

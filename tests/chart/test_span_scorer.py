@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.pruner_learner import SpanLearner
+from spacy_incparse.chart.pruner_learner import PrunerLearner
 from spacy_incparse.chart.pruner_scorer import Bracketings
 from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
@@ -26,7 +26,7 @@ def spans_of(n_words, least=1):
 
 
 def learner(seed, **settings):
-    found = SpanLearner(N_LABELS, HIGHEST, LOWEST, *BITS, **{"tree_step": 0.1, "label_step": 0.1, **settings})
+    found = PrunerLearner(N_LABELS, HIGHEST, LOWEST, *BITS, **{"tree_step": 0.1, "label_step": 0.1, **settings})
     random = np.random.default_rng(seed)
     found.load_weights(*(random.normal(0, 0.3, len(table)).astype(np.float32) for table in found.weights()))
     return found

@@ -132,7 +132,7 @@ def test_a_config_without_a_language(write):
     [
         ("[broken", "s.cfg: Config validation error"),
         ('{"features": "paper"}', "File contains no section headers"),
-        ('[nlp]\n[components]\n[components.x]\nfactory = "incparse_chart"\n', "s.cfg: this is the config of a neural"),
+        ('[nlp]\n[components]\n[components.x]\nfactory = "incparse_neural"\n', "s.cfg: this is the config of a neural"),
         ('[nlp]\nlang = ${paths.nope}\n[components]\n[components.x]\nfactory = "incparse"\n', "s.cfg: "),
     ],
 )

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import spacy
-from tests.pickled_pool import PickledPool
 
 import spacy_incparse
 from spacy_incparse import workers
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import recipes
+from tests.pickled_pool import PickledPool
 
 
 def test_one_line_a_pass(trained):
@@ -369,7 +369,7 @@ def test_a_combination_is_not_fine_tuned(run, train_file, dev_file, tmp_path):
     result = run("train", train_file, dev_file, tmp_path / "out", "--from", tmp_path / "both")
     assert result.exit_code == 1
     assert (
-        "come from the component 'incparse_combiner', but only an 'incparse' or 'incparse_chart' can be fine-tuned"
+        "come from the component 'incparse_combiner', but only an 'incparse' or 'incparse_neural' can be fine-tuned"
         in result.stderr
     )
 

@@ -27,7 +27,7 @@ N_PASSES = 10
 def untrained(**config):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("incparse_chart", config={"model": MODEL, "set_tags": True} | config)
+    nlp.add_pipe("incparse_neural", config={"model": MODEL, "set_tags": True} | config)
     return nlp
 
 
@@ -78,7 +78,7 @@ def nlp(pipeline_bytes):
 
 @pytest.fixture
 def component(nlp):
-    return nlp.get_pipe("incparse_chart")
+    return nlp.get_pipe("incparse_neural")
 
 
 @pytest.fixture(scope="session")

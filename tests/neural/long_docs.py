@@ -34,7 +34,7 @@ def peak_megabytes():
 
 def main(folder):
     nlp = spacy.load(folder)
-    nlp.get_pipe("incparse_chart").max_length = 600  # the long sentence in one chart
+    nlp.get_pipe("incparse_neural").max_length = 600  # the long sentence in one chart
     optimizer = nlp.resume_training()
     warm = nlp("The cat slept on the sofa.")
     nlp.update([Example(nlp.make_doc(warm.text), warm)], sgd=optimizer)

@@ -48,12 +48,12 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
     doc = combined.make_doc("The cat slept on the sofa.")
     doc[0].is_sent_start = True
     combiner = combined.get_pipe("incparse_combiner")
-    combiner.members = {"incparse_chart": 3.0, "incparse": 1.0}
+    combiner.members = {"incparse_neural": 3.0, "incparse": 1.0}
     assert combiner.decoder.parser.has_posterior
     (sentence,) = combiner.sentences_of(doc)
     found = combiner.decoder.parser.posterior(sentence.words, combiner.tags_for(sentence), temperature=1.0).phrases
     parts = {}
-    for name, weight in (("incparse_chart", 0.75), ("incparse", 0.25)):
+    for name, weight in (("incparse_neural", 0.75), ("incparse", 0.25)):
         component = combined.get_pipe(name)
         (own,) = component.sentences_of(doc)
         parser, tags = component.decoder.parser, component.tags_for(own)
@@ -67,7 +67,7 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
 
 
 def test_scores_are_as_exact_as_those_of_the_members(combined):
-    tolerance = combined.get_pipe("incparse_chart").decoder.parser.score_tolerance
+    tolerance = combined.get_pipe("incparse_neural").decoder.parser.score_tolerance
     assert tolerance > 0
     assert combined.get_pipe("incparse_combiner").decoder.model_parser.score_tolerance == tolerance
 
@@ -85,19 +85,19 @@ def test_its_trees_are_no_worse_than_those_of_the_weaker_member(combined):
     references = [anchored_trees(example.reference)[0].tree for example in gold]
     by_name = {}
     for doc in docs:
-        for name in ("incparse_chart", "incparse", "incparse_combiner"):
+        for name in ("incparse_neural", "incparse", "incparse_combiner"):
             doc = combined.get_pipe(name)(doc)
             by_name.setdefault(name, []).append(anchored_trees(doc)[0].tree)
     scores = {name: score_trees(references, found).to_dict()["const_f"] for name, found in by_name.items()}
-    assert scores["incparse_combiner"] > min(scores["incparse_chart"], scores["incparse"])
-    assert by_name["incparse_combiner"] not in (by_name["incparse_chart"], by_name["incparse"])
+    assert scores["incparse_combiner"] > min(scores["incparse_neural"], scores["incparse"])
+    assert by_name["incparse_combiner"] not in (by_name["incparse_neural"], by_name["incparse"])
 
 
 def test_the_last_component_decides_also_if_the_members_are_disabled(combined):
     expected = trees([combined(TEXT)])
     (first, second), tags = combined(TEXT)._.trees, [token.tag_ for token in combined(TEXT)]
     assert [*first.tags, *second.tags] == tags  # those of the first member, which writes them
-    with combined.select_pipes(disable=["incparse", "incparse_chart"]):
+    with combined.select_pipes(disable=["incparse", "incparse_neural"]):
         assert trees([combined(TEXT)]) == expected
 
 
@@ -156,7 +156,7 @@ def test_mistakes_are_reported(pair):
         pair("It rained.")
     pair.remove_pipe("incparse_combiner")
     with pytest.raises(ConfigError, match="the weight of incparse"):
-        pair.add_pipe("incparse_combiner", config={"members": {"incparse": 0.0, "incparse_chart": 1.0}})
+        pair.add_pipe("incparse_combiner", config={"members": {"incparse": 0.0, "incparse_neural": 1.0}})
     with pytest.raises(ConfigError, match="'beam_size' is not a search setting"):
         pair.add_pipe("incparse_combiner", config={"search": {"beam_size": 3}})
     pair.add_pipe("incparse_combiner", config={"members": {"incparse": 1.0, "other": 1.0}})
@@ -165,7 +165,7 @@ def test_mistakes_are_reported(pair):
 
 
 def test_members_must_come_before(pair):
-    settings = {"members": {"incparse_chart": 1.0, "incparse": 1.0}}
+    settings = {"members": {"incparse_neural": 1.0, "incparse": 1.0}}
     pair.add_pipe("incparse_combiner", before="incparse", config=settings)
     with pytest.raises(IncparseError, match="has the member 'incparse', but there is no parser"):
         pair(Doc(pair.vocab, ["It", "rained"], sent_starts=[True, False]))
@@ -175,7 +175,7 @@ def test_training_goes_on_around_it(combined):
     found = examples(combined, limit=4)
     losses = combined.update(found, losses={}, sgd=combined.resume_training())
     assert losses["incparse_combiner"] == 0.0
-    assert losses["incparse_chart"] > 0
+    assert losses["incparse_neural"] > 0
     assert "const_f" in combined.evaluate(found)
     assert set(combined.get_pipe("incparse_combiner").labels) >= {"NP", "VP"}
 
@@ -197,11 +197,11 @@ def test_given_tags_reach_the_members(combined, tmp_path):
 
 def test_weights_belong_to_the_names_in_the_pipeline(combined):
     combiner = combined.get_pipe("incparse_combiner")
-    combiner.members = {"incparse": 2.0, "incparse_chart": 1.0}
+    combiner.members = {"incparse": 2.0, "incparse_neural": 1.0}
     combined.rename_pipe("incparse", "fast")
-    combiner.members = {"fast": 2.0, "incparse_chart": 1.0}
+    combiner.members = {"fast": 2.0, "incparse_neural": 1.0}
     assert combiner.decoder.parser._members[0].weight == 2.0
-    combiner.members = {"fast": 1.0, "incparse_chart": 1.0}  # also after the first text
+    combiner.members = {"fast": 1.0, "incparse_neural": 1.0}  # also after the first text
     assert combiner.decoder.parser._members[0].weight == 1.0
 
 

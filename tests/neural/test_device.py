@@ -79,10 +79,10 @@ def test_training(on_device, loss):
     on_device()
     nlp = untrained(loss=loss)
     losses = learn(nlp, found, 3)
-    assert [one["incparse_chart"] for one in losses] == pytest.approx(
-        [one["incparse_chart"] for one in expected], rel=1e-3
+    assert [one["incparse_neural"] for one in losses] == pytest.approx(
+        [one["incparse_neural"] for one in expected], rel=1e-3
     )
-    assert all(isinstance(param, DeviceArray) for param in params(nlp.get_pipe("incparse_chart").model))
+    assert all(isinstance(param, DeviceArray) for param in params(nlp.get_pipe("incparse_neural").model))
 
 
 @pytest.mark.parametrize("form_width", [0, 8])
@@ -93,13 +93,13 @@ def test_a_pipeline_gives_the_same_trees_on_both(on_device, tmp_path, form_width
     expected = analyses(nlp)
     on_device()
     there = spacy.load(tmp_path / "from-processor")
-    assert all(isinstance(param, DeviceArray) for param in params(there.get_pipe("incparse_chart").model))
+    assert all(isinstance(param, DeviceArray) for param in params(there.get_pipe("incparse_neural").model))
     assert_alike(analyses(there), expected)
-    there.get_pipe("incparse_chart").nbest = 3
+    there.get_pipe("incparse_neural").nbest = 3
     assert [len(parses) for doc in parsed(there, 12) for parses in doc._.parses(3)] == [3] * 12
     there.to_disk(tmp_path / "from-device")
     set_current_ops(NumpyOps())
-    models = [tmp_path / name / "incparse_chart" / "model" for name in ("from-device", "from-processor")]
+    models = [tmp_path / name / "incparse_neural" / "model" for name in ("from-device", "from-processor")]
     assert models[0].read_bytes() == models[1].read_bytes()
 
 
@@ -107,7 +107,7 @@ def with_listener():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER}})
+    nlp.add_pipe("incparse_neural", config={"model": MODEL | {"tok2vec": LISTENER}})
     return nlp
 
 
@@ -117,9 +117,9 @@ def test_new_labels_and_a_layer_that_components_share(on_device):
     nlp.add_pipe("tagger", config={"model": {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}})
     found = examples(nlp, limit=60)
     losses = learn(nlp, found, 3)
-    assert losses[-1]["incparse_chart"] < losses[0]["incparse_chart"]
+    assert losses[-1]["incparse_neural"] < losses[0]["incparse_neural"]
     assert losses[-1]["tagger"] < losses[0]["tagger"]
-    component = nlp.get_pipe("incparse_chart")
+    component = nlp.get_pipe("incparse_neural")
     component.add_label("HEADING")
     assert "HEADING" in component.labels
     nlp.update(found[:5], sgd=Adam(0.001))
@@ -149,7 +149,7 @@ def test_a_combination_with_a_parser_of_the_processor(on_device, losses_and_pipe
     found = [str(doc._.trees[0]) for doc in parsed(nlp)]
     assert [str(doc._.trees[0]) for doc in parsed(pickle.loads(pickle.dumps(nlp)))] == found
     doc = nlp("The cat slept.")
-    neural = nlp.get_pipe("incparse_chart")
+    neural = nlp.get_pipe("incparse_neural")
     best = neural.decoder.parser.parse(["The", "cat", "slept", "."], neural.tags_for(neural.sentences_of(doc)[0]))
     assert neural.score(doc, doc._.trees[0]).score <= best.score + TOLERANCE
     assert doc.copy()._.trees == doc._.trees
@@ -177,7 +177,7 @@ def test_the_train_command_with_a_gpu(train, tmp_path):
     """It computes there, with fitted temperature, and its pipeline works elsewhere."""
     nlp, chosen = train(2)
     assert chosen == [0]
-    component = nlp.get_pipe("incparse_chart")
+    component = nlp.get_pipe("incparse_neural")
     assert component.decoder.temperature is not None
     assert all(isinstance(param, DeviceArray) for param in params(component.model))
     found = analyses(nlp)
@@ -240,7 +240,7 @@ def test_mixed_precision(on_device, encoder_folder, monkeypatch):
         nlp = transformer_pipeline(encoder_folder, mixed_precision=mixed_precision, bfloat16=False)
         fix_random_seed(0)
         nlp.update(examples(nlp, limit=20), losses=(found := {}), drop=0.0)
-        losses.append(found["incparse_chart"])
+        losses.append(found["incparse_neural"])
     assert scales
     assert set(scales) == {2.0**16}
     assert losses[1] == pytest.approx(losses[0], rel=0.05)

@@ -110,7 +110,7 @@ def test_a_transformer_and_trees_learn_together(encoder_folder, tmp_path):
     optimizer.learn_rate = 0.002
     losses = [nlp.update(found, sgd=optimizer, losses={}) for _ in range(6)]
     assert losses[0]["transformer"] > 0
-    assert losses[-1]["incparse_chart"] < 0.8 * losses[0]["incparse_chart"]
+    assert losses[-1]["incparse_neural"] < 0.8 * losses[0]["incparse_neural"]
     expected = str(nlp("The rain stopped.")._.trees[0])
     nlp.to_disk(tmp_path / "saved")
     assert str(spacy.load(tmp_path / "saved")("The rain stopped.")._.trees[0]) == expected
@@ -241,6 +241,6 @@ def test_train_takes_an_encoder(encoder_folder, tmp_path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     nlp = spacy.load(tmp_path / "out" / "model-best")
-    assert nlp.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
+    assert nlp.pipe_names == ["sentencizer", "transformer", "incparse_neural"]
     assert nlp.config["components"]["transformer"]["model"]["hidden_width"] == WIDTH
     assert [tree.words for tree in nlp("It rained.")._.trees] == [("It", "rained", ".")]

@@ -54,9 +54,9 @@ def test_trees_do_not_depend_on_the_size_of_batches(nlp, compute_in_bfloat16, bf
 
 def test_a_tree_is_known_when_sums_are_rounded_in_another_way(nlp, compute_in_bfloat16):
     """On another processor, or in another batch, for a parser that does not read the vectors on the Doc."""
-    weights = nlp.get_pipe("incparse_chart").model.get_ref("head").get_ref("labels").get_param("W")
+    weights = nlp.get_pipe("incparse_neural").model.get_ref("head").get_ref("labels").get_param("W")
     weights *= 10  # scores as large as those of a parser that was trained for long
-    nlp.replace_listeners("transformer", "incparse_chart", ["model.tok2vec"])
+    nlp.replace_listeners("transformer", "incparse_neural", ["model.tok2vec"])
     compute_in_bfloat16(True)
     docs = parsed(nlp)
     compute_in_bfloat16(False)
@@ -74,11 +74,11 @@ def trees_of(doc):
 
 
 def test_parsers_on_a_transformer_have_the_larger_tolerance(nlp):
-    component = nlp.get_pipe("incparse_chart")
+    component = nlp.get_pipe("incparse_neural")
     assert component.decoder.parser.score_tolerance == TOLERANCES[True]
     component.search = {"threshold": 0.4}
     assert component.decoder.parser.score_tolerance == TOLERANCES[True]
     other = untrained()
     found = examples(other, limit=5)
     other.initialize(lambda: found)
-    assert TOLERANCES[False] < other.get_pipe("incparse_chart").decoder.parser.score_tolerance < TOLERANCES[True]
+    assert TOLERANCES[False] < other.get_pipe("incparse_neural").decoder.parser.score_tolerance < TOLERANCES[True]

@@ -12,7 +12,7 @@ from tests.neural.conftest import MODEL, TOK2VEC, examples
 
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": TOK2VEC["width"], "upstream": "tok2vec"}
 TEXT = "The cat slept on the sofa."
-MISSING = r"incparse_chart: the Doc 'The cat slept on the sofa \.' has no word vectors \(doc\.tensor\)"
+MISSING = r"incparse_neural: the Doc 'The cat slept on the sofa \.' has no word vectors \(doc\.tensor\)"
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def shared():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER}})
+    nlp.add_pipe("incparse_neural", config={"model": MODEL | {"tok2vec": LISTENER}})
     found = examples(nlp, limit=5)
     nlp.initialize(lambda: found)
     return nlp
@@ -53,7 +53,7 @@ def test_analyses_of_a_cleaned_doc_are_refused(shared):
     with pytest.raises(IncparseError, match=r"no pipeline in this process .* \(doc\.tensor, doc\._\.trf_data\)"):
         other._.parses(2)
     with pytest.raises(IncparseError, match=MISSING):
-        shared.get_pipe("incparse_chart").score(other, other._.trees[0])
+        shared.get_pipe("incparse_neural").score(other, other._.trees[0])
 
 
 def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
@@ -61,7 +61,7 @@ def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
     other = spacy.blank("en")
     other.add_pipe("sentencizer")
     other.add_pipe("tok2vec", config={"model": TOK2VEC | {"width": 32}})
-    other.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER | {"width": 32}}})
+    other.add_pipe("incparse_neural", config={"model": MODEL | {"tok2vec": LISTENER | {"width": 32}}})
     found = examples(other, limit=5)
     other.initialize(lambda: found)
     doc = shared(TEXT)
@@ -72,7 +72,7 @@ def test_a_pipeline_whose_vectors_have_another_width_does_not_disturb(shared):
 def test_a_listener_with_another_width_is_reported(width):
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec", config={"model": TOK2VEC})
-    nlp.add_pipe("incparse_chart", config={"model": MODEL | {"tok2vec": LISTENER | {"width": width}}})
+    nlp.add_pipe("incparse_neural", config={"model": MODEL | {"tok2vec": LISTENER | {"width": width}}})
     found = examples(nlp, limit=5)
     nlp.initialize(lambda: found)
     with pytest.raises(ConfigError, match=f"48 dimensions, and the model needs {width}: the width of a listener"):
@@ -102,14 +102,14 @@ def test_a_pipeline_without_the_layer_is_refused(shared):
 
 
 def test_a_layer_of_its_own_needs_no_vectors_on_docs(shared):
-    shared.replace_listeners("tok2vec", "incparse_chart", ["model.tok2vec"])
+    shared.replace_listeners("tok2vec", "incparse_neural", ["model.tok2vec"])
     doc = shared(TEXT)
     assert cleaned(doc)._.parses(3, nlp=shared) == shared(TEXT)._.parses(3, nlp=shared)
 
 
 def test_docs_of_other_pipelines_find_theirs(shared, nlp):
     doc = cleaned(nlp(TEXT))
-    assert shared.get_pipe("incparse_chart").vocab is not doc.vocab
+    assert shared.get_pipe("incparse_neural").vocab is not doc.vocab
     doc = Doc(shared.vocab).from_bytes(doc.to_bytes())  # now, the pipeline that cannot be asked is the first one
     assert str(doc._.parses(2)[0][0].tree) == str(doc._.trees[0])
 

@@ -35,7 +35,7 @@ def test_the_configs_for_a_cpu_are_filled(name):
 @pytest.mark.parametrize("name", [*NAMES, "neural_shared"])
 def test_a_config_names_every_setting_of_the_component(name):
     config = load_config(CONFIGS / f"{name}.cfg")
-    assert set(config["components"]["incparse_chart"]) == {"factory", *DEFAULT_CONFIG}
+    assert set(config["components"]["incparse_neural"]) == {"factory", *DEFAULT_CONFIG}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,7 +48,7 @@ def test_all_components_on_a_shared_layer_decide_which_pass_is_best():
     config = load_config(CONFIGS / "neural_shared.cfg")
     weights = {key: weight for key, weight in config["training"]["score_weights"].items() if weight}
     assert weights == {"tag_acc": 0.25, "dep_uas": 0.12, "dep_las": 0.13, "ents_f": 0.25, "const_f": 0.25}
-    for name in ("tagger", "parser", "ner", "incparse_chart"):
+    for name in ("tagger", "parser", "ner", "incparse_neural"):
         assert config["components"][name]["model"]["tok2vec"]["@architectures"] == "spacy.Tok2VecListener.v1"
 
 
@@ -83,7 +83,7 @@ def words_of(config):
     """The vectors that an initialized parser's layer gives to words."""
     config["paths"] |= {"train": str(ASSETS / "sample-dev.mrg"), "dev": str(ASSETS / "sample-dev.mrg")}
     nlp = init_nlp(config)
-    layer = nlp.get_pipe("incparse_chart").model.get_ref("tok2vec")
+    layer = nlp.get_pipe("incparse_neural").model.get_ref("tok2vec")
     return layer.predict([nlp.make_doc("The owl had watched them.")])[0], layer
 
 
@@ -105,7 +105,7 @@ def test_spacy_train_takes_pre_trained_weights(pretrained, tmp_path):
     result = CliRunner().invoke(spacy_app, list(map(str, words)))
     assert result.exit_code == 0, result.output
     nlp = spacy.load(tmp_path / "model-last")
-    layer = nlp.get_pipe("incparse_chart").model.get_ref("tok2vec")
+    layer = nlp.get_pipe("incparse_neural").model.get_ref("tok2vec")
     expected = layer.copy().from_bytes(pretrained.read_bytes())
     docs = [nlp.make_doc("The owl had watched them.")]
     assert np.abs(layer.predict(docs)[0] - expected.predict(docs)[0]).max() < 1e-4

@@ -102,8 +102,8 @@ def test_train_from_a_neural_pipeline(model, losses_and_pipeline, new, tmp_path)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("234 sentences and 8 extra ones to train on")
     tuned = spacy.load(tmp_path / "out" / "model-best")
-    labels = tuned.get_pipe("incparse_chart").label_data
-    known = old.get_pipe("incparse_chart").label_data
+    labels = tuned.get_pipe("incparse_neural").label_data
+    known = old.get_pipe("incparse_neural").label_data
     assert labels["labels"] == [*known["labels"], ["HEADING", "NP"]]
     assert labels["tags"] == [*known["tags"], "BAR", "FOO"]
     assert tuned.meta["description"].endswith("trained on sample-train.mrg, after base")
@@ -121,7 +121,7 @@ def test_train_from_a_neural_pipeline(model, losses_and_pipeline, new, tmp_path)
 
 @pytest.mark.slow
 def test_a_pipeline_without_a_scorer_is_scored_all_the_same(model, new, tmp_path):
-    nlp = spacy.load(model, config={"components": {"incparse_chart": {"scorer": None}}})
+    nlp = spacy.load(model, config={"components": {"incparse_neural": {"scorer": None}}})
     nlp.to_disk(tmp_path / "base")
     options = ["--from", tmp_path / "base", "--max-epochs", 1]
     result = train(new, DEV, tmp_path / "out", *options)
@@ -137,7 +137,7 @@ def test_a_fine_tuning_is_resumed_with_the_same_base(model, tmp_path, monkeypatc
         interrupt(patch, 1)
         assert train(TRAIN, DEV, tmp_path / "out", *options).exit_code == 130
     other = spacy.load(model)
-    other.get_pipe("incparse_chart").add_label("XP")
+    other.get_pipe("incparse_neural").add_label("XP")
     other.to_disk(tmp_path / "other")
     refused = train(TRAIN, DEV, tmp_path / "out", "--from", tmp_path / "other", "--max-epochs", 2, "--resume")
     assert (refused.exit_code, "other trees or settings" in refused.stderr) == (1, True)
@@ -156,7 +156,7 @@ def test_components_that_the_parser_does_not_need_are_left_out(model, new, tmp_p
         f"The new pipeline will not have the components entity_ruler of {tmp_path / 'base'}",
         "A sentencizer sets the sentence boundaries in the new pipeline",
     ]
-    assert tuned.pipe_names == ["sentencizer", "incparse_chart"]
+    assert tuned.pipe_names == ["sentencizer", "incparse_neural"]
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def test_settings_may_refer_to_a_component_that_is_left_out(model, new, tmp_path
     refers = "noun_chunks = ${components.entity_ruler.overwrite_ents}"
     path.write_text(config.replace("noun_chunks = false", refers), encoding="utf8")
     _, tuned = fine_tuned(tmp_path, new)
-    assert tuned.component_names == ["sentencizer", "incparse_chart"]
+    assert tuned.component_names == ["sentencizer", "incparse_neural"]
 
 
 @pytest.mark.slow
@@ -181,11 +181,11 @@ def test_a_disabled_parser_does_not_count(model, new, tmp_path, neural_is_disabl
     small_pipeline.train(linear, 1, limit=30)
     place = {"after": "sentencizer"} if neural_is_disabled else {"last": True}
     nlp.add_pipe("incparse", source=linear, **place)
-    nlp.disable_pipe("incparse_chart" if neural_is_disabled else "incparse")
+    nlp.disable_pipe("incparse_neural" if neural_is_disabled else "incparse")
     nlp.to_disk(tmp_path / "base")
     _, tuned = fine_tuned(tmp_path, new)
     last = tuned.component_names[-1]
-    assert last == ("incparse" if neural_is_disabled else "incparse_chart")
+    assert last == ("incparse" if neural_is_disabled else "incparse_neural")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_extra_trees_of_a_neural_parser(new, tmp_path):
     result = train(TRAIN, DEV, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("234 sentences and 8 extra ones to train on, 50 to choose the best pass\n")
-    assert "HEADING" in spacy.load(tmp_path / "out" / "model-best").get_pipe("incparse_chart").labels
+    assert "HEADING" in spacy.load(tmp_path / "out" / "model-best").get_pipe("incparse_neural").labels
 
 
 @needs_transformers
@@ -245,8 +245,8 @@ def test_a_pipeline_on_an_encoder_is_fine_tuned_without_the_encoders_folder(new,
     )
     assert result.exit_code == 0, result.output
     tuned = spacy.load(tmp_path / "out" / "model-best")
-    assert tuned.pipe_names == ["sentencizer", "transformer", "incparse_chart"]
-    assert "HEADING" in tuned.get_pipe("incparse_chart").labels
+    assert tuned.pipe_names == ["sentencizer", "transformer", "incparse_neural"]
+    assert "HEADING" in tuned.get_pipe("incparse_neural").labels
 
 
 @needs_transformers
@@ -256,7 +256,7 @@ def test_fine_tuning_on_an_encoder_in_python(tmp_path):
     options = ["--config", "neural", "--encoder", write_encoder(tmp_path / "encoder"), "--max-epochs", 1]
     assert train(TRAIN, DEV, tmp_path / "base", *options).exit_code == 0
     nlp = spacy.load(tmp_path / "base" / "model-best")
-    parser = nlp.get_pipe("incparse_chart")
+    parser = nlp.get_pipe("incparse_neural")
     found = [example(nlp, NEW)]
     parser.add_labels_of(tree for one in found for tree in one.reference._.trees)
     assert parser.cfg["temperature"] is None

@@ -1,4 +1,4 @@
-"""The component incparse_chart: what it learns, what it writes to Docs, and what it does with odd input."""
+"""The component incparse_neural: what it learns, what it writes to Docs, and what it does with odd input."""
 
 import json
 import pickle
@@ -27,7 +27,7 @@ def trees(docs):
 
 def test_it_learns(losses_and_pipeline):
     losses, nlp = losses_and_pipeline
-    assert losses[-1]["incparse_chart"] < 0.3 * losses[0]["incparse_chart"]
+    assert losses[-1]["incparse_neural"] < 0.3 * losses[0]["incparse_neural"]
     scores = nlp.evaluate(examples(nlp, "sample-dev.mrg"))
     assert scores["const_f"] > LEAST_F
     assert scores["tag_acc"] > 0.75
@@ -69,13 +69,13 @@ def test_a_saved_pipeline_gives_the_same_trees(nlp, tmp_path):
     nlp.to_disk(tmp_path)
     again = spacy.load(tmp_path)
     assert trees([again(TEXT)]) == trees([doc])
-    assert again.get_pipe("incparse_chart").labels == nlp.get_pipe("incparse_chart").labels
+    assert again.get_pipe("incparse_neural").labels == nlp.get_pipe("incparse_neural").labels
     assert trees([pickle.loads(pickle.dumps(nlp))(TEXT)]) == trees([doc])
 
 
 def test_a_damaged_folder_is_reported(nlp, tmp_path):
     nlp.to_disk(tmp_path)
-    (tmp_path / "incparse_chart" / "model").unlink()
+    (tmp_path / "incparse_neural" / "model").unlink()
     with pytest.raises(ModelError, match="'model' is missing"):
         spacy.load(tmp_path)
 
@@ -83,14 +83,14 @@ def test_a_damaged_folder_is_reported(nlp, tmp_path):
 @pytest.mark.parametrize("part", ["chains", "tags"])
 def test_labels_of_other_weights_are_reported(nlp, component, part, tmp_path):
     nlp.to_disk(tmp_path)
-    path = tmp_path / "incparse_chart" / "cfg"
+    path = tmp_path / "incparse_neural" / "cfg"
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf8")) | {part: []}), encoding="utf8")
-    with pytest.raises(ModelError, match=r"incparse_chart.*: the weights are for .* but cfg lists 0"):
+    with pytest.raises(ModelError, match=r"incparse_neural.*: the weights are for .* but cfg lists 0"):
         spacy.load(tmp_path)
-    component.from_disk(tmp_path / "incparse_chart", exclude=["cfg", "vocab"])
+    component.from_disk(tmp_path / "incparse_neural", exclude=["cfg", "vocab"])
     component.cfg[part].pop()
     data = nlp.to_bytes()
-    with pytest.raises(ModelError, match="incparse_chart: the weights are for"):
+    with pytest.raises(ModelError, match="incparse_neural: the weights are for"):
         untrained().from_bytes(data)
 
 
@@ -171,7 +171,7 @@ def test_parses_and_confidence(nlp, component):
     assert all(0 < node.confidence <= 1 for node in doc._.trees[1].preorder() if not node.is_leaf)
     assert sum(parse.probability for parse in first) <= 1 + 1e-6  # exact probabilities, of all trees
     again = untrained().from_bytes(nlp.to_bytes())
-    assert again.get_pipe("incparse_chart").decoder.temperature == pytest.approx(component.decoder.temperature)
+    assert again.get_pipe("incparse_neural").decoder.temperature == pytest.approx(component.decoder.temperature)
 
 
 def test_constraints_change_probabilities(nlp, component):
@@ -237,7 +237,7 @@ def test_each_loss_falls(loss):
     nlp = untrained(loss=loss)
     found = examples(nlp, limit=30)
     optimizer = nlp.initialize(lambda: found)
-    losses = [nlp.update(found, sgd=optimizer, losses={})["incparse_chart"] for _ in range(8)]
+    losses = [nlp.update(found, sgd=optimizer, losses={})["incparse_neural"] for _ in range(8)]
     assert losses[-1] < 0.9 * losses[0]
 
 
@@ -246,7 +246,7 @@ def test_the_upper_layers_can_learn_faster():
     for nlp, changes in ((slow, False), (fast, True)):
         found = examples(nlp, limit=5)
         nlp.initialize(lambda found=found: found)
-        head = nlp.get_pipe("incparse_chart").model.get_ref("head")
+        head = nlp.get_pipe("incparse_neural").model.get_ref("head")
         before = head.get_ref("labels").get_param("W").copy()
         nlp.update(found, sgd=Adam(0.001, L2=0))
         assert (head.get_ref("labels").get_param("W") != before).any() == changes
@@ -257,19 +257,19 @@ def test_labels(nlp, component):
     assert ["NP"] in component.label_data["labels"]
     assert component.add_label("NP") == 0
     other = untrained()
-    assert other.get_pipe("incparse_chart").add_label("XP") == 1
+    assert other.get_pipe("incparse_neural").add_label("XP") == 1
     found = examples(other, limit=10)
     other.initialize(lambda: found)
-    assert "XP" in other.get_pipe("incparse_chart").labels
+    assert "XP" in other.get_pipe("incparse_neural").labels
 
 
 def test_labels_may_be_given(nlp, component):
     other = untrained()
     settings = {"labels": component.label_data}
-    other.config["initialize"]["components"]["incparse_chart"] = settings
+    other.config["initialize"]["components"]["incparse_neural"] = settings
     found = examples(other, limit=2)
     other.initialize(lambda: found)
-    assert other.get_pipe("incparse_chart").labels == component.labels
+    assert other.get_pipe("incparse_neural").labels == component.labels
 
 
 def test_an_untrained_component_says_so():
@@ -278,7 +278,7 @@ def test_an_untrained_component_says_so():
         nlp(TEXT)
     found = examples(nlp, limit=2)
     with pytest.raises(IncparseError, match="is not initialized"):
-        nlp.get_pipe("incparse_chart").update(found)
+        nlp.get_pipe("incparse_neural").update(found)
     with pytest.raises(IncparseError, match="found no gold trees"):
         nlp.initialize(lambda: [spacy.training.Example(nlp.make_doc("a b"), nlp.make_doc("a b"))])
 
@@ -317,7 +317,7 @@ def test_examples_without_trees_change_nothing(nlp, component):
     doc = nlp.make_doc("no tree here")
     before = component.model.get_ref("head").get_param("gain").copy()
     losses = nlp.update([spacy.training.Example(doc, doc.copy())], sgd=Adam(0.001, L2=0), losses={})
-    assert losses == {"incparse_chart": 0.0}
+    assert losses == {"incparse_neural": 0.0}
     assert (component.model.get_ref("head").get_param("gain") == before).all()
 
 
@@ -336,9 +336,9 @@ def test_default_settings_make_a_model():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nlp = spacy.blank("de")
-        component = nlp.add_pipe("incparse_chart")
+        component = nlp.add_pipe("incparse_neural")
     assert component.model.name == "span_scorer"
-    assert MODEL["@architectures"] == nlp.get_pipe_config("incparse_chart")["model"]["@architectures"]
+    assert MODEL["@architectures"] == nlp.get_pipe_config("incparse_neural")["model"]["@architectures"]
 
 
 def test_trees_of_a_doc_are_those_of_its_sentences(nlp):

@@ -45,7 +45,7 @@ def roberta_config(folder):
         },
     }
     config["components"]["transformer"]["model"]["with_spans"] |= {"window": 48, "stride": 36}
-    config["components"]["incparse_chart"]["model"]["tok2vec"]["width"] = WIDTH
+    config["components"]["incparse_neural"]["model"]["tok2vec"]["width"] = WIDTH
     config["initialize"]["components"]["transformer"] = {
         "encoder_loader": None,  # the weights stay random
         "piecer_loader": {
@@ -63,7 +63,7 @@ def test_a_roberta_and_trees_learn_together(tmp_path):
     optimizer = nlp.resume_training()
     optimizer.learn_rate = 0.002
     losses = [nlp.update(found, sgd=optimizer, losses={}) for _ in range(6)]
-    assert losses[-1]["incparse_chart"] < 0.8 * losses[0]["incparse_chart"]
+    assert losses[-1]["incparse_neural"] < 0.8 * losses[0]["incparse_neural"]
     expected = str(nlp("The rain stopped.")._.trees[0])
     nlp.to_disk(tmp_path / "saved")
     assert str(spacy.load(tmp_path / "saved")("The rain stopped.")._.trees[0]) == expected

@@ -98,7 +98,7 @@ def test_what_cannot_be_resumed(tmp_path, monkeypatch):
     longer = train(out, "--resume", passes=N_PASSES + 1)
     assert (longer.exit_code, "other trees or settings, such as --max-epochs" in longer.stderr) == (1, True)
     (state,) = (out / "state" / "neural").iterdir()
-    for name in ("optimizer.npz", "incparse_chart.bin"):
+    for name in ("optimizer.npz", "incparse_neural.bin"):
         content = (state / name).read_bytes()
         for wrong in (b"", b"damaged", content[: len(content) // 2]):
             (state / name).write_bytes(wrong)

@@ -125,10 +125,13 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
     """Trees are learned anew beside the others, on their layer, which only annotates; the old trees stay too."""
     source = {"source": str(folder / "out" / "model-best")}
     config = load_config(CONFIGS / "neural.cfg")
-    config["nlp"]["pipeline"] = ["sentencizer", "tok2vec", "tagger", "old_trees", "incparse_chart"]
+    config["nlp"]["pipeline"] = ["sentencizer", "tok2vec", "tagger", "old_trees", "incparse_neural"]
     config["components"]["tok2vec"] = config["components"]["tagger"] = source
-    config["components"]["old_trees"] = source | {"component": "incparse_chart", "replace_listeners": ["model.tok2vec"]}
-    config["components"]["incparse_chart"]["model"] = MODEL | {"tok2vec": LISTENER}
+    config["components"]["old_trees"] = source | {
+        "component": "incparse_neural",
+        "replace_listeners": ["model.tok2vec"],
+    }
+    config["components"]["incparse_neural"]["model"] = MODEL | {"tok2vec": LISTENER}
     config["training"] |= {
         "frozen_components": ["tok2vec", "tagger", "old_trees"],
         "annotating_components": ["tok2vec", "tagger"],
@@ -140,7 +143,7 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder):
     again = spacy.load(folder / "sourced" / "model-best")
     for name in ("tok2vec", "tagger"):
         assert again.get_pipe(name).model.to_bytes() == nlp.get_pipe(name).model.to_bytes()
-    with again.select_pipes(disable="incparse_chart"):
+    with again.select_pipes(disable="incparse_neural"):
         assert str(again(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
     assert again.evaluate(read(again, folder))["const_f"] > 0.1
 
@@ -154,13 +157,13 @@ def test_a_component_can_have_the_layer_for_itself(nlp, tmp_path):
 
     before = scores(nlp)
     assert before[0] != before[2]
-    nlp.replace_listeners("tok2vec", "incparse_chart", ["model.tok2vec"])
+    nlp.replace_listeners("tok2vec", "incparse_neural", ["model.tok2vec"])
     assert scores(nlp) == pytest.approx(before, abs=1e-3)
     nlp.to_disk(tmp_path)
     assert scores(spacy.load(tmp_path)) == pytest.approx(before, abs=1e-3)
     alone = spacy.blank("en")
     alone.add_pipe("sentencizer")
-    alone.add_pipe("incparse_chart", source=nlp)
+    alone.add_pipe("incparse_neural", source=nlp)
     assert str(alone(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
 
 
@@ -174,18 +177,18 @@ def test_fine_tuning_leaves_out_what_shares_the_layer(nlp, tmp_path):
     result = CliRunner().invoke(app, ["train", *map(str, [*paths, *options])])
     assert result.exit_code == 0, result.output
     tuned = spacy.load(tmp_path / "out" / "model-best")
-    assert set(tuned.component_names) == {"sentencizer", "tok2vec", "incparse_chart"}
+    assert set(tuned.component_names) == {"sentencizer", "tok2vec", "incparse_neural"}
     assert all(token.tag_ for token in tuned(TEXT))
     before, after = (parser.get_pipe("tok2vec").model.to_bytes() for parser in (nlp, tuned))
     assert before != after
 
 
 def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
-    component = nlp.get_pipe("incparse_chart")
+    component = nlp.get_pipe("incparse_neural")
     before = component.model.get_ref("head").to_bytes()
     found = read(nlp, folder, "train")
     optimizer = nlp.resume_training()
-    losses = nlp.update(found, sgd=optimizer, exclude=["incparse_chart"], losses={})
+    losses = nlp.update(found, sgd=optimizer, exclude=["incparse_neural"], losses={})
     assert losses["tagger"] > 0
     assert component.model.get_ref("head").to_bytes() == before
 
@@ -198,7 +201,7 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     frozen = ["tok2vec", "tagger", "parser", "ner"]
     before = nlp.get_pipe("tok2vec").model.to_bytes()
     losses = [
-        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=["tok2vec"], losses={})["incparse_chart"]
+        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=["tok2vec"], losses={})["incparse_neural"]
         for _ in range(5)
     ]
     assert losses[-1] < losses[0]
@@ -209,7 +212,7 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
 def test_trees_alone_move_the_shared_layer(nlp, folder):
     before, found = weights(nlp, "tok2vec"), read(nlp, folder, "train")
     losses = learn_one_batch(nlp, found, exclude=["tagger", "parser", "ner"])
-    assert losses["incparse_chart"] > 0
+    assert losses["incparse_neural"] > 0
     after = weights(nlp, "tok2vec")
     assert [name for name in before if after[name] == before[name]] == []
 
@@ -233,5 +236,5 @@ def test_some_docs_may_have_no_trees(nlp, folder):
     DocBin(store_user_data=True, docs=docs).to_disk(folder / "mixed.spacy")
     found = list(Corpus(folder / "mixed.spacy")(nlp))
     assert [len(example.reference._.trees) for example in found] == [0, 3, 3, 3]
-    assert nlp.update(found[:1], sgd=False, losses={})["incparse_chart"] == 0
-    assert nlp.update(found, sgd=False, losses={})["incparse_chart"] > 0
+    assert nlp.update(found[:1], sgd=False, losses={})["incparse_neural"] == 0
+    assert nlp.update(found, sgd=False, losses={})["incparse_neural"] > 0

@@ -58,15 +58,15 @@ def write_corpus(path, name, limit):
 def base_config(encoder):
     """The shipped config, with a small transformer."""
     config = neural_config(encoder=str(encoder))
-    config["components"]["incparse_chart"]["learn_rate_scale"] = 1.0  # the encoder is not pre-trained
-    config["components"]["incparse_chart"]["model"]["tok2vec"] = LISTENER
+    config["components"]["incparse_neural"]["learn_rate_scale"] = 1.0  # the encoder is not pre-trained
+    config["components"]["incparse_neural"]["model"]["tok2vec"] = LISTENER
     return config
 
 
 def shared_config(folder, encoder):
     """The shipped config with spaCy's own components beside the trees."""
     config = base_config(encoder)
-    config["nlp"]["pipeline"] = ["sentencizer", LAYER, "tagger", "parser", "ner", "incparse_chart"]
+    config["nlp"]["pipeline"] = ["sentencizer", LAYER, "tagger", "parser", "ner", "incparse_neural"]
     tagger = {"@architectures": "spacy.Tagger.v2", "tok2vec": LISTENER}
     config["components"]["tagger"] = {"factory": "tagger", "model": tagger}
     for name in ("parser", "ner"):
@@ -150,13 +150,13 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder, encoder_f
     source = {"source": str(folder / "out" / "model-best")}
     alone = source | {"replace_listeners": ["model.tok2vec"]}
     config = base_config(encoder_folder)
-    config["nlp"]["pipeline"] = ["sentencizer", LAYER, "tagger", "old_trees", "incparse_chart"]
+    config["nlp"]["pipeline"] = ["sentencizer", LAYER, "tagger", "old_trees", "incparse_neural"]
     config["initialize"]["components"] = {}
-    config["components"] |= {LAYER: source, "tagger": alone, "old_trees": alone | {"component": "incparse_chart"}}
-    config["components"]["incparse_chart"]["model"] = MODEL | {"tok2vec": LISTENER}
+    config["components"] |= {LAYER: source, "tagger": alone, "old_trees": alone | {"component": "incparse_neural"}}
+    config["components"]["incparse_neural"]["model"] = MODEL | {"tok2vec": LISTENER}
     config["training"] |= {"frozen_components": ["tagger", "old_trees"], "annotating_components": ["tagger"]}
     again = spacy.load(spacy_train(short_training(config, folder, 6), folder, "sourced"))
-    with again.select_pipes(disable="incparse_chart"):
+    with again.select_pipes(disable="incparse_neural"):
         assert str(again(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
         assert [token.tag_ for token in again(TEXT)] == [token.tag_ for token in nlp(TEXT)]
     assert again.evaluate(read(again, folder))["const_f"] > 0
@@ -164,17 +164,17 @@ def test_components_can_be_sourced_and_frozen_in_a_config(nlp, folder, encoder_f
 
 def test_a_component_can_have_the_layer_for_itself(nlp):
     before = str(nlp(TEXT)._.trees[0])
-    nlp.replace_listeners(LAYER, "incparse_chart", ["model.tok2vec"])
+    nlp.replace_listeners(LAYER, "incparse_neural", ["model.tok2vec"])
     assert str(nlp(TEXT)._.trees[0]) == before
     alone = spacy.blank("en")
     alone.add_pipe("sentencizer")
-    alone.add_pipe("incparse_chart", source=nlp)
+    alone.add_pipe("incparse_neural", source=nlp)
     assert str(alone(TEXT)._.trees[0]) == before
 
 
 def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
     found = read(nlp, folder)[:5]
-    with pytest.raises(IncparseError, match=r"incparse_chart: .* set frozen = true in its own settings"):
+    with pytest.raises(IncparseError, match=r"incparse_neural: .* set frozen = true in its own settings"):
         nlp.update(
             found, exclude=["transformer", "tagger", "parser", "ner"], annotates=["transformer"], sgd=Adam(0.001)
         )
@@ -183,11 +183,11 @@ def test_a_frozen_transformer_says_how_to_freeze_it(nlp, folder):
 
 
 def test_the_trees_may_be_frozen_while_others_learn(nlp, folder):
-    component = nlp.get_pipe("incparse_chart")
+    component = nlp.get_pipe("incparse_neural")
     before = component.model.get_ref("head").to_bytes()
     found = read(nlp, folder, "train")
     optimizer = nlp.resume_training()
-    losses = nlp.update(found, sgd=optimizer, exclude=["incparse_chart"], losses={})
+    losses = nlp.update(found, sgd=optimizer, exclude=["incparse_neural"], losses={})
     assert losses["tagger"] > 0
     assert component.model.get_ref("head").to_bytes() == before
 
@@ -199,7 +199,7 @@ def test_others_may_be_frozen_while_trees_learn(nlp, folder):
     before = nlp.get_pipe(LAYER).model.to_bytes()
     frozen = ["tagger", "parser", "ner"]
     losses = [
-        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=[LAYER], losses={})["incparse_chart"]
+        nlp.update(found, sgd=optimizer, exclude=frozen, annotates=[LAYER], losses={})["incparse_neural"]
         for _ in range(5)
     ]
     assert losses[-1] < losses[0]

@@ -54,7 +54,7 @@ def test_the_parser_learns_on_a_listener_of_spacy_transformers(folder, tmp_path)
     before = encoder.predict([found[0].x]).model_output.last_hidden_state.clone()
     losses = [nlp.update(found, sgd=optimizer, losses={}) for _ in range(6)]
     assert losses[0]["transformer"] > 0
-    assert losses[-1]["incparse_chart"] < 0.8 * losses[0]["incparse_chart"]
+    assert losses[-1]["incparse_neural"] < 0.8 * losses[0]["incparse_neural"]
     after = encoder.predict([found[0].x]).model_output.last_hidden_state
     assert float((after - before).abs().max()) > 0.01
     expected = str(nlp("The rain stopped.")._.trees[0])

@@ -11,7 +11,7 @@ from tests.neural.conftest import examples
 from tests.small_pipeline import ASSETS
 
 CONFIG = Path(__file__).parents[2] / "configs" / "neural.cfg"
-LAYER = "components.incparse_chart.model.tok2vec"
+LAYER = "components.incparse_neural.model.tok2vec"
 SHORT = {
     "training.max_epochs": 1,
     "corpora.train.limit": 60,

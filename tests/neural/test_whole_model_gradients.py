@@ -8,7 +8,7 @@ from spacy.training import Example
 from thinc.api import NumpyOps
 
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.neural.component import ChartLoss, gold_batch
+from spacy_incparse.neural.component import NeuralLoss, gold_batch
 from spacy_incparse.neural.losses import LOSSES, crf_loss
 from spacy_incparse.neural.network import SpanScores
 from spacy_incparse.trees.tree import Tree
@@ -34,7 +34,7 @@ def with_spaces(doc):
 def component_and_examples(loss):
     """A component with random weights, and examples of two sentences each; a gold chain and a tag are unknown to it."""
     nlp = spacy.blank("en")
-    component = nlp.add_pipe("incparse_chart", config={"loss": loss, "tag_weight": 0.7, "model": SMALL})
+    component = nlp.add_pipe("incparse_neural", config={"loss": loss, "tag_weight": 0.7, "model": SMALL})
     found = [Example(with_spaces(doc), doc) for doc in trees_to_docs(TREES, nlp.vocab, n_sents=2)]
     component.initialize(lambda: found, nlp=nlp)
     component.cfg["chains"][component.cfg["chains"].index(["ADJP"])] = ["XP"]
@@ -90,7 +90,7 @@ def loss_of_tags(tags, weight=0.7):
     known = ["DT", "PRP", "VBD", "JJ", "."]
     n_spans = sum(len(tree.words) * (len(tree.words) + 1) // 2 for tree in TREES[:2])
     scores = SpanScores(np.zeros((n_spans, 1), "float32"), tags, [4, 4])
-    loss, gradient = ChartLoss(crf_loss, [("XP",)], known, weight)(TREES[:2], scores, NumpyOps())
+    loss, gradient = NeuralLoss(crf_loss, [("XP",)], known, weight)(TREES[:2], scores, NumpyOps())
     return loss, gradient.tags
 
 

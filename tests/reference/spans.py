@@ -31,7 +31,7 @@ def posteriors(n_words, scores, is_open):
 
 
 class SpanModel:
-    """The scores of spans from the weights of a `SpanScorer`."""
+    """The scores of spans from the weights of a `PrunerScorer`."""
 
     def __init__(self, tables, n_labels, codes):
         self.gate, self.tree, labels = tables
