@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from tests.pickled_pool import PickledPool
-
 from spacy_incparse import workers
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing.catalogue import kind_of_config
 from spacy_incparse.training.preparation import TrainingTask
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules
+from tests.pickled_pool import PickledPool
 
 TRAIN = read_treebank(Path(__file__).parents[2] / "assets" / "sample-train.mrg")[:70]
 
