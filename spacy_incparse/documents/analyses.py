@@ -35,16 +35,17 @@ class Analyses(NamedTuple):
     have_probabilities: bool = True
 
 
-def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None) -> Analyses:
+def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None, n_shown: int = 0) -> Analyses:
     """Return the analyses of a sentence, starting with the tree on the Doc; given a component, those that it finds.
 
+    n_shown: how many of them will be shown, so that they need their heads; the others only count for probabilities.
     Raises IncparseError if no analyses are stored and no live component produces this tree.
     """
     if component is not None:
         sentence = component.with_constraints(doc, _sentence(doc, found))
         tags = component.tags_for(sentence)
         own = component.decoder.nbest_search.analyses(found.tree.words, tags, sentence.constraints)
-        return _parsed(found, component, own, tags, sentence.constraints)
+        return _parsed(found, component, own, tags, sentence.constraints, n_shown)
     stored = stored_analyses(found.more, found.tree.words)
     if stored:
         return Analyses([found, *(_beside(found, other) for other in stored)], stored_temperature(found.more))
@@ -53,19 +54,23 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
     component, tags, best = _origin(doc, found)
     constraints = component.with_constraints(doc, _sentence(doc, found)).constraints
     parses = component.decoder.nbest_search.beside(best, found.tree.words, tags, constraints)
-    analyses = _parsed(found, component, parses, tags, constraints)
+    analyses = _parsed(found, component, parses, tags, constraints, n_shown)
     return analyses._replace(trees=[found, *analyses.trees[1:]])
 
 
 def _parsed(
-    found: AnchoredTree, component: LiveParser, parses: Sequence[Parse], tags: Tags, constraints: Constraints
+    found: AnchoredTree,
+    component: LiveParser,
+    parses: Sequence[Parse],
+    tags: Tags,
+    constraints: Constraints,
+    n_shown: int,
 ) -> Analyses:
     decoder = component.decoder
-    heads = decoder.heads_field
-    trees = [
-        replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=(heads(parse.tree),))
-        for parse in parses
-    ]
+    trees = []
+    for number, parse in enumerate(parses):
+        more = (decoder.heads_field(parse.tree),) if number < n_shown else ()
+        trees.append(replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=more))
     if parses[0].source == "flat":
         return Analyses(trees, None)
     posterior = decoder.posterior(found.tree.words, tags, constraints)

@@ -214,7 +214,7 @@ def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[t
     """
     check_n_analyses(k)
     component = None if nlp is None else _component_of(nlp)
-    return tuple(tuple(_scored(doc, analyses_of(doc, found, component), k)) for found in anchored_trees(doc))
+    return tuple(tuple(_scored(doc, analyses_of(doc, found, component, k), k)) for found in anchored_trees(doc))
 
 
 def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
