@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -42,6 +42,15 @@ class ChoosingParser(Parser):
         if self.config.choose == "expected_f":
             return max_expected_f(parses, temperature)
         return self._recombined(parses, temperature, tags, constraints)
+
+    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
+        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+        if not self.config.chooses_by_score:
+            return super().parse_batch(sentences)
+        parses: list[Parse] = []
+        for words, tags, *constraints in sentences:
+            parses += self.nbest(words, tags, 1, *constraints)
+        return parses
 
     def _candidates(self, words: Sequence[str], tags: Tags, constraints: Constraints) -> list[Parse]:
         """Return the trees to choose from, best first; all miss the same constraints."""

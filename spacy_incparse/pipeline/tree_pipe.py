@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -184,7 +185,11 @@ class TreePipe(TrainedPipe):
 
     def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""
-        return nbest_parses(sentence, self.decoder, k, use_given_tags=self.tags == "doc")
+        try:
+            return self.decoder.nbest_search.analyses(sentence.words, self.tags_for(sentence), sentence.constraints, k)
+        except Exception:
+            flat: Tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
+            return [Parse(flat_tree(sentence.words, flat), 0.0, "flat")]
 
     def predict(self, docs: Iterable[Doc]) -> list[list[ParsedSentence]]:
         """Return the sentences of each Doc with their trees, without modifying the Docs."""
@@ -285,17 +290,36 @@ class TreePipe(TrainedPipe):
         return sentences
 
     def annotated(self, sentences: Sequence[Sentence], decoder: ConfiguredParser) -> Iterable[ParsedSentence]:
-        """Return sentences with their trees; one that fails has a flat tree."""
-        use_given_tags = self.tags == "doc"
-        return annotate(sentences, decoder, self._on_error, self._on_unmet, use_given_tags=use_given_tags)
-
-    def _on_error(self, sentence: Sentence, error: Exception) -> None:
-        start = " ".join(sentence.words[:8])
-        self._warn_once("error", f"a sentence got a flat tree, because parsing failed ({error!r}): {start!r}")
-
-    def _on_unmet(self, sentence: Sentence, constraints: Sequence[Constraint]) -> None:
-        what = f"no tree was found with {shown(constraints, sentence.words)}"
-        warnings.warn(f"{self.name}: {what}: dropped in {' '.join(sentence.words[:8])!r}", stacklevel=3)
+        """Return sentences of any Docs with their trees; one that fails has a flat tree, without harm to others."""
+        parsed: list[ParsedSentence] = []
+        batches = deque(_batches(sentences))
+        while batches:
+            batch = batches.popleft()
+            try:
+                tags = decoder.tags_for(batch, use_given=self.tags == "doc")
+                given = [
+                    (one.words, row, one.constraints) if one.constraints else (one.words, row)
+                    for one, row in zip(batch, tags, strict=True)
+                ]
+                parses = decoder.parser.parse_batch(given)
+                found = zip(batch, parses, given, strict=True)
+                parsed += [encode_parse(one, parse, decoder.fields(parse, *words)) for one, parse, words in found]
+            except Exception as error:
+                if len(batch) > 1:
+                    batches.extendleft([one] for one in reversed(batch))
+                    continue
+                (one,) = batch
+                what = f"a sentence got a flat tree, because parsing failed ({error!r})"
+                self._warn_once("error", f"{what}: {' '.join(one.words[:8])!r}")
+                flat = [tag or UNKNOWN_TAG for tag in one.tags]
+                tree = flat_tree(one.words, flat)
+                parsed.append(ParsedSentence(one, flat, _encode(tree, one, None, "flat", [decoder.heads_field(tree)])))
+        for item in parsed:
+            if item.unmet:
+                what = f"no tree was found with {shown(item.unmet, item.sentence.words)}"
+                start = " ".join(item.sentence.words[:8])
+                warnings.warn(f"{self.name}: {what}: dropped in {start!r}", stacklevel=3)
+        return parsed
 
 
 def checked_examples(examples: Iterable[Example]) -> Iterator[Example]:
@@ -321,32 +345,6 @@ class ParsedSentence:
     unmet: Sequence[Constraint] = ()  # constraints that were dropped
 
 
-def annotate(
-    sentences: Sequence[Sentence],
-    parser: ConfiguredParser,
-    on_error: Callable[[Sentence, Exception], None],
-    on_unmet: Callable[[Sentence, Sequence[Constraint]], None] = lambda sentence, constraints: None,
-    *,
-    use_given_tags: bool = False,
-) -> list[ParsedSentence]:
-    """Tag and parse the sentences of any Docs, and return a tree for each of them.
-
-    If a sentence fails, it gets a flat tree and `on_error` is called; the other sentences are not affected. `on_unmet`
-    is called with the constraints that a tree could not satisfy. With `use_given_tags`, the tagger only tags words
-    without a tag.
-    """
-    parsed: list[ParsedSentence] = []
-    for batch in _batches(sentences):
-        try:
-            parsed += _annotate_batch(batch, parser, use_given_tags)
-        except Exception:
-            parsed += [_annotate_one(sentence, parser, on_error, use_given_tags) for sentence in batch]
-    for item in parsed:
-        if item.unmet:
-            on_unmet(item.sentence, item.unmet)
-    return parsed
-
-
 def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     batch: list[Sentence] = []
     n_words = 0
@@ -360,44 +358,10 @@ def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
         yield batch
 
 
-def _annotate_batch(batch: list[Sentence], parser: ConfiguredParser, use_given_tags: bool) -> list[ParsedSentence]:
-    tags = parser.tags_for(batch, use_given=use_given_tags)
-    given = [(s.words, t, s.constraints) if s.constraints else (s.words, t) for s, t in zip(batch, tags, strict=True)]
-    parses = parser.parser.parse_batch(given)
-    return [
-        encode_parse(s, p, parser.fields(p, *sentence)) for s, p, sentence in zip(batch, parses, given, strict=True)
-    ]
-
-
 def encode_parse(sentence: Sentence, parse: Parse, fields: Sequence[str]) -> ParsedSentence:
     """Return a sentence with the string that stores a parse and further fields."""
     stored = _encode(parse.tree, sentence, parse.score, parse.source, fields)
     return ParsedSentence(sentence, parse.tree.tags, stored, None, parse.unmet)
-
-
-def _annotate_one(
-    sentence: Sentence,
-    parser: ConfiguredParser,
-    on_error: Callable[[Sentence, Exception], None],
-    use_given_tags: bool,
-) -> ParsedSentence:
-    try:
-        return _annotate_batch([sentence], parser, use_given_tags)[0]
-    except Exception as error:
-        on_error(sentence, error)
-    tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
-    tree = flat_tree(sentence.words, tags)
-    return ParsedSentence(sentence, tags, _encode(tree, sentence, None, "flat", [parser.heads_field(tree)]))
-
-
-def nbest_parses(sentence: Sentence, parser: ConfiguredParser, k: int | None, *, use_given_tags: bool) -> list[Parse]:
-    """Return up to `k` analyses of a sentence, starting with that of `annotate`; a flat tree if parsing fails."""
-    try:
-        (tags,) = parser.tags_for([sentence], use_given=use_given_tags)
-        return parser.nbest_search.analyses(sentence.words, tags, sentence.constraints, k)
-    except Exception:
-        flat: Tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
-        return [Parse(flat_tree(sentence.words, flat), 0.0, "flat")]
 
 
 def _encode(tree: Tree, s: Sentence, score: float | None, source: str, more: Sequence[str]) -> str:
