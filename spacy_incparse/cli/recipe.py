@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,7 +135,9 @@ def read_recipe(
     given["lang"] = lang or given["lang"]
     given["max_epochs"] = max_epochs or given["max_epochs"]
     try:
-        _check_clusters(clusters, given["training"])
+        kind = kind_of(TRAINING_DEFAULTS | dict(given["training"]))
+        if clusters is not None and "clusters" not in kind.config_type.names():
+            raise ConfigError(f"--clusters {clusters}: a {kind.name} parser does not read word clusters")
         _check(given | {"training": training}, others=_OUTER if _is_json(Path(config)) else ())
         training["kind"] = kind_of(training).name
     except ConfigError as error:
@@ -152,13 +154,6 @@ def read_recipe(
         heads=head_rules(training["heads"], given["lang"]),
         description=description,
     )
-
-
-def _check_clusters(clusters: str | None, training: Mapping[str, Any]) -> None:
-    """Raise ConfigError if clusters are given to a kind of parser that does not read any."""
-    kind = kind_of(TRAINING_DEFAULTS | dict(training))
-    if clusters is not None and "clusters" not in kind.config_type.names():
-        raise ConfigError(f"--clusters {clusters}: a {kind.name} parser does not read word clusters")
 
 
 def _fine_tuning(base: str, max_epochs: int, seed: int, description: str) -> Recipe:
@@ -230,20 +225,16 @@ def _check(settings: dict[str, Any], others: Sequence[str]) -> None:
         )
     check_search(search)
     check_training(training | search, others)
-    _check_options(settings["options"])
-    if settings["options"].get("measures") and not kind_of(training).has_measures:
-        raise ConfigError("measures need a generative model: train one with features = 'generative', or leave them out")
-
-
-def _check_options(options: dict[str, Any]) -> None:
-    """Let spaCy check the types of the component's settings."""
+    # Let spaCy check the types of the component's settings.
     import spacy
     from thinc.api import ConfigValidationError
 
     try:
-        spacy.blank("xx").add_pipe("incparse", config=options)
+        spacy.blank("xx").add_pipe("incparse", config=settings["options"])
     except ConfigValidationError as error:
         raise ConfigError("; ".join(f"{found['loc'][-1]}: {found['msg']}" for found in error.errors)) from None
+    if settings["options"].get("measures") and not kind_of(training).has_measures:
+        raise ConfigError("measures need a generative model: train one with features = 'generative', or leave them out")
 
 
 def _read_settings(config: str) -> dict[str, Any]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from spacy_incparse.pipeline.tree_pipe import TreePipe
     from spacy_incparse.rerank.list_folders import FoldReport
-    from spacy_incparse.rerank.lists import CandidateList
     from spacy_incparse.rerank.reranker import Reranker
     from spacy_incparse.rerank.training import RerankReport
     from spacy_incparse.training.settings import ParserRecipe
@@ -225,17 +224,10 @@ def _fold_line(report: FoldReport) -> str:
 
 def _measured(reranker: Reranker, parser: TreePipe, trees: Sequence[Tree]) -> RerankReport:
     """Fit the temperature on lists of held-out trees, and score the choices from them."""
-    from spacy_incparse.rerank.training import fit_reranker_temperature, rerank_report
-
-    lists = _lists(parser, trees, reranker)
-    reranker.temperature = fit_reranker_temperature(reranker, lists)
-    return rerank_report(reranker, lists)
-
-
-def _lists(parser: TreePipe, trees: Sequence[Tree], reranker: Reranker) -> list[CandidateList]:
-    """Return the parser's lists of the sentences of trees, as the reranker gets them."""
+    # The parser's lists of the sentences of trees, as the reranker gets them.
     from spacy_incparse.rerank.lists import CandidateList
     from spacy_incparse.rerank.reranker import base_temperature, candidate_search
+    from spacy_incparse.rerank.training import fit_reranker_temperature, rerank_report
     from spacy_incparse.training.preparation import tags_of
 
     decoder = parser.decoder
@@ -243,4 +235,6 @@ def _lists(parser: TreePipe, trees: Sequence[Tree], reranker: Reranker) -> list[
     search, n = candidate_search(decoder.nbest_search, reranker), reranker.config.n
     found = [search.analyses(tree.words, row, n=n) for tree, row in zip(trees, tags, strict=True)]
     temperature = base_temperature(reranker, decoder.model_parser)
-    return [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]
+    lists = [CandidateList(tuple(parses), temperature, tree) for parses, tree in zip(found, trees, strict=True)]
+    reranker.temperature = fit_reranker_temperature(reranker, lists)
+    return rerank_report(reranker, lists)

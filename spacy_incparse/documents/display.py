@@ -267,7 +267,14 @@ def serve(
     if is_in_jupyter():
         warnings.warn("in a notebook, use spacy_incparse.render, which shows trees without a server", stacklevel=2)
     html = render(docs, style, page=page, minify=minify, jupyter=False, options=options, manual=manual)
-    _check_place(host, port)
+    if not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
+        raise IncparseError(f"port {port!r}: pass a number from 0 to {_LAST_PORT}")
+    with socket.socket() as probe:
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise IncparseError(f"port {port} of {host!r} cannot be served: {error.strerror}") from None
     try:
         port = find_available_port(port, host, auto_select_port)
     except ValueError:
@@ -280,18 +287,6 @@ def serve(
             server.serve_forever()
         except KeyboardInterrupt:
             print(f"Shutting down server on port {port}.")
-
-
-def _check_place(host: str, port: int) -> None:
-    """Raise IncparseError if a host and a port cannot be served, for another reason than that the port is in use."""
-    if not isinstance(port, int) or not 0 <= port <= _LAST_PORT:
-        raise IncparseError(f"port {port!r}: pass a number from 0 to {_LAST_PORT}")
-    with socket.socket() as probe:
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise IncparseError(f"port {port} of {host!r} cannot be served: {error.strerror}") from None
 
 
 def set_render_wrapper(function: Callable[[str], str] | None) -> None:

@@ -17,7 +17,7 @@ from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
 from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
-from spacy_incparse.parsing.parse import Posterior, check_n_analyses
+from spacy_incparse.parsing.parse import check_n_analyses
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
@@ -174,16 +174,12 @@ def confidences_of(analyses: Analyses) -> list[Confidence]:
     if analyses.temperature is None or not analyses.have_probabilities:
         return []
     if analyses.posterior:
-        found = _exact(analyses.trees, analyses.posterior)
+        phrases = dict(analyses.posterior.phrases)
+        found = [Confidence(analyses.posterior.of_score(anchored.score or 0.0), phrases) for anchored in analyses.trees]
     else:
         found = _listed(analyses.trees, analyses.temperature)
     _confidences.update(zip(analyses.trees, found, strict=True))
     return found
-
-
-def _exact(trees: Sequence[AnchoredTree], posterior: Posterior) -> list[Confidence]:
-    phrases = dict(posterior.phrases)
-    return [Confidence(posterior.of_score(anchored.score or 0.0), phrases) for anchored in trees]
 
 
 def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:

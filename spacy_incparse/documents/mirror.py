@@ -56,17 +56,12 @@ def restore_lost(doc: Doc) -> None:
     """Restore the trees of a mirror on the Doc if they were lost. Never raises an error."""
     state = _state(doc)
     if _looked_at.get(doc) != state:
-        _adopt(doc)
+        for name, group in list(doc.spans.items()):
+            if MARK in group.attrs and not isinstance(group, MirrorGroup):
+                doc.spans[name] = MirrorGroup.of(group)
         for start_char, end_char, value in _lost(doc):
             write_tree(doc, start_char, end_char, value)
         _looked_at[doc] = _state(doc)
-
-
-def _adopt(doc: Doc) -> None:
-    """Convert mirrors back to MirrorGroups: on a loaded Doc, they are plain SpanGroups."""
-    for name, group in list(doc.spans.items()):
-        if MARK in group.attrs and not isinstance(group, MirrorGroup):
-            doc.spans[name] = MirrorGroup.of(group)
 
 
 def _state(doc: Doc) -> tuple[Any, ...]:

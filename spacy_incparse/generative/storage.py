@@ -26,7 +26,13 @@ def pack_counts(level_sizes: Sequence[int], arrays: Arrays) -> dict[str, bytes]:
     """Return the arrays of `NestedCounts` as named bytes: above, values, n_outcomes, outcomes, counts."""
     above, values, n_outcomes, outcomes, counts = arrays
     starts = np.cumsum(n_outcomes) - n_outcomes
-    cells_above = _cells_above(above, starts, n_outcomes, outcomes)
+    # By cell the cell of the same outcome in the context above, -1 for none.
+    contexts = np.repeat(np.arange(len(above)), n_outcomes)
+    keys, wanted = (contexts << 32) + outcomes, (above[contexts].astype(np.int64) << 32) + outcomes
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    if (keys[found] != wanted)[wanted >= 0].any():
+        raise ValueError("a context has outcomes that the context above does not have")
+    cells_above = np.where(wanted < 0, -1, found)
     places = np.where(cells_above < 0, outcomes, cells_above - np.repeat(starts[above], n_outcomes))
     is_first = _is_first(above)
     value_gaps = _gaps(values, np.flatnonzero(is_first))
@@ -83,16 +89,6 @@ def _unpack_places(data: Any, above: Ints, n_outcomes: Ints) -> tuple[Ints, Ints
     cells_above += places
     cells_above[: int(n_outcomes[above < 0].sum())] = -1
     return cells_above, places
-
-
-def _cells_above(above: Ints, starts: Ints, n_outcomes: Ints, outcomes: Ints) -> Ints:
-    """Return by cell the cell of the same outcome in the context above, -1 for none."""
-    contexts = np.repeat(np.arange(len(above)), n_outcomes)
-    keys, wanted = (contexts << 32) + outcomes, (above[contexts].astype(np.int64) << 32) + outcomes
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    if (keys[found] != wanted)[wanted >= 0].any():
-        raise ValueError("a context has outcomes that the context above does not have")
-    return np.where(wanted < 0, -1, found)
 
 
 def _is_stored(above: Ints, n_outcomes: Ints) -> Ints:

@@ -61,7 +61,8 @@ def bracket_forest(labels: np.ndarray, values: np.ndarray, n_words: int) -> tupl
     n_nodes = n_edges = 0
     for length in range(1, n_words + 1):
         starts = np.arange(n_words - length + 1)
-        widths = _edge_counts(length, labels.shape[1])
+        n_labels = labels.shape[1]
+        widths = [1 + n_labels, 1] if length == 1 else [length - 1, n_labels, 2]
         n_kinds = len(widths)
         for row, kind in enumerate(range(3 - n_kinds, 3)):
             numbers[kind, starts, starts + length] = n_nodes + n_kinds * starts + row
@@ -97,11 +98,6 @@ def best_trees(
             break
         found.append((tree[0], brackets_of(forest, tree[1])))
     return found
-
-
-def _edge_counts(length: int, n_labels: int) -> list[int]:
-    """Return the numbers of edges of the nodes M, I and S over so many words; over one word there is no M."""
-    return [1 + n_labels, 1] if length == 1 else [length - 1, n_labels, 2]
 
 
 def _block(

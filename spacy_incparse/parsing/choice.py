@@ -41,7 +41,18 @@ class ChoosingParser(Parser):
             return parses[0]
         if self.config.choose == "expected_f":
             return max_expected_f(parses, temperature)
-        return self._recombined(parses, temperature, tags, constraints)
+        # The tree of the highest expected gain that can be made of the phrases of trees, with its own score. If the
+        # grammar cannot derive it, its score is the lowest one of the trees.
+        trees = [parse.tree for parse in parses]
+        wanted = checked_constraints(constraints, len(trees[0].words))
+        required = required_spans(wanted, parses[0].unmet)
+        phrases = phrases_of(parses, temperature)
+        tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
+        for parse in parses:
+            if parse.tree == tree:
+                return parse
+        score = self.score(tree.words, tags, tree).score
+        return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
 
     def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
         """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
@@ -65,22 +76,6 @@ class ChoosingParser(Parser):
     @cached_property
     def _lists(self) -> NBestSearch:
         return NBestSearch(self.with_search(choose="score"), with_better=True)
-
-    def _recombined(self, parses: Sequence[Parse], temperature: float, tags: Tags, constraints: Constraints) -> Parse:
-        """Return the tree of the highest expected gain that can be made of the phrases of trees, with its own score.
-
-        If the grammar cannot derive it, its score is the lowest one of the trees.
-        """
-        trees = [parse.tree for parse in parses]
-        wanted = checked_constraints(constraints, len(trees[0].words))
-        required = required_spans(wanted, parses[0].unmet)
-        phrases = phrases_of(parses, temperature)
-        tree = Recombination(trees, phrases, self.config.choose_threshold, required).best_tree()
-        for parse in parses:
-            if parse.tree == tree:
-                return parse
-        score = self.score(tree.words, tags, tree).score
-        return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
 
     @property
     def _choice_temperature(self) -> float | None:

@@ -73,12 +73,8 @@ class NBestSearch:
 
     def _not_above(self, best: Parse, found: Sequence[Parse]) -> list[Parse]:
         """Return the analyses other than the parser's own, without those that would replace it as the best."""
-        limit = self._limit(best)
+        limit = inf if self.with_better or not self.parser.answers_with_best else best.score
         return [parse for parse in found if parse.source != "flat" and parse.score <= limit and parse.tree != best.tree]
-
-    def _limit(self, best: Parse) -> float:
-        """Return the highest score that an analysis may have beside the parser's own."""
-        return inf if self.with_better or not self.parser.answers_with_best else best.score
 
     def _widened(self, best: Parse, sentence: tuple, n: int, found: Sequence[Parse]) -> list[Parse]:
         """Return the other analyses that a search has found, and those of wider searches, below them if possible."""
@@ -161,7 +157,8 @@ def max_expected_f(parses: Sequence[Parse], temperature: float) -> Parse:
 
 def expected_f_values(trees: Sequence[Tree], weights: Sequence[float]) -> list[float]:
     """Return the expected F of each tree, if the probabilities of the trees are proportional to these weights."""
-    rows = _phrase_numbers(trees)
+    numbers: dict[Phrase, int] = {}
+    rows = [{numbers.setdefault(phrase, len(numbers)) for phrase in tree.spans()} for tree in trees]
     posterior = [0.0] * (1 + max((number for row in rows for number in row), default=-1))
     for weight, row in zip(weights, rows, strict=True):
         for number in row:
@@ -171,9 +168,3 @@ def expected_f_values(trees: Sequence[Tree], weights: Sequence[float]) -> list[f
     # Summed in sorted order, so that trees whose phrases are equally probable are tied.
     sums = (sum(sorted([posterior[number] for number in row])) for row in rows)
     return [2 * common / total / (len(row) + n_expected) for common, row in zip(sums, rows, strict=True)]
-
-
-def _phrase_numbers(trees: Iterable[Tree]) -> list[set[int]]:
-    """Return the set of each tree's phrases, numbered in the order in which they first appear."""
-    numbers: dict[Phrase, int] = {}
-    return [{numbers.setdefault(phrase, len(numbers)) for phrase in tree.spans()} for tree in trees]

@@ -266,9 +266,24 @@ class _BracketListReader:
         if text.startswith("#"):
             heading, about = _HEADING.fullmatch(text), _ABOUT.fullmatch(text)
             if heading:
-                return self._take_heading(line.number, heading)
+                sent, rank, score, source = heading.groups()
+                finished = self._begin(sent, line.number, is_new=rank == "1")
+                assert self._record is not None
+                expected = len(self._record.trees) + 1
+                if rank != str(expected):
+                    what = f"this is parse {rank} of sentence {sent}; expected parse {expected}: is the file complete?"
+                    raise TreebankError(self._path, line.number, 1, what)
+                self._heading = line.number, score_of(self._path, line.number, score), source or FOUND_BY_SEARCH
+                return finished
             if about:
-                return self._take_about(line.number, about)
+                sent, key, value = about.groups()
+                finished = self._begin(sent, line.number, is_new=True)
+                assert self._record is not None
+                if key == "gold":
+                    self._record.gold = Brackets(line.number, value, about.start(3) + 1)
+                else:
+                    self._record.temperature = temperature_of(self._path, line.number, value)
+                return finished
             if _LIKE_HEADING.match(text):
                 raise TreebankError(
                     self._path, line.number, 1, f"the line {text!r:.60} is incomplete; {_EXPECTED_BRACKETS}"
@@ -284,27 +299,6 @@ class _BracketListReader:
         self._close_tree()
         record, self._record, self._sent = self._record, None, None
         return record
-
-    def _take_heading(self, number: int, heading: re.Match[str]) -> ListRecord | None:
-        sent, rank, score, source = heading.groups()
-        finished = self._begin(sent, number, is_new=rank == "1")
-        assert self._record is not None
-        expected = len(self._record.trees) + 1
-        if rank != str(expected):
-            what = f"this is parse {rank} of sentence {sent}; expected parse {expected}: is the file complete?"
-            raise TreebankError(self._path, number, 1, what)
-        self._heading = number, score_of(self._path, number, score), source or FOUND_BY_SEARCH
-        return finished
-
-    def _take_about(self, number: int, about: re.Match[str]) -> ListRecord | None:
-        sent, key, value = about.groups()
-        finished = self._begin(sent, number, is_new=True)
-        assert self._record is not None
-        if key == "gold":
-            self._record.gold = Brackets(number, value, about.start(3) + 1)
-        else:
-            self._record.temperature = temperature_of(self._path, number, value)
-        return finished
 
     def _begin(self, sent: str, number: int, *, is_new: bool) -> ListRecord | None:
         """Go on with the list of a sentence, or begin one and return the list before it.

@@ -60,7 +60,17 @@ def check_training(settings: Mapping[str, Any], others: Sequence[str] = ()) -> N
         raise ConfigError(f"features is {features!r}: a {kind.name} parser has none, so leave this out")
     if isinstance(features, str) and features not in feature_names():
         raise ConfigError(f"unknown feature set {features!r}: choose one of {', '.join(feature_names())}")
-    _check_common(settings)
+    check_number("seed", settings["seed"], 0, MOST_SEED)
+    check_number("n_folds", settings["n_folds"], 0, MOST)
+    _check_heads(settings["heads"])
+    if isinstance(settings["heads"], dict):
+        HeadRules.from_dict(settings["heads"])
+    if not isinstance(settings["tagger"], dict):
+        raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
+    if settings["tagger"]:
+        from spacy_incparse.tagging.tagger import check_settings  # may load compiled modules
+
+        check_settings(settings["tagger"])
     kind.config(own_settings(settings, kind, others))
 
 
@@ -77,20 +87,6 @@ def head_rules(heads: str | Path | dict[str, Any] | None, lang: str) -> HeadRule
 def feature_names() -> tuple[str, ...]:
     """Return the names of sets of features that some kind of parser has."""
     return tuple(dict.fromkeys([*NAMED_SETS, *(name for kind in kinds().values() for name in kind.feature_sets)]))
-
-
-def _check_common(settings: Mapping[str, Any]) -> None:
-    check_number("seed", settings["seed"], 0, MOST_SEED)
-    check_number("n_folds", settings["n_folds"], 0, MOST)
-    _check_heads(settings["heads"])
-    if isinstance(settings["heads"], dict):
-        HeadRules.from_dict(settings["heads"])
-    if not isinstance(settings["tagger"], dict):
-        raise ConfigError(f"tagger is {settings['tagger']!r}: it must be a dict of settings of the tagger")
-    if settings["tagger"]:
-        from spacy_incparse.tagging.tagger import check_settings  # may load compiled modules
-
-        check_settings(settings["tagger"])
 
 
 def _check_heads(heads: Any) -> None:
