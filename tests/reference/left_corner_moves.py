@@ -1,4 +1,4 @@
-"""The moves of a tree's left-corner form, without that form: incremental/left_corner_moves.pyx in plain Python."""
+"""The moves of a tree's left-corner form, without that form: incremental/moves.pyx in plain Python."""
 
 from __future__ import annotations
 
