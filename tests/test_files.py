@@ -133,12 +133,6 @@ import gzip
 from spacy_incparse.treebanks.files import read_text
 path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 1200))
 read_text(path)""",
-    "weights": """
-from zlib import compressobj
-from spacy_incparse.linear.weights import Weights
-stream = compressobj(1)
-data = b"".join(stream.compress(bytes(2**20)) for _ in range(1200)) + stream.flush()
-Weights(12, 1).load_bytes(data)""",
 }
 
 
@@ -154,7 +148,7 @@ path = pathlib.Path(sys.argv[1])
         [sys.executable, "-c", code, str(tmp_path / "text.gz")], capture_output=True, text=True, check=False
     )
     assert "MemoryError" not in done.stderr
-    assert "hold more than" in done.stderr or "the weights hold more" in done.stderr
+    assert "hold more than" in done.stderr
 
 
 @pytest.mark.parametrize(

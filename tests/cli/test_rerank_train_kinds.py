@@ -13,7 +13,7 @@ SMALL = {"tagger": {"n_epochs": 1}, "n_folds": 2, "max_epochs": 1}
 BEAM = {"table_bits": 16, "train_beam_size": 8, "beam_size": 8}
 RECIPES = {
     "generative": ("generative", {"max_epochs": 1}),
-    "accurate": ("hybrid", SMALL | BEAM | {"train_generative_weight": 5.0}),
+    "accurate": ("perceptron", SMALL | BEAM | {"train_generative_weight": 5.0}),
     "chart": ("chart", SMALL | {"table_bits": 14, "clusters": None}),
     "best": ("combined", SMALL | {"clusters": None, "members": {n: MEMBERS[n] for n in ("one", "chart")}}),
 }

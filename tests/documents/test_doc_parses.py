@@ -282,7 +282,7 @@ def test_calibrating_again_changes_confidences(nlp):
 def test_flat_trees_have_no_confidence(nlp, monkeypatch):
     other = untrained().from_bytes(nlp.to_bytes())
     monkeypatch.setattr(
-        type(other.get_pipe("incparse").decoder.parser), "parse", lambda *args: (_ for _ in ()).throw(RuntimeError())
+        type(other.get_pipe("incparse").decoder.parser), "nbest", lambda *args: (_ for _ in ()).throw(RuntimeError())
     )
     with pytest.warns(UserWarning, match="got a flat tree"):
         doc = other(TEXT)

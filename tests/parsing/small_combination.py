@@ -11,7 +11,7 @@ from spacy_incparse.trees.heads import HeadRules
 ASSETS = Path(__file__).parents[2] / "assets"
 SMALL = {"recipe": "paper", "table_bits": 16, "train_beam_size": 8, "beam_size": 8, "max_epochs": 2}
 SEVERAL = SMALL | {"n_tags": 2, "max_epochs": 1, "n_models": 2}
-CHART = {"table_bits": 14}
+CHART = {"table_bits": 14, "max_epochs": 1}
 MEMBERS = {"several": SEVERAL, "one": SMALL, "generative": {}, "chart": CHART}
 HEADS = HeadRules.from_name("en")
 SETTINGS = {"heads": HEADS, "n_folds": 2, "tagger_settings": {"n_epochs": 2}, "seed": 3}

@@ -30,7 +30,9 @@ def parser(trees):
     return run(trees, small_config())[0]
 
 
-@pytest.mark.parametrize(("place", "n_passes"), [(0, 1), (2, 1), (3, 1)])
+@pytest.mark.parametrize(
+    ("place", "n_passes"), [(0, 1), (2, 1)]
+)  # a CRF depends on the order of sentences, and so on its number
 def test_a_member_is_the_parser_that_it_would_be_alone(trees, parser, place, n_passes):
     member = small_config().resolved[place]
     alone, _ = run(trees, member.config, member.kind, n_passes)
