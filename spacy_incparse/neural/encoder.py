@@ -471,9 +471,11 @@ def _limit_threads(process: int) -> None:
 
 def _precision(bfloat16: bool) -> AbstractContextManager:
     """Return the context in which a transformer and its backward pass are computed: bfloat16 where that is fast."""
+    if not (bfloat16 and computes_in_bfloat16()):
+        return nullcontext()
     import torch
 
-    return torch.autocast("cpu", dtype=torch.bfloat16) if bfloat16 and computes_in_bfloat16() else nullcontext()
+    return torch.autocast("cpu", dtype=torch.bfloat16)
 
 
 @cache
