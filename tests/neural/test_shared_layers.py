@@ -164,7 +164,10 @@ def test_a_component_can_have_the_layer_for_itself(nlp, tmp_path):
     alone = spacy.blank("en")
     alone.add_pipe("sentencizer")
     alone.add_pipe("incparse_neural", source=nlp)
-    assert str(alone(TEXT)._.trees[0]) == str(nlp(TEXT)._.trees[0])
+    (found,), (expected,) = alone(TEXT)._.trees, nlp(TEXT)._.trees
+    # Tags that are nearly as probable may differ from processor to processor, as the sizes of batches differ.
+    assert (found.words, found.spans()) == (expected.words, expected.spans())
+    assert found.score == pytest.approx(expected.score, abs=1e-3)
 
 
 @pytest.mark.slow
