@@ -130,7 +130,7 @@ def test_a_table_larger_than_its_bytes_can_fill_is_not_made():
 CLAIMS = {
     "a treebank": """
 import gzip
-from spacy_incparse.treebanks.files import read_text
+from spacy_incparse.treebanks.reader import read_text
 path.write_bytes(b"".join([gzip.compress(bytes(2**20))] * 1200))
 read_text(path)""",
 }

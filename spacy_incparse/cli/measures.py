@@ -18,7 +18,7 @@ from spacy_incparse.cli.options import check_output, decoded, keep_inputs, open_
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import unix_lines, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
-from spacy_incparse.treebanks.files import read_text
+from spacy_incparse.treebanks.reader import read_text
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -27,7 +27,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
 from spacy_incparse.tokens import penn_to_raw, raw_to_penn
-from spacy_incparse.treebanks.files import GZIP_MAGIC
+from spacy_incparse.treebanks.reader import GZIP_MAGIC
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.page import Entry, Picture, markup, page_pieces, side_by_side

@@ -27,7 +27,7 @@ from spacy_incparse.training.settings import (
     head_rules,
     parser_config,
 )
-from spacy_incparse.treebanks.files import read_text
+from spacy_incparse.treebanks.reader import read_text
 from spacy_incparse.trees.heads import HeadRules
 
 if TYPE_CHECKING:

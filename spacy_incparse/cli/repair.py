@@ -17,8 +17,7 @@ from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
 from spacy_incparse.repair.repair import FileChanges, repair_trees, report_lines, summary_lines
 from spacy_incparse.repair.rules import Rule, find_rules
-from spacy_incparse.treebanks.files import treebank_files
-from spacy_incparse.treebanks.reader import read_trees
+from spacy_incparse.treebanks.reader import read_trees, treebank_files
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
 

@@ -24,9 +24,8 @@ from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import named_paths
 from spacy_incparse.patterns import Match, Pattern
 from spacy_incparse.treebanks.bracket_scanner import BracketReader
-from spacy_incparse.treebanks.files import LOOKED_FOR, SkipLog, expanded, files_in, read_text
 from spacy_incparse.treebanks.normalize import TRACE_TAG
-from spacy_incparse.treebanks.reader import read_forests, scanned
+from spacy_incparse.treebanks.reader import LOOKED_FOR, SkipLog, expanded, files_in, read_forests, read_text, scanned
 from spacy_incparse.trees.forest import Forest, Symbols
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.labels import bare_label

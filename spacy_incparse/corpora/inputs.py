@@ -17,7 +17,7 @@ import srsly
 from spacy_incparse.corpora.records import Unreadable
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import named_paths, whole_lines
-from spacy_incparse.treebanks.files import expanded
+from spacy_incparse.treebanks.reader import expanded
 
 COMPRESSED = (".gz", ".bz2", ".xz")
 _UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes

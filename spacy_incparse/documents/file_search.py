@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from spacy_incparse.documents.rows import annotated_format, read_rows, row_tree, sentence_files
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.patterns import Match, Pattern
+from spacy_incparse.trees.arrays import without_nested
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.trees.walks import without_nested
 from spacy_incparse.workers import run_in_order
 
 _COLUMNS = ("id", "sentence", "start", "text", "tokens", "spans")

@@ -17,8 +17,8 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.tokens import spaces_after
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import parse_bracketed
+from spacy_incparse.trees.builder import ink_ends, project
 from spacy_incparse.trees.codec import encode
-from spacy_incparse.trees.projection import ink_ends, project
 from spacy_incparse.trees.tree import Tree
 
 MAX_LOST = 0.25  # a sentence that loses a larger share of its phrases does more harm than good in training

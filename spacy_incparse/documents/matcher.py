@@ -15,8 +15,8 @@ from spacy_incparse.documents.extensions import doc_trees
 from spacy_incparse.documents.file_search import find
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.patterns import Match, Pattern, compile
+from spacy_incparse.trees.arrays import NESTED
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.walks import NESTED
 
 if TYPE_CHECKING:
     from spacy_incparse.documents.file_search import FileMatch

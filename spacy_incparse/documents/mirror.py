@@ -22,7 +22,7 @@ from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.builder import tree_of_phrases
 from spacy_incparse.trees.codec import decode, encode
-from spacy_incparse.trees.dicts import checked_spans
+from spacy_incparse.trees.export import checked_spans
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 

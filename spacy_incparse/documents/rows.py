@@ -11,7 +11,7 @@ import srsly
 from spacy_incparse.errors import IncparseError, parquet_module
 from spacy_incparse.files import existing_paths
 from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.dicts import from_dict
+from spacy_incparse.trees.export import from_dict
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:

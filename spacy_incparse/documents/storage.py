@@ -17,9 +17,9 @@ from spacy_incparse.documents.mirror import remove_mirrors, restore_lost
 from spacy_incparse.documents.stored_fields import stored_head_words
 from spacy_incparse.documents.user_data import ATTRIBUTE, Key, key_of, keys, user_data, write_tree
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.arrays import lowest_common
 from spacy_incparse.trees.codec import StoredTree, decode
 from spacy_incparse.trees.tree import Tree
-from spacy_incparse.trees.walks import lowest_common
 
 __all__ = ["ATTRIBUTE", "AnchoredTree", "anchored_tree_over", "anchored_trees", "clear_trees", "write_tree"]
 

@@ -15,8 +15,8 @@ from spacy_incparse.documents.doc_tree import DocTree
 from spacy_incparse.documents.extensions import doc_trees, register_extensions
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.patterns import Pattern, compile
+from spacy_incparse.trees.arrays import NESTED
 from spacy_incparse.trees.heads import HeadRules
-from spacy_incparse.trees.walks import NESTED
 
 if TYPE_CHECKING:
     from spacy_incparse.patterns import Match

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from spacy_incparse.trees import walks
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees import arrays as walks
+from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays
 from spacy_incparse.trees.edits import compress_nodes
 
 MARKER = "|"

@@ -1,11 +1,18 @@
-"""The flat storage of a tree: nodes in pre-order, and properties derived from them."""
+"""The flat storage of a tree: nodes in pre-order, building and walking them, in linear time and without recursion."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees.labels import bare_label
+
+if TYPE_CHECKING:
+    from spacy_incparse.trees.tree import Tree
 
 Phrase = tuple[str, int, int]
 """The label of a phrase, its first word, and one after the last."""
@@ -81,3 +88,162 @@ class TreeArrays:
     def word_offsets(self) -> tuple[int, ...]:
         """Offset of each word in the words joined by single spaces, and of one more word after the last."""
         return tuple(accumulate((len(word) + 1 for word in self.words), initial=0))
+
+
+class ArraysBuilder:
+    """Builds a tree from left to right in linear time: `open`, `leaf`, `close`, and `arrays` at the end."""
+
+    def __init__(self) -> None:
+        self._labels: list[str] = []
+        self._sizes: list[int] = []
+        self._words: list[str] = []
+        self._open: list[int] = []
+
+    def open(self, label: str) -> None:
+        """Begin a phrase; everything added before it is closed belongs to it."""
+        self._check_single_root()
+        self._open.append(len(self._labels))
+        self._labels.append(label)
+        self._sizes.append(0)
+
+    def leaf(self, tag: str, word: str) -> None:
+        """Add a POS node with its word."""
+        self._check_single_root()
+        self._labels.append(tag)
+        self._sizes.append(1)
+        self._words.append(word)
+
+    def subtree(self, tree: Tree) -> None:
+        """Add a copy of a tree or of the subtree under a node."""
+        self._check_single_root()
+        nodes = slice(tree.index, tree.index + tree.size)
+        self._labels += tree.arrays.labels[nodes]
+        self._sizes += tree.arrays.sizes[nodes]
+        self._words += tree.words
+
+    def close(self) -> None:
+        """End the phrase opened last. Raises IncparseError if no phrase is open or the phrase is empty."""
+        if not self._open:
+            raise IncparseError("close() without an open phrase")
+        index = self._open.pop()
+        self._sizes[index] = len(self._labels) - index
+        if self._sizes[index] == 1:
+            raise IncparseError(f"the phrase {self._labels[index]!r} has no children")
+
+    def arrays(self) -> TreeArrays:
+        """Return the arrays of the tree. Raises IncparseError if it is empty or a phrase is still open."""
+        if self._open or not self._labels:
+            raise IncparseError(f"{len(self._open)} phrases are still open" if self._open else "an empty tree")
+        return TreeArrays.of(self._labels, self._sizes, self._words)
+
+    def _check_single_root(self) -> None:
+        if self._labels and not self._open:
+            raise IncparseError("a tree has one root only")
+
+
+def arrays_of_phrases(phrases: Iterable[Phrase], words: Sequence[str], tags: Iterable[str]) -> TreeArrays:
+    """Return the arrays of the tree that has these phrases, nested and in pre-order; without any, of a POS node."""
+    builder, ends = ArraysBuilder(), list[int]()  # of the open phrases
+    waiting = iter(phrases)
+    phrase = next(waiting, None)
+    for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        while phrase is not None and phrase[1] == i:
+            builder.open(phrase[0])
+            ends.append(phrase[2])
+            phrase = next(waiting, None)
+        builder.leaf(tag, word)
+        while ends and ends[-1] == i + 1:
+            builder.close()
+            ends.pop()
+    return builder.arrays()
+
+
+NESTED = ("all", "outermost", "innermost")
+
+
+class Production(NamedTuple):
+    """A grammar rule used in a tree: a label with the labels of its children, or a tag with its word."""
+
+    left: str
+    right: tuple[str, ...]
+    is_lexical: bool = False  # whether `right` is a word
+
+    def __str__(self) -> str:
+        return f"{self.left} -> {repr(self.right[0]) if self.is_lexical else ' '.join(self.right)}"
+
+
+def children(arrays: TreeArrays, index: int) -> Iterator[int]:
+    """Yield the children of a node from left to right."""
+    child, behind = index + 1, index + arrays.sizes[index]
+    while child < behind:
+        yield child
+        child += arrays.sizes[child]
+
+
+def postorder(arrays: TreeArrays, index: int) -> Iterator[int]:
+    """Yield the nodes of a subtree, children before their parent, left to right."""
+    path: list[int] = []
+    for node in range(index, index + arrays.sizes[index]):
+        path.append(node)
+        while path and path[-1] + arrays.sizes[path[-1]] == node + 1:
+            yield path.pop()
+
+
+def labelled(arrays: TreeArrays, nodes: Sequence[int], label: str | Collection[str] | None) -> Sequence[int]:
+    """Return the nodes that have the label, or one of several, as their whole label or category."""
+    if label is None:
+        return nodes
+    wanted = {label} if isinstance(label, str) else frozenset(label)
+    labels = arrays.labels
+    return [node for node in nodes if labels[node] in wanted or bare_label(labels[node]) in wanted]
+
+
+def without_nested(arrays: TreeArrays, nodes: Sequence[int], nested: str) -> Sequence[int]:
+    """Return the nodes, given in pre-order, that are in no other ("outermost") or contain no other ("innermost")."""
+    if nested == "all":
+        return nodes
+    if nested == "innermost":
+        following = [*nodes[1:], len(arrays.sizes)]
+        return [node for node, after in zip(nodes, following, strict=False) if after >= node + arrays.sizes[node]]
+    if nested != "outermost":
+        raise IncparseError(f"nested is {nested!r}; expected one of {', '.join(NESTED)}")
+    kept, behind = [], 0
+    for node in nodes:
+        if node >= behind:
+            kept.append(node)
+            behind = node + arrays.sizes[node]
+    return kept
+
+
+def lowest_common(arrays: TreeArrays, a: int, b: int) -> int:
+    """Return the lowest node that covers both nodes; it may be one of them."""
+    node, last = min(a, b), max(a, b)
+    while last >= node + arrays.sizes[node]:
+        node = arrays.parents[node]
+    return node
+
+
+def path(arrays: TreeArrays, a: int, b: int) -> list[int]:
+    """Return the nodes from one node up to the lowest common one and down to the other, both included."""
+    top = lowest_common(arrays, a, b)
+    down = _up_to(arrays, b, top)
+    return [*_up_to(arrays, a, top), top, *reversed(down)]
+
+
+def productions(arrays: TreeArrays, index: int) -> Iterator[Production]:
+    """Yield the production of each node of a subtree in pre-order."""
+    labels = arrays.labels
+    for node in range(index, index + arrays.sizes[index]):
+        if arrays.sizes[node] == 1:
+            yield Production(labels[node], (arrays.words[arrays.starts[node]],), True)
+        else:
+            yield Production(labels[node], tuple(labels[child] for child in children(arrays, node)))
+
+
+def _up_to(arrays: TreeArrays, node: int, top: int) -> list[int]:
+    """Return a node and those above it, below `top`."""
+    nodes = []
+    while node != top:
+        nodes.append(node)
+        node = arrays.parents[node]
+    return nodes

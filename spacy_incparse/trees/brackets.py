@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy_incparse.errors import TreebankError, UntaggedError
 from spacy_incparse.tokens import escape_brackets, escape_label, penn_to_raw, raw_to_penn
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.arrays_builder import ArraysBuilder
+from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays
 from spacy_incparse.trees.labels import UNKNOWN_TAG, WRAPPERS, is_penn_tag
-from spacy_incparse.trees.node import TreeNode
+
+if TYPE_CHECKING:
+    from spacy_incparse.trees.tree import Tree
 
 # Only these characters separate words: a no-break space is part of a word.
 _S = r"[ \t\r\n\f\v]"
@@ -207,7 +209,7 @@ def next_line_start(text: str, position: int) -> int:
     return match.start() if match else len(text)
 
 
-def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = False) -> str:
+def bracket_string(tree: Tree, *, width: int | None = None, ptb: bool = False) -> str:
     """Return the brackets on one line, or with `width` indented: a subtree that fits into it stays on one line.
 
     Words are raw, with only those characters escaped that would break the brackets; with `ptb` they have the spelling
@@ -218,7 +220,7 @@ def bracket_string(tree: TreeNode, *, width: int | None = None, ptb: bool = Fals
     return "".join(pieces) if width is None else indented(tree, pieces, width)
 
 
-def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
+def indented(tree: Tree, pieces: Sequence[str], width: int) -> str:
     """Return pieces of text on indented lines; a subtree that fits into `width` stays on one line.
 
     There is one piece for each node from `tree` down: a space, the node's text, and the brackets that close after it.
@@ -243,7 +245,7 @@ def indented(tree: TreeNode, pieces: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-def _pieces(tree: TreeNode, words: Sequence[str]) -> list[str]:
+def _pieces(tree: Tree, words: Sequence[str]) -> list[str]:
     """Return one string per node, with the brackets that close after it; joined, they are the tree on one line."""
     arrays, following = tree.arrays, iter(words)
     pieces: list[str] = []

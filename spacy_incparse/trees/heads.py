@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.walks import children
+from spacy_incparse.trees.arrays import TreeArrays, children
 
 FORMAT = "spacy-incparse head rules 1"
 NAMES = ("en", "any")

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from spacy_incparse.trees.arrays import TreeArrays
+if TYPE_CHECKING:
+    from spacy_incparse.trees.arrays import TreeArrays
 
 TRACE_TAG = "-NONE-"
 ROOT = "TOP"

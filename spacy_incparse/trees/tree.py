@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
+from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees import arrays as walks
 from spacy_incparse.trees import edits
-from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.arrays import Phrase, Production, TreeArrays
 from spacy_incparse.trees.brackets import bracket_string, parse_one
-from spacy_incparse.trees.dicts import from_dict, to_dict
-from spacy_incparse.trees.export import from_nltk, to_latex, to_nltk
-from spacy_incparse.trees.labels import TRACE_TAG, bare_label
-from spacy_incparse.trees.node import TreeNode
+from spacy_incparse.trees.export import from_dict, from_nltk, to_dict, to_latex, to_nltk
+from spacy_incparse.trees.labels import TRACE_TAG, bare_label, function_tags, warn_of_unknown_labels
 
 if TYPE_CHECKING:
     import nltk
     from typing_extensions import Self
 
 
-class Tree(TreeNode):
+class Tree:
     """A node of a phrase-structure tree with everything below it.
 
     Phrases and POS nodes are nodes, words are not: a POS node covers its word and has no children. `label` is a
@@ -29,7 +30,207 @@ class Tree(TreeNode):
     is its words joined by single spaces.
     """
 
-    __slots__ = ()
+    __slots__ = ("_arrays", "_index")
+
+    def __init__(self, arrays: TreeArrays, index: int = 0):
+        self._arrays, self._index = arrays, index
+
+    @property
+    def arrays(self) -> TreeArrays:
+        """The flat arrays of the whole tree that this node belongs to."""
+        return self._arrays
+
+    @property
+    def index(self) -> int:
+        """Pre-order number of the node in the whole tree; the root has 0."""
+        return self._index
+
+    @property
+    def own_arrays(self) -> TreeArrays:
+        """The flat arrays of the subtree under this node, as if it were a whole tree."""
+        return self._arrays.subtree(self._index)
+
+    @property
+    def label(self) -> str:
+        """The whole label, such as "NP" or "NP-SBJ-1"; at a POS node the tag."""
+        return self._arrays.labels[self._index]
+
+    @property
+    def category(self) -> str:
+        """The label without function tags and indices: "NP" for "NP-SBJ-1"."""
+        return bare_label(self.label)
+
+    @property
+    def function(self) -> str:
+        """The function tags of the label, joined by "-": "SBJ" for "NP-SBJ-1", "" if there are none."""
+        return function_tags(self.label)
+
+    @property
+    def tag(self) -> str | None:
+        """The label of a POS node; None at a phrase."""
+        return self.label if self.is_leaf else None
+
+    @property
+    def start(self) -> int:
+        """Index of the first word under the node."""
+        return self._arrays.starts[self._index]
+
+    @property
+    def end(self) -> int:
+        """One after the index of the last word under the node."""
+        return self._arrays.ends[self._index]
+
+    @property
+    def start_char(self) -> int:
+        """Index of the node's first character in the text of the whole tree."""
+        return self._arrays.word_offsets[self.start]
+
+    @property
+    def end_char(self) -> int:
+        """One after the index of the node's last character in the text of the whole tree."""
+        return self._arrays.word_offsets[self.end] - 1
+
+    @property
+    def text(self) -> str:
+        """The text that the node covers."""
+        return " ".join(self.words)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The raw words under the node."""
+        return self._arrays.words[self.start : self.end]
+
+    @property
+    def tokens(self) -> Sequence[Any]:
+        """The words under the node; on a Doc, its tokens."""
+        return self.words
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The labels of the POS nodes under the node, one per word."""
+        arrays = self._arrays
+        return tuple(arrays.labels[leaf] for leaf in arrays.leaves[self.start : self.end])
+
+    @property
+    def size(self) -> int:
+        """Number of nodes in the subtree, including this node and the POS nodes."""
+        return self._arrays.sizes[self._index]
+
+    @property
+    def depth(self) -> int:
+        """Number of nodes above; 0 at the root."""
+        return self._arrays.depths[self._index]
+
+    @property
+    def height(self) -> int:
+        """Number of steps down to the lowest POS node; 0 at a POS node."""
+        return self._arrays.heights[self._index]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node has no children; since words are not nodes, POS nodes are the leaves."""
+        return self._arrays.sizes[self._index] == 1
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether this is a POS node: it has one word and no children."""
+        return self.is_leaf
+
+    @property
+    def children(self) -> tuple[Self, ...]:
+        """The child nodes from left to right; () at a POS node."""
+        return tuple(map(self._at, walks.children(self._arrays, self._index)))
+
+    @property
+    def parent(self) -> Self | None:
+        """The node above; None at the root."""
+        above = self._arrays.parents[self._index]
+        return None if above < 0 else self._at(above)
+
+    @property
+    def siblings(self) -> tuple[Self, ...]:
+        """The other children of the parent, from left to right; () at the root."""
+        above = self._arrays.parents[self._index]
+        nodes = walks.children(self._arrays, above) if above >= 0 else ()
+        return tuple(self._at(node) for node in nodes if node != self._index)
+
+    @property
+    def root(self) -> Self:
+        """The top node of the whole tree."""
+        return self._at(0)
+
+    def pos_nodes(self) -> tuple[Self, ...]:
+        """Return the POS nodes from left to right. Their words are `words`, one for each."""
+        return tuple(map(self._at, self._arrays.leaves[self.start : self.end]))
+
+    def preterminals(self) -> Iterator[Self]:
+        """Yield the POS nodes from left to right."""
+        return iter(self.pos_nodes())
+
+    def leaves(self) -> tuple[Self, ...]:
+        """Return the POS nodes from left to right. Deprecated: use `pos_nodes`; elsewhere, leaves are words."""
+        warnings.warn(LEAVES, DeprecationWarning, stacklevel=2)
+        return self.pos_nodes()
+
+    def preorder(self) -> Iterator[Self]:
+        """Yield this node and all nodes below it, parents before children, left to right."""
+        return map(self._at, self._nodes())
+
+    def postorder(self) -> Iterator[Self]:
+        """Yield this node and all nodes below it, children before parents, left to right."""
+        return map(self._at, walks.postorder(self._arrays, self._index))
+
+    def subtrees(
+        self, label: str | Collection[str] | None = None, where: Callable[[Self], bool] | None = None
+    ) -> Iterator[Self]:
+        """Yield this node and the nodes below it, including POS nodes, in pre-order, optionally filtered.
+
+        label: one label or several, each a whole label ("NP-SBJ") or a category ("NP").
+        where: a function that takes a node and returns whether to yield it.
+
+        Warns once about each label that no tree of this kind has.
+        """
+        found = walks.labelled(self._arrays, self._nodes(), label)
+        if label and not found:
+            warn_of_unknown_labels(self._arrays, label, phrases_only=False, stacklevel=2)
+        nodes = map(self._at, found)
+        return nodes if where is None else filter(where, nodes)
+
+    def phrases(self, label: str | Collection[str] | None = None, nested: str = "all") -> tuple[Self, ...]:
+        """Return the phrases from this node down in pre-order, without POS nodes; `label` is as in `subtrees`.
+
+        nested: "all"; "outermost": only phrases inside no other result; "innermost": only phrases that contain no other
+        result.
+
+        Warns once about each label that no tree of this kind has.
+        """
+        arrays = self._arrays
+        phrases = [node for node in self._nodes() if arrays.sizes[node] > 1]
+        found = walks.labelled(arrays, phrases, label)
+        if label and not found:
+            warn_of_unknown_labels(arrays, label, phrases_only=True, stacklevel=2)
+        return tuple(map(self._at, walks.without_nested(arrays, found, nested)))
+
+    def lca(self, a: Tree | int, b: Tree | int) -> Self:
+        """Return the lowest node that covers `a` and `b`, which are nodes of this tree or indices of words.
+
+        Raises IncparseError if one of them is not in this tree.
+        """
+        return self._at(walks.lowest_common(self._arrays, self._index_of(a), self._index_of(b)))
+
+    def path(self, a: Tree | int, b: Tree | int) -> tuple[Self, ...]:
+        """Return the nodes from `a` up to the lowest common node and down to `b`; `a` and `b` are as in `lca`."""
+        return tuple(map(self._at, walks.path(self._arrays, self._index_of(a), self._index_of(b))))
+
+    def spans(self) -> list[Phrase]:
+        """Return (label, start, end) of all phrases in pre-order; POS nodes are not phrases."""
+        arrays, nodes = self._arrays, slice(self._index, self._index + self.size)
+        fields = zip(arrays.labels[nodes], arrays.starts[nodes], arrays.ends[nodes], arrays.sizes[nodes], strict=True)
+        return [(label, start, end) for label, start, end, size in fields if size > 1]
+
+    def productions(self) -> list[Production]:
+        """Return the production of each node in pre-order: NP -> DT NN, DT -> 'the'."""
+        return list(walks.productions(self._arrays, self._index))
 
     def strip_functions(self) -> Tree:
         """Return a tree whose labels are categories: NP-SBJ-1 becomes NP."""
@@ -82,7 +283,7 @@ class Tree(TreeNode):
 
     @staticmethod
     def from_nltk(tree: nltk.Tree) -> Tree:
-        """Return an nltk.Tree as a Tree; see `trees.nltk_trees.from_nltk`."""
+        """Return an nltk.Tree as a Tree; see `trees.export.from_nltk`."""
         return Tree(from_nltk(tree))
 
     @staticmethod
@@ -126,6 +327,47 @@ class Tree(TreeNode):
 
         return draw(self, ascii=ascii, **options)
 
+    def __iter__(self) -> Iterator[Self]:
+        return map(self._at, walks.children(self._arrays, self._index))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in walks.children(self._arrays, self._index))
+
+    def __bool__(self) -> bool:
+        return True  # a POS node has length 0, but is still a tree
+
+    @overload
+    def __getitem__(self, i: int) -> Self: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Self, ...]: ...
+
+    def __getitem__(self, i: int | slice) -> Self | tuple[Self, ...]:
+        if isinstance(i, tuple):
+            raise TypeError(f"a child has one number; for nltk's tree{list(i)} write tree[{']['.join(map(str, i))}]")
+        try:
+            return self.children[i]
+        except IndexError:
+            what = f"({self.label} {self.words[0]}) is a POS node, which has no children"
+            what = f"{what}: its word is tree.text, or tree.words[0]"
+            raise IndexError(
+                f"{self.label} has {len(self)} children, and no child {i}" if len(self) else what
+            ) from None
+
+    if not TYPE_CHECKING:  # type checkers can then report unknown attributes
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # a property failed: raise its own error
+            what = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{what}: use {ADVICE[name]}" if name in ADVICE else what, name=name, obj=self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tree) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def _repr_svg_(self) -> str:
         return self.to_svg()
 
@@ -144,8 +386,68 @@ class Tree(TreeNode):
         return _unpickle, (arrays.labels, arrays.sizes, arrays.words, self._index)
 
     def _at(self, index: int) -> Self:
+        """Return another node of the same tree; subclasses override this to return nodes of their own class."""
         return Tree(self._arrays, index)  # type: ignore[return-value]  # faster than type(self)(...)
+
+    def _nodes(self) -> range:
+        return range(self._index, self._index + self._arrays.sizes[self._index])
+
+    def _index_of(self, node: Tree | int) -> int:
+        if isinstance(node, Tree):
+            if node._arrays is not self._arrays and node._arrays != self._arrays:
+                raise IncparseError(f"{node.label} over {' '.join(node.words)!r} is a node of another tree")
+            return node._index
+        if not 0 <= node < len(self._arrays.words):
+            raise IncparseError(
+                f"word {node} does not exist: the tree has the words 0 to {len(self._arrays.words) - 1}"
+            )
+        return self._arrays.leaves[node]
+
+    def _key(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]]:
+        nodes = slice(self._index, self._index + self.size)
+        return self._arrays.labels[nodes], self._arrays.sizes[nodes], self.words
 
 
 def _unpickle(labels: tuple[str, ...], sizes: tuple[int, ...], words: tuple[str, ...], index: int) -> Tree:
     return Tree(TreeArrays.of(labels, sizes, words), index)
+
+
+ADVICE = {
+    # nltk
+    "pos": "list(zip(tree.words, tree.tags))",
+    "pformat": "tree.pretty()",
+    "pprint": "print(tree.pretty())",
+    "pretty_print": "print(tree.draw())",
+    "pformat_latex_qtree": 'tree.to_latex("qtree")',
+    "flatten": "tree.words",
+    "set_label": "tree.map_labels(...), which returns a new tree",
+    "convert": "Tree.from_nltk(...)",
+    "copy": "the tree itself: it never changes",
+    "chomsky_normal_form": "tree.binarize(), which returns a new tree",
+    "un_chomsky_normal_form": "tree.unbinarize(), which returns a new tree",
+    "collapse_unary": "tree.collapse_unaries(), which returns a new tree",
+    "parent_index": "tree.parent",
+    "left_sibling": "tree.siblings",
+    "right_sibling": "tree.siblings",
+    "treeposition": "tree.index, the number of the node in pre-order",
+    "treepositions": "tree.preorder(), which yields the nodes themselves",
+    "leaf_treeposition": "tree.pos_nodes()[i]",
+    "node": "tree.label",
+    # stanza and CoreNLP
+    "leaf_labels": "tree.words",
+    "yield_preterminals": "tree.preterminals()",
+    "visit_preorder": "tree.preorder()",
+    "get_unique_constituent_labels": "{phrase.label for phrase in tree.phrases()}",
+    "child": "tree.children",
+    "value": "tree.label, or at a POS node tree.text for its word",
+    "yieldWords": "tree.words",
+    "taggedYield": "list(zip(tree.words, tree.tags))",
+    "isLeaf": "tree.is_leaf",
+    "isPreTerminal": "tree.is_preterminal",
+}
+"""Name in another library -> replacement here."""
+
+LEAVES = (
+    "tree.leaves() returns the POS nodes of this tree, not its words as in nltk. Use tree.words for the words, or "
+    "tree.pos_nodes() for the nodes"
+)

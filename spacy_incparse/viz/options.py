@@ -11,7 +11,7 @@ from zlib import crc32
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.trees.labels import bare_label
-from spacy_incparse.trees.node import TreeNode
+from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import is_right_to_left, is_style_value
 from spacy_incparse.viz.sketch import folded_phrases
 
@@ -54,11 +54,11 @@ class Options:
         """Return a copy with some options changed."""
         return replace(self, **changes)
 
-    def is_mirrored(self, tree: TreeNode) -> bool:
+    def is_mirrored(self, tree: Tree) -> bool:
         """Return whether the tree is drawn from right to left."""
         return is_right_to_left(tree.words) if self.direction is None else self.direction == "rtl"
 
-    def folded(self, tree: TreeNode) -> frozenset[int]:
+    def folded(self, tree: Tree) -> frozenset[int]:
         """Return the numbers of the phrases of the tree that become triangles."""
         return folded_phrases(tree, labels=self.collapse, depth=self.collapse_depth, length=self.collapse_length)
 

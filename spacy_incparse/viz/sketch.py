@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from spacy_incparse.trees.node import TreeNode
+from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import columns, visible
 
 _LINE = 20  # columns of a line under a triangle
@@ -28,7 +28,7 @@ class SketchNode:
 Sketch = list[SketchNode]
 
 
-def sketch(tree: TreeNode, folded: Collection[int] = ()) -> Sketch:
+def sketch(tree: Tree, folded: Collection[int] = ()) -> Sketch:
     """Return the nodes of a tree that are visible if the nodes with the given numbers are folded."""
     arrays = tree.arrays
     nodes: Sketch = []
@@ -57,7 +57,7 @@ def set_sizes(nodes: Sketch, ends: Sequence[int], starts: Sequence[int]) -> None
 
 
 def folded_phrases(
-    tree: TreeNode, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
+    tree: Tree, *, labels: Collection[str] = (), depth: int | None = None, length: int | None = None
 ) -> frozenset[int]:
     """Return the outermost phrases to fold: those with one of the labels, those `depth` levels below `tree`, and those
     of two to `length` words.
@@ -95,7 +95,7 @@ def _broken(words: Sequence[str], backwards: bool = False) -> tuple[str, ...]:
     return tuple(" ".join(line[::-1] if backwards else line) for line in lines)
 
 
-def _levels(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
+def _levels(tree: Tree) -> Iterator[tuple[Tree, int]]:
     """Yield the phrases, each with its distance from `tree`."""
     path: list[int] = []  # the ends of the open phrases
     for node in tree.preorder():
@@ -106,7 +106,7 @@ def _levels(tree: TreeNode) -> Iterator[tuple[TreeNode, int]]:
             path.append(node.index + node.size)
 
 
-def _unfolded(tree: TreeNode, folded: Collection[int]) -> Iterator[int]:
+def _unfolded(tree: Tree, folded: Collection[int]) -> Iterator[int]:
     i, behind = tree.index, tree.index + tree.size
     while i < behind:
         yield i
@@ -188,7 +188,7 @@ class _Cuts:
     breaks: dict[int, int] = field(default_factory=dict)  # children that begin a new part of a flat phrase -> it
 
 
-def wrap(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> list[Sketch]:
+def wrap(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) -> list[Sketch]:
     """Return the parts of a sketch, none wider than about `limit`, in the order of the references to them.
 
     `width` returns the width of a node's label and text; `gap` is the space between two nodes. From the bottom up, the
@@ -203,7 +203,7 @@ def wrap(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> l
     return parts
 
 
-def _find_cuts(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int) -> _Cuts:
+def _find_cuts(nodes: Sketch, tree: Tree, width: Width, gap: int, limit: int) -> _Cuts:
     sizes = [node.size for node in nodes]
     blocks = [0] * len(nodes)
     cuts = _Cuts()
@@ -226,7 +226,7 @@ def _find_cuts(nodes: Sketch, tree: TreeNode, width: Width, gap: int, limit: int
     return cuts
 
 
-def _reference(node: SketchNode, tree: TreeNode) -> SketchNode:
+def _reference(node: SketchNode, tree: Tree) -> SketchNode:
     start, end = tree.arrays.starts[node.index], tree.arrays.ends[node.index]
     # A few words from each end are enough; using all would take quadratic time.
     words = tree.arrays.words[start:end] if end - start <= 20 else _ends(tree.arrays.words, start, end)

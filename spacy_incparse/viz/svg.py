@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spacy_incparse.trees.node import TreeNode
+from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import Block, advance, escape, shelve, stack
 from spacy_incparse.viz.options import INK, LINE, Look, Options, read_options
 from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, lay_out, sketch, wrap
@@ -14,14 +14,14 @@ from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, lay_out, sketc
 _MARGIN = 8
 
 
-def svg(trees: TreeNode | Sequence[TreeNode], **options: Any) -> str:
+def svg(trees: Tree | Sequence[Tree], **options: Any) -> str:
     """Return an SVG document with the picture of a tree, or of several trees below each other.
 
     `options` are those of `Options`; the result can be saved as a file or embedded in a page. Raises ConfigError for
     an unknown option or an invalid value.
     """
     settings = read_options(options)
-    several = [trees] if isinstance(trees, TreeNode) else list(trees)
+    several = [trees] if isinstance(trees, Tree) else list(trees)
     blocks = [tree_block(tree, settings, limit=settings.width) for tree in several]
     return document(stack(blocks), settings, " ".join(" ".join(tree.words) for tree in several))
 
@@ -40,7 +40,7 @@ def document(block: Block, options: Options, description: str) -> str:
     )
 
 
-def tree_block(tree: TreeNode, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
+def tree_block(tree: Tree, options: Options, look: Look | None = None, *, limit: int | None = None) -> Block:
     """Return the picture of one tree as a block, in parts if it is wider than `limit` (None: in one part)."""
     metrics, mirrored = Metrics.of(options), options.is_mirrored(tree)
     look = look or Look(options.colors)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.trees.node import TreeNode
+from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import LEFT_TO_RIGHT_MARK, columns, is_right_to_left
 from spacy_incparse.viz.options import read_options
 from spacy_incparse.viz.sketch import Layout, Sketch, SketchNode, child_indices, lay_out, sketch
@@ -38,7 +38,7 @@ _ASCII = _Lines("-", "|", ".", ".", ".", "'", "+", "+", "+", "'", "'", ("/", "-"
 
 
 def draw(
-    tree: TreeNode,
+    tree: Tree,
     *,
     ascii: bool = False,
     width: int | None = 80,

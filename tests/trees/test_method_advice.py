@@ -5,8 +5,7 @@ import pickle
 
 import pytest
 
-from spacy_incparse.trees.node import ADVICE
-from spacy_incparse.trees.tree import Tree
+from spacy_incparse.trees.tree import ADVICE, Tree
 
 TREE = Tree.from_string("(S (NP (DT the) (NN owl)) (VP (VBD slept)))")
 

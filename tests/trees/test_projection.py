@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.treebanks.reader import parse_bracketed
-from spacy_incparse.trees.projection import ink_ends, project
+from spacy_incparse.trees.builder import ink_ends, project
 from tests.strategies import deep_tree, normalised_trees
 
 
