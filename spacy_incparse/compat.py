@@ -130,12 +130,12 @@ _TOKEN_GETTERS = {"labels": token_labels, "parse_string": token_parse_string, "p
 def _constituent(span: Span) -> Tree:
     """Return the highest node over the span."""
     from spacy_incparse.documents.extensions import span_tree
-    from spacy_incparse.documents.user_data import keys
+    from spacy_incparse.documents.storage import stored_trees
 
     node = span_tree(span)
     if node is not None:
         return node
-    if not keys(span.doc):
+    if not stored_trees(span.doc):
         raise Exception("the Doc has no trees: add the component 'incparse' to the pipeline")
     if span.start == len(span.doc):
         raise IndexError("an empty span after the last token")  # as in benepar

@@ -1,7 +1,7 @@
 """The n-best analyses of a sentence of a Doc.
 
-They are stored on the Doc (by the component's `nbest`), or requested from a pipeline in this process that produces
-exactly the tree on the Doc. A Doc holds no reference to a pipeline.
+They are stored on the Doc (by the component's `nbest`), or requested from the component in this process that made the
+tree, which is stored with its id. A Doc holds no reference to a pipeline.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy_incparse.documents.live_parsers import LiveParser, live_components
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.storage import AnchoredTree
-from spacy_incparse.documents.stored_fields import StoredAnalysis, stored_analyses, stored_temperature
+from spacy_incparse.documents.stored_fields import StoredAnalysis, stored_analyses, stored_maker, stored_temperature
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
@@ -97,16 +97,18 @@ def _tag(doc: Doc, start_char: int, end_char: int) -> str:
 
 
 def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Tags, Parse]:
-    """Return a live component that produces exactly this tree, with the tags and the parse.
+    """Return the live component that made this tree, by its id, or else one that makes the same: with tags and parse.
 
-    Components with the Doc's own vocab are preferred, then those with a temperature.
+    A tree of an earlier version has no id, nor has one that was rebuilt from spans or made in training. Then components
+    with the Doc's own vocab are preferred, and those with a temperature.
     """
-    without_temperature = None
-    sentence = _sentence(doc, found)
-    for component in sorted(live_components(), key=lambda component: component.vocab is not doc.vocab):
+    without_temperature, maker, sentence = None, stored_maker(found.more), _sentence(doc, found)
+    live = live_components()
+    made = [component for component in live if maker and component.maker == maker]
+    for component in sorted(live, key=lambda one: (one not in made, one.vocab is not doc.vocab)):
         for tags, best in _own_parses(component, doc, sentence, found):
             if _is_same(best, found, component):
-                if component.decoder.temperature is not None:
+                if component in made or component.decoder.temperature is not None:
                     return component, tags, best
                 without_temperature = without_temperature or (component, tags, best)
     if without_temperature:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.documents.stored_fields import analysis_field, heads_field, temperature_field
+from spacy_incparse.documents.stored_fields import analysis_field, heads_field, maker_field, temperature_field
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.trees.labels import UNKNOWN_TAG
@@ -23,7 +23,8 @@ class ConfiguredParser:
     """A parser with a tagger and settings; it also computes the fields stored with each tree.
 
     model_parser: the parser with the search settings of its model. search: settings that override them. tagger: used
-    if the parser needs tags. nbest: the number of analyses to store, including the first; 0 or 1: only the tree.
+    if the parser needs tags. nbest: the number of analyses to store, including the first; 0 or 1: only the tree. maker:
+    the id that is stored with each tree.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class ConfiguredParser:
         tagger: Tagger | None = None,
         search: Mapping[str, Any] | None = None,
         nbest: int = 0,
+        maker: str = "",
     ):
-        self.model_parser, self.tagger, self.nbest = model_parser, tagger, nbest
+        self.model_parser, self.tagger, self.nbest, self.maker = model_parser, tagger, nbest, maker
         self.parser = model_parser.with_search(**search) if search else model_parser
         self._heads = heads_field(model_parser.heads)
 
@@ -76,13 +78,17 @@ class ConfiguredParser:
     def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[str]:
         """Return all fields for the parser's own analysis of a sentence."""
         if self.nbest < 2 or parse.source == "flat":
-            return [self.heads_field(parse.tree)]
+            return self.own_fields(parse.tree)
         return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:])
+
+    def own_fields(self, tree: Tree) -> list[str]:
+        """Return the fields for a tree that is stored alone."""
+        return [self.heads_field(tree), *maker_field(self.maker)]
 
     def with_others(self, parse: Parse, others: Sequence[Parse]) -> list[str]:
         """Return all fields for an analysis that is stored with others."""
         return [
-            self.heads_field(parse.tree),
+            *self.own_fields(parse.tree),
             *temperature_field(self.temperature),
             *(analysis_field(other.tree, other.score, self.heads_field(other.tree)) for other in others),
         ]

@@ -33,6 +33,10 @@ class LiveParser(Protocol):
     def decoder(self) -> ConfiguredParser:
         """The parser with the component's settings. Raises IncparseError if the component has no weights."""
 
+    @property
+    def maker(self) -> str:
+        """The id that is stored with the trees it makes, of its name and weights; "" if these have not been loaded."""
+
     def sentences_of(self, doc: Doc) -> list[Sentence]:
         """Return the sentences of a Doc with their constraints."""
 

@@ -1,8 +1,8 @@
-"""Mirror the phrases of trees in `doc.spans`, and restore the trees from the mirror if spaCy has dropped them.
+"""Mirror the phrases of trees in `doc.spans`, and find the trees in the mirror if spaCy has dropped them.
 
 The group of a mirror has the trees' stored strings in its `attrs`, which a DocBin keeps even without user data. If
-`attrs` are lost too, the trees are rebuilt from the spans (rebuilt_trees.py). JSON does not keep span ids; there, the
-group's name identifies a mirror.
+`attrs` are lost too, the trees are rebuilt from the spans. JSON does not keep span ids; there, the group's name
+identifies a mirror.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy_incparse.documents.live_parsers import mirror_names
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.documents.span_groups import MirrorGroup
-from spacy_incparse.documents.user_data import keys, write_tree
+from spacy_incparse.documents.user_data import Key, key_of, keys
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.builder import tree_of_phrases
@@ -26,7 +26,7 @@ from spacy_incparse.trees.export import checked_spans
 from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
-_looked_at: WeakKeyDictionary[Doc, tuple[Any, ...]] = WeakKeyDictionary()
+_lost: WeakKeyDictionary[Doc, tuple[Any, dict[Key, str]]] = WeakKeyDictionary()  # with the state they were found in
 
 
 def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) -> None:
@@ -52,25 +52,28 @@ def remove_mirrors(doc: Doc) -> None:
             del doc.spans[name]
 
 
-def restore_lost(doc: Doc) -> None:
-    """Restore the trees of a mirror on the Doc if they were lost. Never raises an error."""
+def lost_trees(doc: Doc) -> dict[Key, str]:
+    """Return the stored trees that are in a mirror, but no longer in the user data. Never raises an error.
+
+    The mirror of a loaded Doc is exchanged for one that merging tokens leaves intact; nothing else changes.
+    """
     state = _state(doc)
-    if _looked_at.get(doc) != state:
+    found = _lost.get(doc)
+    if found is None or found[0] != state:
         for name, group in list(doc.spans.items()):
             if MARK in group.attrs and not isinstance(group, MirrorGroup):
                 doc.spans[name] = MirrorGroup.of(group)
-        for start_char, end_char, value in _lost(doc):
-            write_tree(doc, start_char, end_char, value)
-        _looked_at[doc] = _state(doc)
+        found = _lost[doc] = _state(doc), {key_of(start, end): value for start, end, value in _only_mirrored(doc)}
+    return found[1]
 
 
 def _state(doc: Doc) -> tuple[Any, ...]:
     """Return a value that changes when trees are lost or a mirror is added; cheap to compute."""
     groups = doc.spans.data  # the dict inside the UserDict: its own methods take three times as long
-    return len(doc.user_data), tuple(groups), tuple(map(SpanGroup.__len__, groups.values()))
+    return len(doc.user_data), *((name, SpanGroup.__len__(one), len(one.attrs)) for name, one in groups.items())
 
 
-def _lost(doc: Doc) -> list[Stored]:
+def _only_mirrored(doc: Doc) -> list[Stored]:
     """Return the trees that are in a mirror but not on the Doc."""
     groups = list(doc.spans.items())
     stored = sorted(key[2:] for key in keys(doc))

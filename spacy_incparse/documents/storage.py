@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span
 
-from spacy_incparse.documents.mirror import remove_mirrors, restore_lost
+from spacy_incparse.documents.mirror import lost_trees, remove_mirrors
 from spacy_incparse.documents.stored_fields import stored_head_words
 from spacy_incparse.documents.user_data import ATTRIBUTE, Key, key_of, keys, user_data, write_tree
 from spacy_incparse.errors import IncparseError
@@ -93,34 +93,36 @@ def clear_trees(doc: Doc) -> None:
 
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in text order. Raises IncparseError if a stored string cannot be read."""
-    if doc.spans:  # there may be a mirror
-        restore_lost(doc)
-    cut = _WholeText(doc)
-    trees = [_anchored(doc, key, cut) for key in sorted(keys(doc), key=lambda key: key[2:])]
+    values, cut = stored_trees(doc), _WholeText(doc)
+    trees = [_anchored(doc, key, values[key], cut) for key in sorted(values, key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
+
+
+def stored_trees(doc: Doc) -> dict[Key, str]:
+    """Return the strings that store the Doc's trees: those of its user data, and those that only a mirror still has."""
+    values = {key: user_data(doc)[key] for key in keys(doc)}
+    return lost_trees(doc) | values if doc.spans else values
 
 
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
     """Return the tree of the sentence that contains the span, or None. Raises IncparseError as in `anchored_trees`."""
     doc = span.doc
-    if doc.spans:  # there may be a mirror
-        restore_lost(doc)
+    lost = lost_trees(doc) if doc.spans else {}  # there may be a mirror
     if doc.has_annotation("SENT_START"):
         sentence = span.sent
-        found = _anchored(doc, key_of(sentence.start_char, sentence.end_char))
+        key = key_of(sentence.start_char, sentence.end_char)
+        value = user_data(doc).get(key) or lost.get(key)
+        found = None if value is None else _anchored(doc, key, value)
         if found is not None:
             return found
     # Sentence boundaries may have changed since parsing: find the tree by its characters.
-    for key in keys(doc):
+    for key, value in stored_trees(doc).items():
         if key[2] <= span.start_char and span.end_char <= key[3]:
-            return _anchored(doc, key)
+            return _anchored(doc, key, value)
     return None
 
 
-def _anchored(doc: Doc, key: Key, cut: Callable[[int, int], str] | None = None) -> AnchoredTree | None:
-    value = user_data(doc).get(key)
-    if value is None:
-        return None
+def _anchored(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None = None) -> AnchoredTree | None:
     cached = _cache.setdefault(doc, {})
     if key not in cached or cached[key][0] != value:
         tree = _decode(doc, key, value, cut)

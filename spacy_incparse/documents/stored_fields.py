@@ -1,11 +1,11 @@
 """The fields stored with a sentence's tree: the head rules and, on request, further analyses.
 
-    h=en|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
+    h=en|m=5f0c21d9|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
 
-stored_heads.py describes `h`. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if a
-reranker chose it. Each `n` is an analysis: its score; if its
-`h` depends on the tree, a semicolon and `h`; and its nodes as written by trees/codec.py. The sentence's own tree is the
-first analysis and is not repeated. Unknown fields are ignored.
+`h` is the head table, or the heads of this tree. `m` is the id of the component and the model that made the tree. `t`
+is the model's temperature, if it has one. `p` is the probability of the tree, if a reranker chose it. Each `n` is an
+analysis: its score; if its `h` depends on the tree, a semicolon and `h`; and its nodes as written by trees/codec.py.
+The sentence's own tree is the first analysis and is not repeated. Unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spacy_incparse.trees.codec_strings import scan_nodes, spell_nodes
 from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree
 
-TEMPERATURE, ANALYSIS, PROBABILITY = "t=", "n=", "p="  # prefixes of the fields
+TEMPERATURE, ANALYSIS, PROBABILITY, MAKER = "t=", "n=", "p=", "m="  # prefixes of the fields
 
 
 # A head table of the package is stored by its name. For any other table, the heads of this tree are stored.
@@ -39,6 +39,16 @@ class StoredAnalysis(NamedTuple):
     tree: Tree
     score: float
     heads: str
+
+
+def maker_field(maker: str) -> list[str]:
+    """Return a list with the field for the id of what made a tree; [] if it has none."""
+    return [MAKER + maker] if maker else []
+
+
+def stored_maker(fields: Sequence[str]) -> str:
+    """Return the id of the component and the model that made a tree; "" if it has none."""
+    return next((field.removeprefix(MAKER) for field in fields if field.startswith(MAKER)), "")
 
 
 def temperature_field(temperature: float | None) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 import numpy as np
 from spacy.language import Language
@@ -206,8 +207,21 @@ class IncNeural(TreePipe):
             heads = HeadRules.from_dict(self.cfg["heads"])
             fitted = {"temperature": self.cfg["temperature"], "score_tolerance": score_tolerance(self.model)}
             parser = SpanParser(scorer, chains, self.cfg["tags"], heads, **fitted)
-            self._decoder = NeuralDecoder(parser, scorer, self._search, self.nbest, self.max_length)
+            self._decoder = NeuralDecoder(
+                parser, scorer, self._search, self.nbest, self.maker, max_length=self.max_length
+            )
         return self._decoder
+
+    @property
+    def weights_id(self) -> str:
+        """A checksum of the layers above the word vectors; "" without weights."""
+        if not self._is_initialized:
+            return ""
+        checksum = 0
+        for layer in self.model.get_ref("head").walk():
+            for name in layer.param_names:
+                checksum = crc32(layer.ops.to_numpy(layer.get_param(name)).tobytes(), checksum)
+        return f"{checksum:08x}"
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with their constraints and the vectors of their words.
@@ -461,8 +475,8 @@ class NeuralDecoder(ConfiguredParser):
     max_length: longer sentences are parsed in pieces of at most so many words, so that time and memory stay bounded.
     """
 
-    def __init__(self, parser: SpanParser, scorer: ModelScorer, search: dict[str, Any], nbest: int, max_length: int):
-        super().__init__(parser, None, search, nbest)
+    def __init__(self, parser: SpanParser, scorer: ModelScorer, *settings: Any, max_length: int):
+        super().__init__(parser, None, *settings)
         self._scorer, self._max_length, self._tags = scorer, max_length, parser.tags
 
     def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[ScoredTags]:

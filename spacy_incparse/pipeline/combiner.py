@@ -106,8 +106,9 @@ class CombinedDecoder(ConfiguredParser):
         weights: dict[str, float],
         search: dict[str, Any],
         nbest: int,
+        maker: str,
     ):
-        super().__init__(parser, None, search, nbest)
+        super().__init__(parser, None, search, nbest, maker)
         self._components, self._bases, self._weights = components, bases, weights
 
     def is_of(self, bases: Sequence[ConfiguredParser], weights: dict[str, float]) -> bool:
@@ -187,9 +188,15 @@ class IncParserCombiner(TreePipe):
         if not (isinstance(known, CombinedDecoder) and known.is_of(bases, weights)):
             parser = ComponentCombination([base.parser for base in bases], weights, temperature=self.cfg["temperature"])
             known = self._decoder = CombinedDecoder(
-                parser, list(members.values()), bases, weights, self._search, self.nbest
+                parser, list(members.values()), bases, weights, self._search, self.nbest, self.maker
             )
         return known
+
+    @property
+    def weights_id(self) -> str:
+        """The ids of the members; "" if one of them has none."""
+        makers = [component.maker for component in self.components]
+        return " ".join(makers) if all(makers) else ""
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with the constraints of this component, and as each member sees them."""

@@ -41,6 +41,8 @@ class ComponentModel(ABC):
 
     def __init__(self, source: str | Path | None = None):
         self.source = source
+        self.checksum = ""
+        """That of the file which the weights were read from; "" if they were never stored, or are not read yet."""
 
     def to_bytes(self) -> bytes:
         """Return the weights as one byte string."""
@@ -48,8 +50,9 @@ class ComponentModel(ABC):
 
     def from_bytes(self: AnyModel, data: bytes) -> AnyModel:
         """Load the weights that `to_bytes` returned. For other bytes, raises ModelError without changing anything."""
-        self._from_parts(unpack(data))
-        self.source = None
+        parts = unpack(data)
+        self._from_parts(parts)
+        self.source, self.checksum = None, parts.checksum
         return self
 
     def to_disk(self, path: str | Path) -> None:
@@ -70,8 +73,9 @@ class ComponentModel(ABC):
 
     def _load_source(self) -> None:
         if self.source is not None:
-            self._from_parts(read_parts(self.source, *self.factories))
-            self.source = None
+            parts = read_parts(self.source, *self.factories)
+            self._from_parts(parts)
+            self.source, self.checksum = None, parts.checksum
 
     @abstractmethod
     def _to_parts(self) -> dict[str, bytes]:
@@ -100,7 +104,7 @@ class TaggerModel(ComponentModel):
 
     @tagger.setter
     def tagger(self, tagger: Tagger) -> None:
-        self.source, self._tagger = None, tagger
+        self.source, self._tagger, self.checksum = None, tagger, ""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -168,12 +172,12 @@ class ParserModel(TaggerModel):
 
     def start_training(self, learner: Learner, tagger: Tagger | None, temperature: float | None = None) -> None:
         """Discard the weights and use those that the learner learns from now on."""
-        self.source, self._tagger = None, tagger
+        self.source, self._tagger, self.checksum = None, tagger, ""
         self._learner, self._parser, self._temperature = learner, None, temperature
 
     def set_weights(self, tagger: Tagger | None, parser: Parser) -> None:
         """Set a parser and its tagger that were trained elsewhere; a parser that assigns its own tags has no tagger."""
-        self.source, self._tagger = None, tagger
+        self.source, self._tagger, self.checksum = None, tagger, ""
         self._learner, self._parser, self._temperature = None, parser, None
 
     def _to_parts(self) -> dict[str, bytes]:
@@ -220,7 +224,7 @@ class RerankerModel(ComponentModel):
 
     @reranker.setter
     def reranker(self, reranker: Reranker) -> None:
-        self.source, self._reranker = None, reranker
+        self.source, self._reranker, self.checksum = None, reranker, ""
 
     @property
     def temperature(self) -> float | None:
@@ -272,7 +276,13 @@ def pack(parts: Mapping[str, bytes]) -> bytes:
     return b"%s\n%08x\n%s" % (FORMAT, crc32(body), body)
 
 
-def unpack(data: bytes) -> dict[str, bytes]:
+class Parts(dict[str, bytes]):
+    """The named parts of a model's file, and its checksum."""
+
+    checksum = ""
+
+
+def unpack(data: bytes) -> Parts:
     """Return the packed parts. Raises ModelError if the format is unknown or the bytes are damaged."""
     head, _, rest = data.partition(b"\n")
     if head != FORMAT and FORMAT.startswith(head):
@@ -289,7 +299,9 @@ def unpack(data: bytes) -> dict[str, bytes]:
         raise ModelError(f"the model is damaged: {error}") from None
     if not isinstance(parts, dict) or not all(isinstance(part, bytes) for part in parts.values()):
         raise ModelError("the model is damaged: it is not a map of byte strings")
-    return parts
+    found = Parts(parts)
+    found.checksum = checksum.decode()
+    return found
 
 
 def check_pipeline(folder: Path, exclude: Collection[str] = ()) -> None:
@@ -302,7 +314,7 @@ def check_pipeline(folder: Path, exclude: Collection[str] = ()) -> None:
             _read_file(path)
 
 
-def read_parts(source: str | Path, *factories: str) -> dict[str, bytes]:
+def read_parts(source: str | Path, *factories: str) -> Parts:
     """Return the parts of a component's weights in a pipeline, without loading the pipeline.
 
     `source` is as in `find_pipeline`; `factories` are in order of preference, and the first component of the best
@@ -361,6 +373,6 @@ def _files(folder: Path, *factories: str) -> list[tuple[str, Path]]:
     ]
 
 
-def _read_file(path: Path) -> dict[str, bytes]:
+def _read_file(path: Path) -> Parts:
     with named_errors(path.parent):
         return unpack(path.read_bytes())

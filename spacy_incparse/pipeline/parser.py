@@ -155,8 +155,13 @@ class IncParser(TreePipe):
             )
         known = self._decoder
         if known is None or known.model_parser is not parser or known.tagger is not self.model.tagger:
-            known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest)
+            known = self._decoder = ConfiguredParser(parser, self.model.tagger, self._search, self.nbest, self.maker)
         return known
+
+    @property
+    def weights_id(self) -> str:
+        """An id of the weights; "" if there are none, or if they have not been loaded or are being trained."""
+        return self.model.checksum
 
     def check_search(self, search: dict[str, Any]) -> None:
         """Raise ConfigError if a setting is unknown, has a wrong value, or belongs to parsers of another kind."""

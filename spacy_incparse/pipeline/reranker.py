@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -154,8 +155,15 @@ class IncParserReranker(TrainedPipe):
         reranker, base = self._reranker(), self.parser.decoder
         known = self._decoder
         if known is None or known.base is not base or known.source is not reranker:
-            known = self._decoder = RerankedParser(base, reranker, self._search)
+            known = self._decoder = RerankedParser(base, reranker, self._search, self.maker)
         return known
+
+    @property
+    def maker(self) -> str:
+        """The id that is stored with the trees: of the component's name, its weights, and the parser."""
+        weights, parser = self.model.checksum, self.find_parser()
+        made_by = "" if parser is None else parser.maker
+        return f"{crc32(f'{self.name} {weights} {made_by}'.encode()):08x}" if weights and made_by else ""
 
     def find_parser(self) -> TreePipe | None:
         """Return the component whose analyses are reranked, also if it is disabled; None if there is none."""
@@ -342,8 +350,10 @@ class RerankedParser(ConfiguredParser):
     search: settings of the reranker that override those of its model.
     """
 
-    def __init__(self, base: ConfiguredParser, reranker: Reranker, search: Mapping[str, Any] | None = None):
-        super().__init__(base.parser, base.tagger, nbest=base.nbest)
+    def __init__(
+        self, base: ConfiguredParser, reranker: Reranker, search: Mapping[str, Any] | None = None, maker: str = ""
+    ):
+        super().__init__(base.parser, base.tagger, nbest=base.nbest, maker=maker)
         self.base, self.source = base, reranker
         self.reranker = reranker.with_settings(**search) if search else reranker
         self.parser = self.nbest_search.parser
@@ -371,5 +381,5 @@ class RerankedParser(ConfiguredParser):
     def list_fields(self, parses: Sequence[Parse], probability: float) -> list[str]:
         """Return all fields for the first of a sentence's reranked analyses, which has this probability."""
         chosen, others = parses[0], parses[1 : self.nbest]
-        fields = self.with_others(chosen, others) if self.nbest > 1 else [self.heads_field(chosen.tree)]
+        fields = self.with_others(chosen, others) if self.nbest > 1 else self.own_fields(chosen.tree)
         return [*fields, probability_field(probability)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -123,6 +124,17 @@ class TreePipe(TrainedPipe):
     @abstractmethod
     def decoder(self) -> ConfiguredParser:
         """The parser with the component's search. Raises IncparseError if there are no weights."""
+
+    @property
+    @abstractmethod
+    def weights_id(self) -> str:
+        """An id of the weights; "" if there are none, or if they have not been loaded or are being trained."""
+
+    @property
+    def maker(self) -> str:
+        """The id that is stored with the trees: of the component's name and weights; "" without the latter."""
+        weights = self.weights_id
+        return f"{crc32(f'{self.name} {weights}'.encode()):08x}" if weights else ""
 
     def check_search(self, search: dict[str, Any]) -> None:
         """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
@@ -313,7 +325,7 @@ class TreePipe(TrainedPipe):
                 self._warn_once("error", f"{what}: {' '.join(one.words[:8])!r}")
                 flat = [tag or UNKNOWN_TAG for tag in one.tags]
                 tree = flat_tree(one.words, flat)
-                parsed.append(ParsedSentence(one, flat, _encode(tree, one, None, "flat", [decoder.heads_field(tree)])))
+                parsed.append(ParsedSentence(one, flat, _encode(tree, one, None, "flat", decoder.own_fields(tree))))
         for item in parsed:
             if item.unmet:
                 what = f"no tree was found with {shown(item.unmet, item.sentence.words)}"

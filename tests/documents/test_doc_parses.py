@@ -11,6 +11,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+import spacy_incparse
 from spacy_incparse.documents.doc_tree import DocTree, forget_confidences
 from spacy_incparse.documents.live_parsers import live_components
 from spacy_incparse.errors import ConfigError, IncparseError
@@ -46,6 +47,23 @@ def alone(monkeypatch):
     """As in a process where no pipeline is loaded."""
     monkeypatch.setattr("spacy_incparse.documents.analyses.live_components", lambda: [])
     forget_confidences()
+
+
+def test_the_component_that_made_a_tree_is_asked(monkeypatch):
+    """Of two components that make the same tree, its id tells which one made it; the other need not parse."""
+    nlp, other = (spacy_incparse.load("en") for _ in range(2))
+    other.rename_pipe("incparse", "second")
+    other.get_pipe("second").name = "second"
+    doc = other("They watched the ship with binoculars.")
+    assert doc._.trees == nlp(doc.text)._.trees
+    asked = []
+    for component in (nlp.get_pipe("incparse"), other.get_pipe("second")):
+        monkeypatch.setattr(component, "tags_for", lambda s, c=component, f=component.tags_for: asked.append(c) or f(s))
+    assert doc._.parses(2)[0][0].tree == doc._.trees[0]
+    assert asked == [other.get_pipe("second")]
+    (key,) = (key for key in doc.user_data if key[:2] == ("._.", "incparse"))
+    doc.user_data[key] = "|".join(field for field in doc.user_data[key].split("|") if not field.startswith("m="))
+    assert doc._.parses(2)[0][0].tree == doc._.trees[0]  # as stored by earlier versions
 
 
 def test_the_first_is_the_tree_on_the_doc(nlp):
