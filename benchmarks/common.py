@@ -17,7 +17,7 @@ from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree
 
 CHECKOUT = Path(__file__).parents[1]
-RESULTS = CHECKOUT / "benchmarks" / "RESULTS.md"
+RESULTS = CHECKOUT / "benchmarks" / "results.tsv"
 SAMPLE = "sample"  # the name of the project's own treebank
 MEGABYTE = 10**6
 PIPELINES = {"model-best", "model-last"}  # what trained pipelines are called, whatever they were trained on
@@ -108,7 +108,7 @@ def machine() -> str:
 def commit() -> str:
     """Return the commit, with "-dirty" if a file of the package or of the benchmarks differs from it."""
     try:
-        changes = _git("status", "--porcelain", "--", "spacy_incparse", "benchmarks", ":!benchmarks/RESULTS.md")
+        changes = _git("status", "--porcelain", "--", "spacy_incparse", "benchmarks", ":!benchmarks/results.tsv")
         return _git("describe", "--always") + ("-dirty" if changes else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

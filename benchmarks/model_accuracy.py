@@ -4,8 +4,8 @@ The dev part of a treebank goes through `nlp.pipe` with gold tokens and sentence
 Scores are EVALB's with COLLINS.prm on all sentences; the gold tags are put into the finished trees so that every
 sentence counts. With `--wide gamma=1e8 beam_size=400`, the parser searches with these settings, and the row's name ends
 in `-wide`, or in `-recombined` for `--wide choose=recombined`. With `--rules english`, the gold trees are repaired by
-these rules first (docs/repair.md), and the row's name ends in `-repaired`. `--label WHNP` writes a row for the brackets
-of this label, too. With `--doc-sentences 20`, each Doc has so many sentences instead of one, and the row's name ends in
+these rules first, and the row's name ends in `-repaired`. `--label WHNP` writes a row for the brackets of this label,
+too. With `--doc-sentences 20`, each Doc has so many sentences instead of one, and the row's name ends in
 `-docs-20`.
 """
 

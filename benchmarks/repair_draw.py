@@ -1,4 +1,4 @@
-"""Draw the 200 changes of the rules `english` that were read by hand (docs/repair.md), without any text of the corpus.
+"""Draw the 200 changes of the rules `english` that were read by hand, without any text of the corpus.
 
     spacy-incparse repair gum/train.mrg --dry-run --report changes.tsv --rules english
     python benchmarks/repair_draw.py changes.tsv gum/documents.tsv repair_draw.tsv

@@ -1,4 +1,4 @@
-"""The results of `reranking.py` as text, as a picture, and as cells of RESULTS.md."""
+"""The results of `reranking.py` as text, as a picture, and as cells of results.tsv."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Line:
 
     @property
     def cells(self) -> list[str]:
-        """The figures of a row of RESULTS.md."""
+        """The figures of a row of results.tsv."""
         all_cells, short_cells = summary_cells(self.scores.all), summary_cells(self.scores.up_to_40)
         gain = ["-"] * 3
         over = "-" if self.over_expected_f is None else points(self.over_expected_f)

@@ -21,7 +21,7 @@ RULES: dict[How, tuple[ChoiceRule, ...]] = {
 class Side:
     """A learner with fixed settings, and values of others to choose from.
 
-    name: of the row in RESULTS.md. most_trees: the length of the longest lists that it learns from in a useful time.
+    name: of the row in results.tsv. most_trees: the length of the longest lists that it learns from in a useful time.
     scores: the names of the models whose scores the candidates have beside the parser's.
     """
 

@@ -1,38 +1,34 @@
-"""RESULTS.md: a table for each benchmark, with a named row for each measurement.
+"""results.tsv: what the benchmarks printed, a named row for each measurement; docs/results.md shows the main ones.
 
-    python benchmarks/results.py docs/paper_to_code.md docs/accuracy.md     # writes the figures into documents
+    python benchmarks/results.py     # writes the figures of results.tsv into docs/results.md and README.md
 
-In documents, figures are in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column names
-the row. If the heading of the column before it names columns of RESULTS.md (`precision / recall / F`), their figures
-are written there.
+In these documents, figures are in tables between the marks `<!-- results -->` and `<!-- /results -->`. The last column
+names the row, and the heading of the column before it the figures (`precision / recall / F`).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import common
 
-COMMON_COLUMNS = ("seed", "command", "commit", "machine")
+COLUMNS = ("row", "table", "seed", "command", "commit", "machine", "figures")
+DOCUMENTS = (common.CHECKOUT / "README.md", common.CHECKOUT / "docs" / "results.md")
 BETWEEN = " / "  # separates the figures of a row in one cell of a document
 MISSING = "not measured yet"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A benchmark's table: its heading in RESULTS.md and the columns between the row's name and the common ones."""
+    """A benchmark's table: its name in results.tsv and the names of its figures."""
 
     heading: str
     columns: tuple[str, ...]
-
-    @property
-    def header(self) -> str:
-        """The first line."""
-        return table_line(["row", *self.columns, *COMMON_COLUMNS])
 
 
 def publish(
@@ -44,53 +40,46 @@ def publish(
     argv: Sequence[str] | None = None,
 ) -> None:
     """Print rows, given by name, and write them to the file, if any; a row of the same name is replaced."""
-    shared = _common_cells(seed, argv)
     if path:
         write(table, rows, path, seed=seed, argv=argv)
     for name, cells in rows.items():
         print(name)
-        for column, cell in zip((*table.columns, *COMMON_COLUMNS), (*cells, *shared), strict=True):
+        for column, cell in zip(table.columns, cells, strict=True):
             print(f"    {column:<24} {cell}", flush=True)
 
 
 def write(
     table: Table, rows: Mapping[str, Sequence[str]], path: Path, *, seed: str = "-", argv: Sequence[str] | None = None
 ) -> None:
-    """Write rows, given by name, to a file; a row of the same name is replaced."""
-    shared = _common_cells(seed, argv)
-    lines = {name: table_line([f"`{name}`", *cells, *shared]) for name, cells in rows.items()}
-    text = path.read_text(encoding="utf8") if path.exists() else "# Results\n"
-    path.write_text(updated(text, table, lines), encoding="utf8")
+    """Write rows, given by name, to a file; a row of the same name is replaced, and goes to the end of its table."""
+    origin = {"seed": seed, "command": common.command(argv), "commit": common.commit(), "machine": common.machine()}
+    found = read_rows(path) if path.exists() else {}
+    for name, cells in rows.items():
+        figures = "; ".join(f"{column}={cell}" for column, cell in zip(table.columns, cells, strict=True))
+        found[name] = {"row": name, "table": table.heading, **origin, "figures": figures}
+    text = io.StringIO()
+    lines = csv.DictWriter(
+        text, COLUMNS, dialect="excel-tab", lineterminator="\n", quoting=csv.QUOTE_NONE, quotechar=None
+    )
+    lines.writeheader()
+    lines.writerows(found.values())
+    path.write_text(text.getvalue(), encoding="utf8")
 
 
-def updated(text: str, table: Table, lines: Mapping[str, str]) -> str:
-    """Return the text with the rows inserted into the table's section; everything else stays the same.
-
-    Old rows are removed if the columns have changed.
-    """
-    before, heading, behind = f"\n{text}".partition(f"\n## {table.heading}\n")
-    section, following, rest = behind.partition("\n## ")
-    prose = "\n".join(line for line in section.splitlines() if not line.startswith("|")).strip()
-    old = [line for line in section.splitlines() if line.startswith("|")]
-    rows = {row_name(line): line for line in old[2:]} if table.header in old[:1] else {}
-    separator = table_line(["---"] * (1 + len(table.columns) + len(COMMON_COLUMNS)))
-    content = "\n".join([table.header, separator, *(rows | lines).values()])
-    new = f"## {table.heading}\n\n{prose}\n\n{content}\n" if prose else f"## {table.heading}\n\n{content}\n"
-    start = before.strip("\n") + "\n\n" if before.strip() else ""
-    return start + new + following + rest if heading else start + new
+def read_rows(path: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of results.tsv, each by its name, and its cells by the names of the columns."""
+    with path.open(encoding="utf8", newline="") as file:
+        rows = csv.DictReader(file, dialect="excel-tab", quoting=csv.QUOTE_NONE)
+        return {row["row"]: row for row in rows}
 
 
-def read_rows(text: str) -> dict[str, dict[str, str]]:
-    """Return the cells of all rows of RESULTS.md, by name and by column."""
-    rows: dict[str, dict[str, str]] = {}
-    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        header, _, *lines = map(_cells, table.splitlines())
-        rows |= {cells[0].strip("`"): dict(zip(header, cells, strict=True)) for cells in lines}
-    return rows
+def figures_of(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the figures of a row by their names."""
+    return dict(figure.split("=", 1) for figure in row["figures"].split("; "))  # type: ignore[arg-type]
 
 
 def with_figures(document: str, rows: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a document with updated figures in its tables of results."""
+    """Return a document with the figures of these rows in its tables of results."""
     return re.sub(
         r"(?<=<!-- results -->)(.*?)(?=<!-- /results -->)",
         lambda block: re.sub(r"(?:^\|.*\n)+", lambda table: _filled(table[0], rows), block[0], flags=re.MULTILINE),
@@ -100,35 +89,21 @@ def with_figures(document: str, rows: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _filled(table: str, rows: Mapping[str, Mapping[str, str]]) -> str:
-    header, *others = table.splitlines()
+    """Return a table with its figures, each under the name in the heading."""
+    header, separator, *others = table.splitlines()
     columns = _cells(header)[-2].split(BETWEEN)
-    if not any(set(columns) <= set(row) for row in rows.values()):
-        return table
-    lines = [header]
+    lines = [header, separator]
     for line in others:
         *cells, _, name = _cells(line)
         row = rows.get(name.strip("`"))
-        figures = MISSING if row is None else BETWEEN.join(row[column] for column in columns)
-        lines.append(table_line([*cells, figures, name]) if name.startswith("`") else line)
+        found = {} if row is None else figures_of(row)
+        cells += [BETWEEN.join(found.get(column, MISSING) for column in columns), name]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
-
-
-def row_name(line: str) -> str:
-    """Return the name of a row of a table."""
-    return line.split("|")[1].strip(" `")
-
-
-def table_line(cells: Sequence[str]) -> str:
-    """Return a line of a table."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _common_cells(seed: str, argv: Sequence[str] | None) -> list[str]:
-    return [seed, f"`{common.command(argv)}`", common.commit(), common.machine()]
 
 
 def percent(fraction: float) -> str:
@@ -141,7 +116,12 @@ def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
     return f"{form.format(min(values))} - {form.format(max(values))}"
 
 
+def main() -> None:
+    """Write the figures into the documents."""
+    rows = read_rows(common.RESULTS)
+    for document in DOCUMENTS:
+        document.write_text(with_figures(document.read_text(encoding="utf8"), rows), encoding="utf8")
+
+
 if __name__ == "__main__":
-    for document in map(Path, sys.argv[1:]):
-        found = read_rows(common.RESULTS.read_text(encoding="utf8"))
-        document.write_text(with_figures(document.read_text(encoding="utf8"), found), encoding="utf8")
+    main()

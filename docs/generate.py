@@ -1,4 +1,4 @@
-"""Write the documents that are generated from the code: configuration.md, labels.md and reranking_features.md.
+"""Write the documents that are generated from the code: configuration.md and labels.md.
 
 python docs/generate.py
 """
@@ -93,7 +93,6 @@ def documents() -> dict[str, str]:
     return {
         "configuration.md": configuration(),
         "labels.md": labels(),
-        "reranking_features.md": reranking_features(),
     }
 
 
@@ -132,7 +131,7 @@ def configuration() -> str:
         "## `incparse_reranker`",
         _component("incparse_reranker"),
         "### `[components.incparse_reranker.training]`",
-        "These are only used in training. [reranking.md](reranking.md) explains them.",
+        "These are only used in training. [training.md](training.md#rerank-the-parses) explains them.",
         _reranking(),
         "## `incparse_neural`",
         _component("incparse_neural"),
@@ -142,8 +141,11 @@ def configuration() -> str:
         "## `incparse_combiner`",
         _component("incparse_combiner"),
         "### `[components.incparse_combiner.search]`",
-        "[combination.md](combination.md) explains this component.",
+        "[training.md](training.md#combine-trained-pipelines) explains this component.",
         _settings(_defaults(CombinerSearch), _entries(CombinerSearch)),
+        "## Features for reranking",
+        _RERANKING,
+        _table(("group", "families"), _family_groups()),
         "## Readers, batchers, scorers, callbacks, layers",
         *_registered(),
         "## Feature templates",
@@ -171,35 +173,15 @@ def labels() -> str:
     )
 
 
-def reranking_features() -> str:
-    """Return the reference of the families of features for reranking."""
-    groups = {name: len(chosen) for name, chosen in families.GROUPS.items()}
-    return _joined(
-        _RERANKING.replace("<example>", families.EXAMPLE_TREE),
-        "## Collins (2000)",
-        _families(families.COLLINS),
-        "### The second pass",
-        _SECOND_PASS,
-        _families(families.LEXICALIZED_COLLINS),
-        "## Charniak & Johnson (2005)",
-        _families(families.CHARNIAK_JOHNSON),
-        "## Huang (2008)",
-        _HUANG + " " + ", ".join(f"`{name}`" for name in families.GROUPS["huang"]) + ".",
-        _families(families.HUANG_OWN),
-        "## Groups",
-        _table(("group", "families"), [(f"`{name}`", str(n)) for name, n in groups.items()]),
-        _PAPERS,
-    )
-
-
-def _families(listed: Iterable[families.Family]) -> str:
-    rows = [(f"`{f.name}`", f.meaning, f"`{_feature(f.example)}`", f.source) for f in listed]
-    return _table(("family", "what a feature is", "example", "source"), rows)
-
-
-def _feature(fields: tuple[Any, ...]) -> str:
-    """Return the fields of a feature, without quotes, which would only make it longer."""
-    return "(" + ", ".join(_feature(field) if isinstance(field, tuple) else str(field) for field in fields) + ")"
+def _family_groups() -> Iterable[tuple[str, str]]:
+    """Yield the groups of families that have families of their own, with their names."""
+    left = dict.fromkeys(families.FAMILIES)
+    for name, group in families.GROUPS.items():
+        own = [family for family in group if family in left]
+        if name not in ("all", "default") and own:
+            yield f"`{name}`", ", ".join(f"`{family}`" for family in own)
+            for family in own:
+                del left[family]
 
 
 def _joined(*parts: str) -> str:
@@ -264,13 +246,10 @@ def _entries(described: Any) -> dict[str, str]:
 
 
 def _settings(rows: Mapping[str, tuple[Any, Any]], meanings: Mapping[str, str]) -> str:
-    """Return a table of settings. Raises KeyError for a setting without a description in the code."""
-    cells = [(f"`{name}`", f"`{_type(kind)}`", _default(value), meanings[name]) for name, (kind, value) in rows.items()]
-    return _table(("setting", "type", "default", "meaning"), cells)
-
-
-def _type(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    """Return a table of settings; KeyError: one has no description in the code. Those of `incparse` are left out."""
+    rows = {name: row for name, row in rows.items() if meanings[name] != "as in `incparse`"}
+    cells = [(f"`{name}`", _default(value), meanings[name]) for name, (_, value) in rows.items()]
+    return _table(("setting", "default", "meaning"), cells)
 
 
 def _default(value: Any) -> str:
@@ -303,9 +282,9 @@ With `kind = "generative"` the model is a generative one ([design.md](design.md)
 `heads`. You can change the settings of the beam and of measures afterwards, in `[components.incparse.search]`:"""
 
 _CHART = """\
-With `kind = "chart"` the model is a chart parser ([chart.md](chart.md)). It has the following settings and `heads`. You
-can change `decoding`, `threshold`, `choose_temperature` and `pruning` afterwards, in `[components.incparse.search]`.
-`kind = "mira"` has the same settings, and learns with a large margin:"""
+With `kind = "chart"` the model is a chart parser ([training.md](training.md#train-a-chart-parser)). It has the
+following settings and `heads`. You can change `decoding`, `threshold`, `choose_temperature` and `pruning`
+afterwards, in `[components.incparse.search]`. `kind = "mira"` has the same settings, and learns with a large margin:"""
 
 _CRF = """\
 With `kind = "crf"` the model is the chart parser of Finkel et al. (2008). It has the following settings and `heads`:"""
@@ -314,8 +293,9 @@ _MAX_MARGIN = """\
 With `kind = "max_margin"` it is that of Taskar et al. (2004), with the following settings and `heads`:"""
 
 _COMBINED = """\
-With `kind = "combined"` several parsers answer together ([combination.md](combination.md)). The settings are the
-following ones and `heads`, `seed`, `n_folds` and `tagger`. You can change `threshold` and `list_size` afterwards:"""
+With `kind = "combined"` several parsers answer together ([training.md](training.md#combine-parsers)). The settings
+are the following ones and `heads`, `seed`, `n_folds` and `tagger`. You can change `threshold` and `list_size`
+afterwards:"""
 
 _TEMPLATES = """\
 `features` is the name of a set, or a dict with lists of templates under `node` (each outcome of a context), `word` (the
@@ -352,83 +332,9 @@ Function tags follow the label after a hyphen. There may be several, and then an
 parsed trees do not, because training drops them ([formats.md](formats.md))."""
 
 _RERANKING = """\
-# Features for reranking
-
-<!-- written by docs/generate.py from spacy_incparse/rerank/features.py -->
-A reranker chooses among the best trees of a parser. Its features may look at whole trees, which the search of the
-parser cannot. This page lists the families of features that you can choose by name, or by the name of a group; `all` is
-the default. The examples are features of this tree, with the head table `en`:
-
-```text
-<example>
-```
-
-A feature is a tuple. Labels are categories without function tags, words are in lowercase, and None stands where there
-is nothing: beyond the first and last child, outside the sentence, above the root. A rule is a tuple of a label and the
-labels of the children. POS nodes have no rule, but their tags count as labels of children. Heads, here and below, are
-those of a [head table](formats.md#head-rules), so that all families work for any treebank. 1 means yes, and 0 no.
-
-```python
-from spacy_incparse import Tree
-from spacy_incparse.rerank.features import EXAMPLE_TREE
-from spacy_incparse.rerank.feature_extraction import FeatureExtractor
-from spacy_incparse.trees.heads import HeadRules
-
-extractor = FeatureExtractor(["rules", "heavy"], HeadRules.from_name("en"))
-one = Tree.from_string(EXAMPLE_TREE)
-other = one.map_labels(lambda label: "NP" if label == "PP" else label)
-starts, keys = extractor.keys([one, other])
-print([len(keys[start:end]) for start, end in zip(starts, starts[1:])])
-```
-
-```text
-[3, 3]
-```
-
-What a feature is and what the reranker sees of it differ in three ways:
-
-- **Counts are indicators.** A feature that a tree has three times becomes three indicators: at least once, twice, three
-  times, as in footnote 4 of Collins (2000). `max_count` limits them to 4.
-- **Features that do not vary are left out.** What all trees of a list have cannot tell them apart.
-- **A cut-off.** Features have to occur in at least five lists, on at least one tree, as in Collins (2000), section 3.
-  Other than in the paper, lists in which all trees have the feature do not count: they tell nothing about it, and
-  leaving them out saves most of the time of extraction. So features that seldom vary are left out here, and not there.
-
-**Lengths** are in words. Where they are in bins, the example shows the lower end of the bin: 1, 2, 3, 4, 5, 7, 10, 15,
-20, 30. **Conjuncts** are compared in phrases that have a conjunction (`CC`, `CONJP`, `KON`, ...) after their first
-child: they are the neighbouring children with a conjunction or punctuation between them. **Punctuation** is what the
-head table says. A **prepositional phrase** has a label that ends in PP, or the label SP or PREP. The **maximal
-projection** of a word is the highest phrase of which it is the lexical head, and its **governor** is the head of the
-phrase above that one."""
-
-_SECOND_PASS = """\
-The paper makes a second pass in which labels have their lexical heads where these are words of closed classes. It
-does not say which classes these are. Here they are a setting of the extractor, a list of tags, which
-`closed_class_tags` (`spacy_incparse/rerank/features.py`) finds in any treebank: a tag belongs to a closed class if
-it has at most 200 different words, and at most 2% of its words occur only once with it. This share is the probability
-that its next word is a new one (Good 1953), and a measure of productivity (Baayen & Lieber 1991). The examples are with
-`CC`, `DT`, `IN` and `PRP`."""
-
-_HUANG = """\
-Most families of Huang (2008) are those above; only one is new. The group `huang` has:"""
-
-_PAPERS = """\
-## Where the papers leave a choice
-
-- Head-Modifiers: the text of Collins (2000) includes the label above, the example does not. Both are used.
-- Distance Head-Modifiers: the paper gives `dist >= x` for all `x` up to the distance. Here `x` is at most 9, the limit
-  that the paper has for `dist <= x`, so that long sentences do not have features without end.
-- Features that need something above a phrase (grandparent and two-level families) leave out the root.
-- RightBranch of Charniak & Johnson (2005) is a count, and the only feature whose count goes up to 100.
-- Their heads are syntactic and semantic; head tables have one kind, and these families use that one. LexFunHeads, the
-  pair of both, is left out.
-
-M. Collins (2000), *Discriminative Reranking for Natural Language Parsing*, ICML. E. Charniak & M. Johnson (2005),
-*Coarse-to-Fine n-Best Parsing and MaxEnt Discriminative Reranking*, ACL. L. Huang (2008), *Forest Reranking:
-Discriminative Parsing with Non-Local Features*, ACL. I. J. Good (1953), *The Population Frequencies of Species and the
-Estimation of Population Parameters*, Biometrika. H. Baayen & R. Lieber (1991), *Productivity and English Derivation: A
-Corpus-Based Study*, Linguistics."""
-
+`rerank-train --families` and the setting `families` choose among these, by name or by group: "all", "default",
+"collins", "charniak-johnson", "huang"; several are joined by commas. `spacy_incparse/rerank/features.py` defines
+them."""
 
 if __name__ == "__main__":
     for file_name, content in documents().items():

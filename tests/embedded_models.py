@@ -17,7 +17,7 @@ import spacy_incparse
 
 RECORD = Path(__file__).parents[1] / "docs" / "models.json"
 MODELS = Path(spacy_incparse.__file__).parent / "data"
-STRICT = ("README.md", "docs/output.md", "docs/measures.md")
+STRICT = ("README.md", "docs/formats.md", "docs/measures.md")
 CALLS = ("spacy_incparse.load(", "$ spacy-incparse parse ", "python examples/")  # in documents that call a model
 
 

@@ -35,7 +35,7 @@ SCRIPTS = (
     "benepar_comparison", "rerank_training",
 )  # fmt: skip
 SMALL = {"n_folds": 2, "table_bits": 14, "tagger": {"n_epochs": 2}}
-RESULTS = (FOLDER / "RESULTS.md").read_text(encoding="utf8")
+RESULTS = (FOLDER / "results.tsv").read_text(encoding="utf8")
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +87,9 @@ def run(load, tmp_path):
     """Run a script; give its rows by their names, each a dict by column."""
 
     def _run(script, *arguments):
-        path = tmp_path / "results.md"
+        path, results = tmp_path / "results.tsv", load("results")
         load(script).main([*map(str, arguments), "--results", str(path)])
-        found = {}
-        for section in path.read_text(encoding="utf8").split("\n## ")[1:]:
-            lines = [line for line in section.splitlines() if line.startswith("|")]
-            header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-            found |= {row[0].strip("`"): dict(zip(header, row, strict=True)) for row in rows}
-        return found
+        return {name: row | results.figures_of(row) for name, row in results.read_rows(path).items()}
 
     return _run
 
@@ -406,7 +401,7 @@ def test_training_a_reranker(run, load, monkeypatch):
 
     monkeypatch.setattr(load("rerank_training"), "run_sampled", run_command)
     found = run("rerank_training", "sample", "--model", "model-best", "--name", "rich")["rerank-train-sample-rich"]
-    assert list(found.values())[1:8] == ["10", "2", "61", "9", "16", "80.00", "82.50"]
+    assert list(load("results").figures_of(found).values()) == ["10", "2", "61", "9", "16", "80.00", "82.50"]
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="needs Linux")
@@ -702,7 +697,7 @@ def test_the_recipe_crf_is_the_side_relaxed(load):
 def test_the_documented_settings_are_the_grammar_of_taskar_et_al(load, tmp_path):
     from spacy_incparse.treebanks.reader import read_treebank
 
-    text = (FOLDER.parent / "docs" / "chart.md").read_text(encoding="utf8")
+    text = (FOLDER.parent / "docs" / "training.md").read_text(encoding="utf8")
     (block,) = [found for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if "max_margin" in found]
     path = tmp_path / "settings.json"
     path.write_text(block, encoding="utf8")
@@ -855,34 +850,39 @@ def test_finished_parts_of_a_changed_package_are_forgotten(load, tmp_path):
         parts.Parts(path)
 
 
-def test_a_row_is_replaced_and_all_else_stays(load):
-    results = load("results")
-    table, other = results.Table("Mine", ("figure",)), results.Table("Other", ("figure",))
-    text = "# Results\n\nSome words.\n\n## Mine\n\nA note.\n"
-    text = results.updated(text, table, {"a": "| `a` | 1 |", "b": "| `b` | 2 |"})
-    text = results.updated(text, other, {"a": "| `a` | 3 |"})
-    again = results.updated(text, table, {"a": "| `a` | 4 |"})
-    assert again == text.replace("| `a` | 1 |", "| `a` | 4 |")
-    assert results.updated(again, other, {}) == again
-    changed = results.updated(again, results.Table("Mine", ("new",)), {"c": "| `c` | 5 |"})
-    assert "| `b` | 2 |" not in changed
-    assert "| `a` | 3 |" in changed
-    assert "A note." in changed
+def test_a_row_is_replaced_and_all_else_stays(load, tmp_path):
+    results, path = load("results"), tmp_path / "results.tsv"
+    table, other = results.Table("Mine", ("figure", "F range")), results.Table("Other", ("figure",))
+    results.write(table, {"a": ["1", "1 - 2"], "b": ["2", "0 - 3"]}, path, seed="0,1", argv=["wsj"])
+    results.write(other, {"c": ["3"]}, path)
+    before = results.read_rows(path)
+    assert (before["a"]["table"], before["a"]["seed"]) == ("Mine", "0,1")
+    assert before["a"]["command"].endswith(" wsj")
+    assert results.figures_of(before["a"]) == {"figure": "1", "F range": "1 - 2"}
+    results.write(table, {"a": ["4", '1 " 2']}, path)
+    after = results.read_rows(path)
+    assert results.figures_of(after["a"]) == {"figure": "4", "F range": '1 " 2'}
+    assert {name: after[name] for name in ("b", "c")} == {name: before[name] for name in ("b", "c")}
 
 
-def test_figures_of_rows_are_written_into_documents(load):
-    results = load("results")
-    text = results.updated(
-        "# Results\n", results.Table("Mine", ("F", "share")), {"x": "| `x` | 1.50 | 2 | - | c | d | e |"}
-    )
-    rows = results.read_rows(text)
-    assert rows["x"]["F"] == "1.50"
+def test_figures_of_rows_are_written_into_documents(load, tmp_path):
+    results, path = load("results"), tmp_path / "results.tsv"
+    results.write(results.Table("Mine", ("F", "share")), {"x": ["1.50", "2"]}, path)
+    rows = results.read_rows(path)
     table = "| what | share / F | row |\n|---|---|---|\n| one | | `x` |\n| other | | `y` |\n"
-    filled = "| what | share / F | row |\n|---|---|---|\n| one | 2 / 1.50 | `x` |\n| other | not measured yet | `y` |\n"
-    by_hand = "| what | figure | row |\n|---|---|---|\n| one | F 1.50 | `x` |\n"
-    document = f"{table}<!-- results -->\n{table}\n{by_hand}<!-- /results -->\n"
-    assert results.with_figures(document, rows) == f"{table}<!-- results -->\n{filled}\n{by_hand}<!-- /results -->\n"
-    assert results.with_figures(document, {}) == document
+    filled = "| what | share / F | row |\n|---|---|---|\n| one | 2 / 1.50 | `x` |\n"
+    filled += "| other | not measured yet / not measured yet | `y` |\n"
+    document = f"{table}<!-- results -->\n{table}<!-- /results -->\n"
+    assert results.with_figures(document, rows) == f"{table}<!-- results -->\n{filled}<!-- /results -->\n"
+
+
+def test_documents_have_the_figures_of_the_results(load):
+    results = load("results")
+    rows = results.read_rows(FOLDER / "results.tsv")
+    for document in results.DOCUMENTS:
+        text = document.read_text(encoding="utf8")
+        assert results.with_figures(text, rows) == text, "write it anew with `python benchmarks/results.py`"
+        assert results.MISSING not in text
 
 
 def test_commands_name_no_folder_of_the_machine(load):
@@ -895,9 +895,11 @@ def test_commands_name_no_folder_of_the_machine(load):
 def test_results_have_the_tables_of_each_script(load, script):
     tables = [value for value in vars(load(script)).values() if isinstance(value, load("results").Table)]
     assert tables
+    rows = load("results").read_rows(FOLDER / "results.tsv").values()
     for table in tables:
-        section = RESULTS.partition(f"\n## {table.heading}\n")[2].partition("\n## ")[0]
-        assert table.header in section.splitlines()
+        assert any(
+            row["table"] == table.heading and set(table.columns) == set(load("results").figures_of(row)) for row in rows
+        )
 
 
 def test_results_name_no_folder_of_the_machine():

@@ -1,5 +1,6 @@
 """The documents in docs/: links lead somewhere, what the code says is up to date. `conftest.py` runs their code."""
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -9,10 +10,10 @@ import pytest
 
 from tests.packaging.test_project_files import PROJECT
 from tests.readme import CHECKOUT, DOCS, WRITERS
-from tests.result_figures import missing_figures, result_rows
 
 FILES = sorted(DOCS.glob("*.md"))
 GENERATE, DRAW = WRITERS
+PACKAGE = CHECKOUT / "spacy_incparse"
 
 
 def name_of(path: Path) -> str:
@@ -44,24 +45,24 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_code_that_the_paper_is_traced_to_exists():
-    text = (DOCS / "paper_to_code.md").read_text(encoding="utf8")
-    table = text.partition("| paper | code | tests |")[2].partition("\n\n")[0]
-    named = re.findall(r"`([\w/]+(?:\.\w+|/))`(?:: ((?:`[\w.]+`(?:, )?)+))?", table)
-    assert len(named) > 40
-    for place, names in named:
-        path = next(root / place for root in (CHECKOUT / "spacy_incparse", CHECKOUT) if (root / place).exists())
-        for name in re.findall(r"\w+(?=`)", names):
-            assert re.search(rf"\b{name}\b", path.read_text(encoding="utf8")), f"{place}: {name}"
+@pytest.mark.parametrize("room", sorted((PACKAGE / "papers").glob("*/__init__.py")), ids=lambda path: path.parent.name)
+def test_code_that_a_paper_is_traced_to_exists(room):
+    """The docstring of a paper's room names files and what is in them: `file`: `name`, `name`."""
+    doc = ast.get_docstring(ast.parse(room.read_text(encoding="utf8"))) or ""
+    files = set(re.findall(r"[\w/]+\.(?:pyx|py)\b", doc))
+    assert files
+    sources = {}
+    for name in files:
+        places = [place / name for place in (room.parent, PACKAGE, CHECKOUT, CHECKOUT / "tests" / "chart")]
+        path = next((path for path in places if path.exists()), None)
+        assert path is not None, name
+        sources[name] = path.read_text(encoding="utf8")
+    for name, found in re.findall(r"`?([\w/]+\.pyx?)`?: ((?:`[\w.]+`(?:, )?)+)", re.sub(r"\s+", " ", doc)):
+        for member in re.findall(r"(\w+)`", found):
+            assert re.search(rf"\b{member}\b", sources[name]), f"{name}: {member}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_figures_of_documents_stand_in_the_results(path):
-    for figure, row in result_rows(path.read_text(encoding="utf8")):
-        assert not missing_figures(figure, row), row
-
-
-@pytest.mark.parametrize("name", ["configuration.md", "labels.md", "reranking_features.md"])
+@pytest.mark.parametrize("name", ["configuration.md", "labels.md"])
 def test_documents_are_those_of_the_code(name):
     written = program(GENERATE).documents()[name]
     assert (DOCS / name).read_text(encoding="utf8") == written, f"write {name} anew with `python docs/generate.py`"

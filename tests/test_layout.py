@@ -77,9 +77,9 @@ def test_every_package_has_its_place_in_the_order():
     assert {place(path) for path in PYTHON + CYTHON} - {""} <= set(ORDER)
 
 
-def test_the_readme_shows_the_packages_in_their_order():
-    readme = (PACKAGE.parent / "README.md").read_text(encoding="utf8")
-    shown = re.findall(r"^  (\w+)/ ", readme, re.MULTILINE)
+def test_the_page_on_design_shows_the_packages_in_their_order():
+    page = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf8")
+    shown = re.findall(r"^  (\w+)/ ", page, re.MULTILINE)
     assert shown == [*(name for name in ORDER if (PACKAGE / name).is_dir() and name != "data"), "data"]
 
 

@@ -107,7 +107,7 @@ class Evaluation:
     confidence: ConfidenceScores | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a JSON-serializable dict, described in docs/output.md."""
+        """Return the figures as a JSON-serializable dict, described in docs/formats.md."""
         scores = self.result.to_dict() if self.raw else self.result.scores.to_dict()
         counts = {
             "sents": self.n_sents,

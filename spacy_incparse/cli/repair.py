@@ -66,7 +66,7 @@ def repair_command(
 ) -> None:
     """Repair a treebank by rules, and by a parser.
 
-    A rule has a pattern, which finds what is wrong, and an action, which mends it: docs/repair.md. Rules apply in their
+    A rule has a pattern, which finds what is wrong, and an action, which mends it (docs/training.md). They apply in
     order until none finds anything, so a second run changes nothing. Each change is a line of the report, with the
     subtree before and after it. Traces, function tags and wrappers stay.
 
@@ -81,7 +81,7 @@ def repair_command(
       spacy-incparse repair train.mrg repaired.mrg --rules english --parser out/model-best --sure 0.99
     """
     if not rules and parser is None:
-        raise IncparseError("name the rules: --rules english, or a file of your own (docs/repair.md); or a --parser")
+        raise IncparseError("name the rules: --rules english, or a file of your own (docs/training.md); or a --parser")
     if dry_run and report is None and output is None:
         raise IncparseError("--dry-run only writes the report: name a file for it with --report")
     if not dry_run and output is None:

@@ -97,7 +97,7 @@ class DocTree(Tree):
 
     @property
     def source(self) -> str:
-        """The source of the whole tree: "beam", "chart", "relaxed" or "flat" (docs/output.md); "" for a given tree."""
+        """The source of the whole tree: "beam", "chart", "relaxed" or "flat" (docs/formats.md); "" for a given tree."""
         return self._anchored.source
 
     @property

@@ -42,7 +42,7 @@ class OracleReport:
     calibration: Calibration | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as a JSON-serializable dict, described in docs/output.md."""
+        """Return the figures as a JSON-serializable dict, described in docs/formats.md."""
         calibrated = {} if self.calibration is None else {"calibration": self.calibration.to_dict()}
         return {"lists": self.n_lists, "oracle": [score.to_dict() for score in self.scores], **calibrated}
 

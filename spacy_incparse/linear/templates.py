@@ -18,7 +18,7 @@ from spacy_incparse.errors import ConfigError
 KINDS = ("node", "word", "chain", "close")
 TemplateSet = Mapping[str, Sequence[str]]  # from kind to templates, which are field names separated by spaces
 
-# Table 2 of Collins & Roark (2004), as explained in docs/paper_to_code.md. F0-F10 fire at nodes. At words the paper
+# Table 2 of Collins & Roark (2004). F0-F10 fire at nodes. At words the paper
 # counts levels from the word: its L00 is LK, L10 is LKP, L20 is L10 here, L11 is L01 and L30 is L20; F0 of a word,
 # which is the same in all analyses, is left out.
 PAPER: TemplateSet = {

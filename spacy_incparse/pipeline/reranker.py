@@ -237,7 +237,7 @@ class IncParserReranker(TrainedPipe):
     ) -> None:
         """Train on n-best lists with gold trees; `get_examples` is not used.
 
-        lists: the path of files with lists (see docs/reranking.md), or CandidateLists. They must be those of a parser
+        lists: the path of files with lists (see docs/training.md), or CandidateLists. They must be those of a parser
         that was not trained on the sentences, such as the lists of `spacy-incparse rerank-train`. Without lists, a
         component with weights keeps them. Raises IncparseError if there are neither, or the parser has seen the
         trees.

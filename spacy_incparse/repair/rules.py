@@ -1,4 +1,4 @@
-"""Rules for repairing a treebank, and the JSON files that hold them; docs/repair.md describes the format."""
+"""Rules for repairing a treebank, and the JSON files that hold them; docs/training.md describes the format."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ class Tree:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
-        """Return the tree in a dict from `to_dict`; keys: docs/output.md. Raises IncparseError naming a wrong entry."""
+        """Return the tree in a dict from `to_dict`; see docs/formats.md. Raises IncparseError naming a wrong entry."""
         return Tree(from_dict(data))
 
     def to_string(self, *, width: int | None = None, ptb: bool = False) -> str:
@@ -304,7 +304,7 @@ class Tree:
         return bracket_string(self, width=width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return text, tokens and phrases as a JSON-serializable dict; docs/output.md describes the keys."""
+        """Return text, tokens and phrases as a JSON-serializable dict; docs/formats.md describes the keys."""
         return to_dict(self)
 
     def to_nltk(self) -> nltk.Tree:

@@ -24,7 +24,7 @@ def write_pieces(folder):
 
 
 def roberta_config(folder):
-    """The shipped config with another architecture, piece encoder and loader, as docs/transformer.md says."""
+    """The shipped config with another architecture, piece encoder and loader, as docs/neural.md says."""
     config = load_config("configs/neural_transformer.cfg")
     config["paths"] |= {"train": "assets/sample-train.mrg", "dev": "assets/sample-dev.mrg", "encoder": str(folder)}
     config["corpora"]["train"]["limit"] = config["corpora"]["dev"]["limit"] = 20

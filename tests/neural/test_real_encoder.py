@@ -1,4 +1,4 @@
-"""A published encoder, all-MiniLM-L6-v2 (docs/transformer.md says where it is): pieces, vectors, and what is learned.
+"""A published encoder, all-MiniLM-L6-v2 (docs/neural.md says where it is): pieces, vectors, and what is learned.
 
 Its vectors are compared with the definition of BERT (Devlin et al. 2019) in a few lines of PyTorch, and these with
 cosine similarities that the documentation of sentence-transformers shows for this model.

@@ -1,4 +1,4 @@
-"""A transformer of spacy-transformers under the parser, with the settings that docs/transformer.md shows."""
+"""A transformer of spacy-transformers under the parser, with the settings that docs/neural.md shows."""
 
 import re
 from pathlib import Path

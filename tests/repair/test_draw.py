@@ -1,7 +1,6 @@
-"""The 200 changes that were read by hand: the file that names them, and the table of docs/repair.md."""
+"""The 200 changes that were read by hand: the file that names them."""
 
 import csv
-import re
 import runpy
 from collections import Counter
 from pathlib import Path
@@ -20,21 +19,8 @@ def rows(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def test_the_table_counts_the_verdicts():
-    text = (CHECKOUT / "docs" / "repair.md").read_text(encoding="utf8")
-    table = text.partition("| rule | drawn: right |")[2].partition("\n\n")[0]
-    counts = {
-        name: Counter(dict(zip(("right", "wrong", "undecidable"), map(int, cells), strict=True)))
-        for name, *cells in re.findall(r"\| `?([\w-]+).*? \| (\d+) \| (\d+) \| (\d+)", table)
-    }
-    verdicts = {name: Counter() for name in counts}
-    for row in rows(DRAW):
-        name = row["rule"] if row["rule"] in counts else "other"  # "other wh-phrases, `wh-question`, `no-wh-word`"
-        verdicts[name][row["verdict"]] += 1
-        verdicts["total"][row["verdict"]] += 1
-    assert len(counts) == 9
-    assert verdicts == counts
-    assert verdicts["total"].total() == 200
+def test_none_of_the_drawn_changes_is_wrong():
+    assert Counter(row["verdict"] for row in rows(DRAW)) == {"right": 194, "undecidable": 6}
 
 
 @pytest.mark.treebanks

@@ -12,5 +12,5 @@
   generative/; its score as a feature in generative/hybrid_scorer.pyx, its ten models in generative/hybrid.py.
 - Figure 5, tables 3 and 4: benchmarks/paper_tables.py.
 
-docs/paper_to_code.md says what was decided where the paper leaves a choice.
+docs/results.md has the figures.
 """

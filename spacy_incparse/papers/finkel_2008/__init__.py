@@ -20,7 +20,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 5 (the relaxed grammar): `system.py`: `relaxed`
 - tables 3 and 4, figure 2: benchmarks/chart_papers.py
 
-`--config crf` is the system "feature-based, relaxed grammar" from words alone; docs/paper_to_code.md has the tables.
+`--config crf` is the system "feature-based, relaxed grammar" from words alone; docs/results.md has the figures.
 """
 
 from __future__ import annotations

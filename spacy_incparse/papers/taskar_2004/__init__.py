@@ -15,7 +15,7 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 - section 6, footnote 5 (unary chains in one symbol): `transforms/markovize.py`: `collapse_unaries`
 - figures 2 and 3: benchmarks/chart_papers.py
 
-`--config max-margin` is LEXICAL+AUX from words alone with few states; docs/paper_to_code.md has the tables.
+`--config max-margin` is LEXICAL+AUX from words alone with few states; docs/results.md has the figures.
 """
 
 from __future__ import annotations
