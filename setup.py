@@ -25,7 +25,7 @@ DIRECTIVES = {
 # Modules in which parsing spends its time: full optimization is worth the time to compile.
 HOT = (
     "chart/bound_features", "chart/feature_groups", "chart/forest_builder",
-    "chart/recurrences", "chart/pruner_learner", "chart/pruner_scorer", "neural/bracket_chart",
+    "chart/recurrences", "chart/pruner_scorer", "neural/bracket_chart",
     "generative/generative_scorer", "generative/hybrid_scorer", "incremental/beam",
     "incremental/scorer", "tagging/tag_decoder", "tagging/tag_search",
 )  # fmt: skip

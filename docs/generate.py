@@ -284,7 +284,8 @@ With `kind = "generative"` the model is a generative one ([design.md](design.md)
 _CHART = """\
 With `kind = "chart"` the model is a chart parser ([training.md](training.md#train-a-chart-parser)). It has the
 following settings and `heads`. You can change `decoding`, `threshold`, `choose_temperature` and `pruning`
-afterwards, in `[components.incparse.search]`. `kind = "mira"` has the same settings, and learns with a large margin:"""
+afterwards, in `[components.incparse.search]`. `kind = "mira"` learns with a large margin, and has `features`, `n_tags`,
+`clusters` and `decoding` of them:"""
 
 _CRF = """\
 With `kind = "crf"` the model is the chart parser of Finkel et al. (2008). It has the following settings and `heads`:"""

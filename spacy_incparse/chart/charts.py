@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 
 from spacy_incparse.chart.forest import Forest
@@ -37,6 +36,7 @@ class ChartBuilder:
 
     def __init__(self, grammar: Grammar):
         self.grammar = grammar
+        self._builders: dict[bool, ForestBuilder] = {}  # by whether the grammar is relaxed
 
     def build(
         self, tags: Tags, constraints: Sequence[Constraint] = (), masks: Sequence[Mask] = (), *, relax: bool = True
@@ -63,27 +63,21 @@ class ChartBuilder:
     def _build(
         self, words: Sequence[Sequence[int]], constraints: Sequence[Constraint], masks: Sequence[Mask], relax: bool
     ) -> Chart:
-        builders = [("chart", self._strict), ("relaxed", self._relaxed)][: 1 + relax]
         needed = [one for one in constraints if not is_about_root(one, len(words))]  # the root is in every tree
         nothing: Sequence[None] = (None,)
         # What a constraint requires may have been pruned. Without constraints, what masks leave is good enough.
         groups: list[list[Sequence[Mask | None]]] = [[masks, nothing]] if needed else [[masks], [nothing]]
         for group in groups:
-            for source, builder in builders:
+            for source, is_relaxed in (("chart", False), ("relaxed", True))[: 1 + relax]:
+                if is_relaxed not in self._builders:
+                    self._builders[is_relaxed] = ForestBuilder(RuleTables(self.grammar, is_relaxed))
+                builder = self._builders[is_relaxed]
                 bounds = SpanLimits(self.grammar, builder.tables, needed, len(words)) if needed else None
                 for mask in chain.from_iterable(group):
                     forest = builder.build(words, bounds, mask)
                     if forest:
                         return Chart(forest, source)
         return Chart(Forest(), "flat")
-
-    @cached_property
-    def _strict(self) -> ForestBuilder:
-        return ForestBuilder(RuleTables(self.grammar))
-
-    @cached_property
-    def _relaxed(self) -> ForestBuilder:
-        return ForestBuilder(RuleTables(self.grammar, is_relaxed=True))
 
 
 MAX_REQUIRED = 60  # labels over the same words; see span_limits.pxd

@@ -23,12 +23,81 @@ cdef double GLUE = GLUE_SCORE
 cdef uint64_t BASE = 0x9E3779B97F4A7C15
 
 
+# What the features of a group depend on, besides the outcome. Groups up to SPAN are equal for all splits of a rule.
+cdef enum Anchor:
+    NOWHERE
+    START
+    END
+    SPAN
+    WORD
+    SPLIT      # the border between the children
+    WHOLE      # the span and this border
+
+
+# A part of a template: a value of the word at an offset from a border (0: i, 1: j, 2: k), or one of `SpanValue`.
+cdef struct FieldC:
+    int32_t value
+    int32_t border
+    int32_t offset
+    uint64_t coefficient
+
+
+cdef enum SpanValue:
+    LENGTH = 100
+    LEFT_LENGTH
+    RIGHT_LENGTH
+    SHAPE
+    TAGS
+    SHORT
+    MIDDLE
+    RANK
+
+
+# Templates with the same anchor and outcome. Template t has fields[begins[t]:begins[t + 1]].
+cdef struct GroupC:
+    int32_t anchor
+    int32_t n_columns
+    vector[uint64_t] biases
+    vector[int32_t] begins
+    vector[FieldC] fields
+    vector[int32_t] columns   # by rule, then by state: see edge_outcomes.columns
+
+
+# The sentence, as its fields read it.
+cdef struct SentenceC:
+    int32_t n_words
+    const uint32_t* values    # of words, by kind of value
+    size_t stride             # from one kind of value to the next
+    const uint32_t* ranks     # of lexical rules, by word
+    int32_t n_lexical
+    vector[uint64_t] shapes   # hashes of the first words' kinds, and of their tags
+    vector[uint64_t] tags
+    vector[uint64_t] powers
+
+
 cdef class FeatureGroups:
     """The templates of a grammar's edges by what they depend on. Not for several threads at a time.
 
     groups: for each the `Anchor`, the templates as pairs of a bias and rows (value, border, offset, coefficient), and
     the columns of its outcome. bits: there are 2**bits rows of weights.
     """
+
+    cdef readonly int32_t n_rules
+    cdef readonly int32_t n_states
+    cdef readonly int32_t first_lexical
+    cdef readonly int32_t bits
+    cdef vector[GroupC] groups
+    cdef vector[size_t] n_templates     # by group
+    cdef vector[int32_t] run_groups     # the numbers of the groups that are equal for all splits
+    cdef vector[int32_t] edge_groups
+    # For the sentence that is being bound:
+    cdef SentenceC sentence
+    cdef vector[vector[uint64_t]] tables       # by group: the epoch and the unit of (place, column)
+    cdef vector[uint32_t] epochs               # by group: that of the units that may be used again
+    cdef uint32_t epoch                        # counts sentences and spans
+    cdef vector[vector[uint32_t]] place_rows   # by group: the first row of each place
+    cdef vector[vector[int32_t]] row_spans     # by group and split: the span for which its rows were computed
+    cdef int32_t n_spans
 
     def __init__(self, groups, int32_t n_rules, int32_t n_states, int32_t first_lexical, int32_t bits):
         cdef int32_t number

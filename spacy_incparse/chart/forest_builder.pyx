@@ -8,13 +8,19 @@ two visit the edges of the forest.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.vector cimport vector
 
-from spacy_incparse.chart.forest cimport (
-    EdgeC, Forest, GLUE, GOAL_STATE, IDENTITY, NO_NODE, NodeC, WRAP,
-)
+from spacy_incparse.chart.forest cimport EdgeC, Forest, GLUE, GOAL_STATE, IDENTITY, NO_NODE, NodeC, WRAP
 from spacy_incparse.chart.rule_tables cimport BinaryC, RuleTables, SpanLimits, SpanStates, cell_of
 
 MAX_EDGES = 50_000_000
+
+cdef enum:
+    BASE = 1       # made by a binary or lexical rule
+    TOP = 2        # made by these or by a unary rule applied to them
+    USED_BASE = 4  # and part of a tree
+    USED_TOP = 8
+    LEXICAL = 16   # a lexical rule of the word makes it
 
 cdef extern from *:
     """
@@ -44,6 +50,27 @@ cdef class ForestBuilder:
 
     max_edges: of a forest, each of which takes 12 bytes; a larger one is not built.
     """
+
+    cdef readonly RuleTables tables
+    cdef int32_t n_words
+    cdef size_t n_blocks                # 64 positions each
+    cdef vector[uint8_t] flags          # by cell, then state
+    cdef vector[int32_t] candidates     # of the current cell: the states that may be over it
+    cdef vector[int32_t] made           # the states with BASE or TOP, ascending, by cell
+    cdef vector[size_t] made_ranges     # by cell: the first place in `made`, and one after the last
+    # Bit k of row (i, state): there is a top from i to k. Bit k of column (j, state): there is a top from k to j.
+    cdef vector[uint64_t] rows
+    cdef vector[uint64_t] columns
+    cdef vector[int32_t] bases          # the nodes of the current cell, by state
+    cdef vector[int32_t] tops           # the nodes, by cell, then state
+    cdef vector[int32_t] lexical        # lexical rules, by word
+    cdef vector[int32_t] first_lexical
+    cdef SpanLimits limits
+    cdef SpanStates mask                # None: all states are allowed
+    cdef int64_t max_edges
+    cdef int64_t n_edges                # of the forest, at most: all lexical rules of its words are counted
+    cdef readonly bint is_too_large     # whether the last sentence had more than `max_edges`
+    cdef Forest forest
 
     def __init__(self, RuleTables tables, int64_t max_edges=MAX_EDGES):
         self.tables, self.max_edges = tables, max_edges
@@ -218,7 +245,7 @@ cdef class ForestBuilder:
             return
         for m in range(self.made_ranges[2 * cell], self.made_ranges[2 * cell + 1]):
             if flags[self.made[m]] & USED_BASE:
-                self._mark_children(i, j, self.made[m])
+                self._visit_splits(i, j, self.made[m], False)
 
     cdef void _mark_bases(self, size_t cell, uint8_t* flags) noexcept nogil:
         cdef int32_t state, k
@@ -235,8 +262,9 @@ cdef class ForestBuilder:
                     flags[self.tables.unary[k].child] |= USED_BASE
                     self.n_edges += 1
 
-    cdef void _mark_children(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
-        cdef size_t n_states = self.tables.n_states
+    cdef void _visit_splits(self, int32_t i, int32_t j, int32_t state, bint adds) noexcept nogil:
+        """Mark what binary rules make a state of, or add their edges."""
+        cdef size_t n_states = self.tables.n_states, left, right
         cdef const BinaryC* rule
         cdef uint64_t splits
         cdef int32_t k, block, split
@@ -246,9 +274,13 @@ cdef class ForestBuilder:
                 splits = self._splits(i, j, rule, block)
                 while splits:
                     split = block * 64 + pop_lowest(&splits)
-                    self.n_edges += 1
-                    self.flags[cell_of(i, split) * n_states + rule.left] |= USED_TOP
-                    self.flags[cell_of(split, j) * n_states + rule.right] |= USED_TOP
+                    left, right = cell_of(i, split) * n_states + rule.left, cell_of(split, j) * n_states + rule.right
+                    if adds:
+                        self.forest.edges.push_back(EdgeC(rule.rule, self.tops[left], self.tops[right]))
+                    else:
+                        self.n_edges += 1
+                        self.flags[left] |= USED_TOP
+                        self.flags[right] |= USED_TOP
 
     # Third pass: the forest
 
@@ -272,7 +304,7 @@ cdef class ForestBuilder:
                 if j == i + 1:
                     self._add_lexical_edges(i, state)
                 else:
-                    self._add_binary_edges(i, j, state)
+                    self._visit_splits(i, j, state, True)
                 if not self.tables.has_levels[state]:
                     self.tops[cell * n_states + state] = self.bases[state]
         for m in range(first, last):
@@ -293,23 +325,6 @@ cdef class ForestBuilder:
                 self.forest.edges.push_back(EdgeC(self.lexical[k], NO_NODE, NO_NODE))
         if state == self.tables.glue:
             self.forest.edges.push_back(EdgeC(GLUE, NO_NODE, NO_NODE))
-
-    cdef void _add_binary_edges(self, int32_t i, int32_t j, int32_t state) noexcept nogil:
-        cdef size_t n_states = self.tables.n_states
-        cdef const BinaryC* rule
-        cdef uint64_t splits
-        cdef int32_t k, block, split
-        for k in range(self.tables.first_binary[state], self.tables.first_binary[state + 1]):
-            rule = &self.tables.binary[k]
-            for block in range(i >> 6, (j >> 6) + 1):
-                splits = self._splits(i, j, rule, block)
-                while splits:
-                    split = block * 64 + pop_lowest(&splits)
-                    self.forest.edges.push_back(EdgeC(
-                        rule.rule,
-                        self.tops[cell_of(i, split) * n_states + rule.left],
-                        self.tops[cell_of(split, j) * n_states + rule.right],
-                    ))
 
     cdef void _add_unary_edges(self, size_t cell, int32_t state, const uint8_t* flags) noexcept nogil:
         cdef int32_t k

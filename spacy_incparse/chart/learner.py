@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from tempfile import TemporaryFile
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, cast
 from weakref import finalize
-
-import numpy as np
 
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeLearner
 from spacy_incparse.chart.features import EdgeFeatures
-from spacy_incparse.chart.forest import restored_forest
 from spacy_incparse.chart.grammar import Grammar, Rule, count_rules, tree_steps
 from spacy_incparse.chart.parser import ChartModel, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
@@ -199,8 +198,7 @@ class ChartLearner:
         return found
 
     def _build(self, encoded: TrainingSentence) -> ChartExample | None:
-        sentence = encoded.sentence
-        steps = self.grammar.steps(encoded.arrays)
+        sentence, steps = encoded.sentence, self.grammar.steps(encoded.arrays)
         if steps is None:
             return None
         masks = self.pruner_of(sentence.words).masks(sentence.tags, sentence.words, list(tree_steps(encoded.arrays)))
@@ -210,32 +208,25 @@ class ChartLearner:
 
 
 class SpareForests:
-    """Examples whose forests are in a temporary file, which ends with this object or with the process."""
+    """Examples in a temporary file, which ends with this object or with the process."""
 
-    def __init__(self) -> None:
-        self._file: IO[bytes] | None = None
-        self._sentences: dict[int, tuple[ChartSentence, int]] = {}  # by place, with the number of the example
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
+        finalize(self, file.close)
+        return cast("IO[bytes]", file)
 
     def write(self, example: ChartExample) -> int | None:
         """Return the place of an example in the file; None if there is no room for it on disk."""
         try:
-            if self._file is None:
-                self._file = TemporaryFile(prefix="incparse-forests-")  # noqa: SIM115 (open as long as this object)
-                finalize(self, self._file.close)
             place = self._file.seek(0, 2)
-            for array in (*example.forest.arrays(), example.gold):
-                np.save(self._file, array)
+            pickle.dump(example, self._file)
             self._file.flush()
         except OSError:
             return None
-        self._sentences[place] = example.sentence, example.number
         return place
 
     def read(self, place: int) -> ChartExample:
         """Return the example that was written to a place."""
-        if self._file is None:
-            raise ValueError("nothing has been written")
         self._file.seek(place)
-        nodes, rules, children, gold = (np.load(self._file) for _ in range(4))
-        sentence, number = self._sentences[place]
-        return ChartExample(sentence, restored_forest(len(sentence.words), nodes, rules, children), gold, number)
+        return cast("ChartExample", pickle.load(self._file))

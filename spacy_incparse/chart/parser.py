@@ -14,7 +14,7 @@ from spacy_incparse.chart.charts import ChartBuilder, unmet
 from spacy_incparse.chart.config import ChartConfig, ChartSettings
 from spacy_incparse.chart.crf import LinearChartModel
 from spacy_incparse.chart.decoding import ScoredChart
-from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Rule, Step, grammar_from_dict, grammar_to_dict, tree_steps
+from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, grammar_from_dict, grammar_to_dict, tree_steps
 from spacy_incparse.chart.pruner import SpanClassifier
 from spacy_incparse.chart.recurrences import EdgeLabels
 from spacy_incparse.chart.sentence import ChartSentence, EdgeModel, SpanPruner, joined, pieces, within
@@ -77,24 +77,16 @@ class ChartParser(Parser):
     edges_type: ClassVar[Any] = LinearChartModel
     pruner_type: ClassVar[Any] = SpanClassifier
     most_words: ClassVar[int] = MAX_WORDS
+    has_exact_probabilities = True  # it sums over all trees of a sentence, unless that is parsed piece by piece
 
     def __init__(self, model: ChartModel, config: ChartSettings, temperature: float | None = None):
         self.model, self.config, self.temperature = model, config, temperature
+        self.tags, self.labels = model.tags, model.grammar.labels
         self._labels = EdgeLabels(model.grammar)
         self._builder = ChartBuilder(model.grammar)
         self._last: tuple[object, ScoredChart | Parse] | None = None  # a sentence's tree, n-best list and phrases
         self.max_words = min(self.most_words, isqrt(2 * MAX_CELLS // len(model.grammar.states)))
         self._lock = RLock()  # pruners and builders have room for one sentence
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags that the parser knows, most frequent first."""
-        return self.model.tags
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The phrase labels that its trees may have, sorted."""
-        return self.model.grammar.labels
 
     @property
     def heads(self) -> HeadRules:
@@ -116,11 +108,6 @@ class ChartParser(Parser):
         """Whether its tree is the most probable one, and not the one with the best expected F."""
         return self.config.decoding == "viterbi"
 
-    @property
-    def has_exact_probabilities(self) -> bool:
-        """True: it sums over all trees of a sentence, unless that is parsed piece by piece."""
-        return True
-
     def parse(self, words: Sequence[str], tags: Tags | None = None, constraints: Constraints = ()) -> Parse:
         """Return the tree of a sentence that the setting `decoding` asks for, under constraints.
 
@@ -128,10 +115,9 @@ class ChartParser(Parser):
         together with those before them are left out and listed in `unmet`. Raises ValueError if there are no words, or
         not as many tags as words, and ConfigError for constraints on other words.
         """
-        found = self.scored(words, tags, constraints)
+        found, config = self.scored(words, tags, constraints), self.config
         if isinstance(found, Parse):
             return found
-        config = self.config
         return found.best(config.decoding, config.threshold, config.choose_temperature)
 
     def nbest(
@@ -281,11 +267,10 @@ class ChartParser(Parser):
 
 
 def _rule(step: Step, score: float | None, grammar: Grammar) -> ScoredRule:
-    violation = None if step.rule in grammar.rule_ids else _violation(step.rule, grammar)
-    return ScoredRule(str(step.rule), step.start, step.end, score, violation)
-
-
-def _violation(rule: Rule, grammar: Grammar) -> Violation:
-    tags = (label_parts(name[1:]).categories[-1] for name in (rule.parent, *rule.right) if name.startswith(TAG_MARK))
-    unknown = next((tag for tag in tags if tag not in grammar.rules_of_tag), None)
-    return Violation("rule", f"no rule {rule}") if unknown is None else Violation("tag", f"no tag {unknown}")
+    rule, violation = step.rule, None
+    if rule not in grammar.rule_ids:
+        states = [name[1:] for name in (rule.parent, *rule.right) if name.startswith(TAG_MARK)]
+        tags = [label_parts(name).categories[-1] for name in states]
+        unknown = next((tag for tag in tags if tag not in grammar.rules_of_tag), None)
+        violation = Violation("tag", f"no tag {unknown}") if unknown else Violation("rule", f"no rule {rule}")
+    return ScoredRule(str(rule), step.start, step.end, score, violation)

@@ -18,8 +18,7 @@ import numpy as np
 import srsly
 
 from spacy_incparse.chart.grammar import TAG_MARK, Grammar, Step, tree_steps
-from spacy_incparse.chart.pruner_learner import PrunerLearner
-from spacy_incparse.chart.pruner_scorer import PrunerScorer
+from spacy_incparse.chart.pruner_scorer import PrunerLearner, PrunerScorer
 from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
 from spacy_incparse.errors import ModelError
@@ -87,7 +86,9 @@ class SpanClassifier:
             shuffle(order)
             for number in order:
                 learner.learn(*examples[number], _log_odds(LEARNED_GATE))
-        found._scorer.load_weights(*map(_rounded, learner.weights()))
+        most = 2**15 - 1
+        tables = [np.rint(np.clip(table * SCALE, -most, most)) / SCALE for table in learner.weights()]
+        found._scorer.load_weights(*(table.astype(np.float32) for table in tables))  # as they are stored
         return found
 
     def masks(self, tags: Tags, words: Sequence[str] | None = None, gold: Iterable[Step] = ()) -> Sequence[SpanStates]:
@@ -155,21 +156,12 @@ class SpanClassifier:
 
     def _codes(self, words: Sequence[str] | None, tags: Tags) -> np.ndarray:
         numbers = self.lexicon.encode(words)[0] if words else [0] * len(tags)
-        return np.array([[_checksum(best_tag(tag)) for tag in tags], numbers], np.uint32).T.copy()
-
-
-def _rounded(table: np.ndarray) -> np.ndarray:
-    """Return weights as multiples of 1 / SCALE, as they are stored."""
-    most = 2**15 - 1
-    return (np.rint(np.clip(table * SCALE, -most, most)) / SCALE).astype(np.float32)
+        names = [zlib.crc32(best_tag(tag).encode("utf8", "surrogatepass")) or 1 for tag in tags]
+        return np.array([names, numbers], np.uint32).T.copy()
 
 
 def _log_odds(probability: float) -> float:
     return log(probability / (1 - probability)) if 0 < probability < 1 else (-1e30 if probability <= 0 else 1e30)
-
-
-def _checksum(text: str) -> int:
-    return zlib.crc32(text.encode("utf8", "surrogatepass")) or 1
 
 
 class LazyMasks(Sequence[SpanStates]):
@@ -195,7 +187,7 @@ class LazyMasks(Sequence[SpanStates]):
 NONE = -1
 
 
-def coarse_ends(state: str) -> tuple[str, str]:
+def _coarse_ends(state: str) -> tuple[str, str]:
     """Return the states without context of the top and the bottom of the chain that a state stands for."""
     parts = label_parts(state.removeprefix(TAG_MARK))
     highest, lowest = (passive_label([parts.categories[k]]) for k in (0, -1))
@@ -216,7 +208,7 @@ class SpanLabels:
 
     def __init__(self, grammar: Grammar):
         self.grammar = grammar
-        ends = [coarse_ends(state) for state in grammar.states]
+        ends = [_coarse_ends(state) for state in grammar.states]
         self.names = tuple(sorted({name for pair in ends for name in pair if not name.startswith(TAG_MARK)}))
         ids = {name: number for number, name in enumerate(self.names)}
         self.highest = np.array([ids.get(highest, NONE) for highest, _ in ends], np.int32)
@@ -227,10 +219,9 @@ class SpanLabels:
 
         Spans of several words that have a node are among them whether they have a label or not.
         """
-        found = set()
-        for step in steps:
-            state = self.grammar.state_ids.get(step.rule.parent, NONE)
-            for labels in (self.highest, self.lowest) if state != NONE else ():
-                if labels[state] != NONE:
-                    found.add((span_number(step.start, step.end), int(labels[state])))
-        return np.array(sorted(found), np.int32).reshape(-1, 2)
+        ids = self.grammar.state_ids
+        known = [
+            (ids[step.rule.parent], span_number(step.start, step.end)) for step in steps if step.rule.parent in ids
+        ]
+        found = {(span, int(labels[state])) for state, span in known for labels in (self.highest, self.lowest)}
+        return np.array(sorted(row for row in found if row[1] != NONE), np.int32).reshape(-1, 2)

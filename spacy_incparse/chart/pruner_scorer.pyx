@@ -6,7 +6,7 @@ posterior there are logistic classifiers, one for each label: the weights of a f
 memory. What depends on one end of a span is summed up once per position.
 """
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, log, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -19,6 +19,8 @@ from spacy_incparse.linear.prefetch cimport prefetch
 from spacy_incparse.chart.pruner_templates import ATOMS, GROUPS, PADDING
 
 cdef double NEGLIGIBLE = -30  # logarithm of a share of a sum of bracketings
+cdef float LEAST_GRADIENT = 0.003  # smaller ones are not applied
+cdef float TINY = 1e-6  # keeps the first steps finite
 
 cdef enum:
     PAD = 3
@@ -28,7 +30,157 @@ cdef enum:
     SHAPE = LENGTH + 1
     SHAPE_WORDS = 4  # whose tags are the span's shape; of longer spans, the first and the last two
 
+cdef enum:  # groups of templates
+    BEGIN, END, GATE, SPAN, WORD, N_GROUPS
+
 assert PADDING == PAD and len(ATOMS) == SHAPE + 1 and len(GROUPS) == N_GROUPS
+
+# The atoms of one span stand in a row of numbers; a template is a list of places in that row.
+cdef struct TemplateC:
+    uint64_t seed
+    int32_t first  # its atoms are atoms[first:last] of the template table
+    int32_t last
+
+
+# Something whose labels may be looked at: a word, or a span that passed the gate.
+cdef struct OpenC:
+    size_t cell
+    int32_t begin
+    int32_t end
+
+
+cdef inline size_t row_of(uint64_t hashed, int bits) noexcept nogil:
+    """Return the row of a feature in a table of 2**bits rows."""
+    return hashed & ((<uint64_t>1 << bits) - 1)
+
+
+cdef inline int group_of(const OpenC* span) noexcept nogil:
+    """Return the group of templates of a word or of several."""
+    return WORD if span.end == span.begin + 1 else SPAN
+
+
+cdef _copied(vector[float]* table):
+    return np.array(<float[: table.size()]>table.data()) if table.size() else np.zeros(0, np.float32)
+
+
+cdef inline float _sum(const float* weights, int bits, const uint64_t* rows, int32_t n) noexcept nogil:
+    cdef int32_t k
+    cdef float total = 0
+    for k in range(n):
+        total += weights[row_of(rows[k], bits)]
+    return total
+
+
+cdef inline uint32_t _mixed(uint32_t hashed, uint32_t code) noexcept nogil:
+    return (hashed ^ code) * <uint32_t>0x9E3779B1
+
+
+cdef uint32_t _length_step(int32_t length) noexcept nogil:
+    """Return the length up to 7 words, then numbers of steps that grow by a third."""
+    cdef uint32_t step = 0
+    while length > 7:
+        length = length * 3 // 4
+        step += 8
+    return length + step
+
+
+cdef float _log_odds(float probability) noexcept nogil:
+    if probability >= 1:
+        return INFINITY
+    return <float>log(probability / (1 - probability)) if probability > 0 else -INFINITY
+
+
+cdef class Bracketings:
+    """The probabilities of spans if a binary tree is as probable as the exponential of the sum of its spans' scores.
+
+        inside     I(i, j) = s(i, j) + log sum over k of exp(I(i, k) + I(k, j))
+        posterior  P(i, k) and P(k, j) += P(i, j) exp(s(i, j) + I(i, k) + I(k, j) - I(i, j)), from the top down
+
+    Trees without labels are few enough to be summed up exactly: there is one number per span, and only spans that are
+    open have one. Not for several threads at a time.
+    """
+
+    cdef int32_t n_words
+    # Inside scores by begin and end, and by end and begin: for all splits of a span, those of both parts are neighbours
+    # in memory. -INFINITY: there is no tree over the span.
+    cdef vector[double] by_begin
+    cdef vector[double] by_end
+    cdef vector[double] sums       # of both parts, by split of the current span
+    cdef vector[float] posteriors  # by cell
+
+    def posteriors_of(self, int32_t n_words, const float[::1] scores, const uint8_t[::1] is_open):
+        """Return the posterior of each span: float32 (n_spans,), or None if no tree has open spans only.
+
+        scores, is_open: by span; those of single words do not count, each tree has them.
+        """
+        if n_words < 1 or not scores.shape[0] == is_open.shape[0] == <Py_ssize_t>cell_of(0, n_words + 1):
+            raise ValueError(f"{scores.shape[0]} scores for the spans of {n_words} words")
+        found = self.run(n_words, &scores[0], &is_open[0])
+        return np.array(self.posteriors, np.float32) if found else None
+
+    cdef bint run(self, int32_t n_words, const float* scores, const uint8_t* is_open) noexcept nogil:
+        """Compute `posteriors`. Return whether there is any tree."""
+        cdef int32_t i, j
+        cdef size_t cell
+        self.n_words = n_words
+        self.by_begin.assign((n_words + 1) * (n_words + 1), -INFINITY)
+        self.by_end.assign((n_words + 1) * (n_words + 1), -INFINITY)
+        self.sums.resize(n_words)
+        self.posteriors.assign(cell_of(0, n_words + 1), 0)
+        for j in range(1, n_words + 1):
+            self.by_begin[(j - 1) * (n_words + 1) + j] = self.by_end[j * (n_words + 1) + j - 1] = 0
+            for i in range(j - 2, -1, -1):
+                cell = cell_of(i, j)
+                if is_open[cell]:
+                    self.by_begin[i * (n_words + 1) + j] = self._inside(i, j, scores[cell])
+                    self.by_end[j * (n_words + 1) + i] = self.by_begin[i * (n_words + 1) + j]
+        if self.by_begin[n_words] == -INFINITY:
+            return False
+        self.posteriors[cell_of(0, n_words)] = 1
+        for j in range(n_words, 1, -1):
+            for i in range(j - 1):
+                cell = cell_of(i, j)
+                if self.posteriors[cell] > 0:
+                    self._pass_down(i, j, self.posteriors[cell], scores[cell])
+        return True
+
+    cdef double log_partition(self) noexcept nogil:
+        """Return the logarithm of the sum over all trees; 0 for a single word."""
+        return self.by_begin[self.n_words]
+
+    cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil:
+        cdef double most = self._find_sums(i, j), total = 0
+        cdef int32_t k
+        if most == -INFINITY:
+            return -INFINITY
+        for k in range(i + 1, j):
+            if self.sums[k] - most > NEGLIGIBLE:
+                total += exp(self.sums[k] - most)
+        return score + most + log(total)
+
+    cdef void _pass_down(self, int32_t i, int32_t j, double posterior, double score) noexcept nogil:
+        cdef double inside = self.by_begin[i * (self.n_words + 1) + j] - score
+        cdef int32_t k
+        cdef float part
+        self._find_sums(i, j)
+        for k in range(i + 1, j):
+            if self.sums[k] - inside > NEGLIGIBLE:
+                part = <float>(posterior * exp(self.sums[k] - inside))
+                self.posteriors[cell_of(i, k)] += part
+                self.posteriors[cell_of(k, j)] += part
+
+    cdef double _find_sums(self, int32_t i, int32_t j) noexcept nogil:
+        """Set the sums of the scores of both parts of a span. Return the greatest one."""
+        cdef const double* left = &self.by_begin[i * (self.n_words + 1)]
+        cdef const double* right = &self.by_end[j * (self.n_words + 1)]
+        cdef double* sums = &self.sums[0]
+        cdef double most = -INFINITY
+        cdef int32_t k
+        for k in range(i + 1, j):
+            sums[k] = left[k] + right[k]
+        for k in range(i + 1, j):
+            most = sums[k] if sums[k] > most else most
+        return most
 
 
 cdef class PrunerScorer:
@@ -37,6 +189,44 @@ cdef class PrunerScorer:
     n_columns: the number of labels. highest, lowest: for each state of the grammar the labels that it needs, or -1; see
     `span_labels.SpanLabels`. gate_bits, tree_bits, label_bits: the tables have 2**bits rows.
     """
+
+    cdef readonly int32_t n_columns
+    cdef int gate_bits
+    cdef int tree_bits
+    cdef int label_bits
+    cdef int32_t width                    # columns in memory
+    cdef vector[TemplateC] templates      # by group
+    cdef int32_t bounds[6]                # of the groups
+    cdef int32_t n_templates[5]
+    cdef int32_t stride                   # of `rows`: the largest number of templates of a group
+    cdef vector[int32_t] atoms
+    cdef vector[float] gate               # a weight per feature
+    cdef vector[float] tree
+    cdef vector[float] labels             # rows of `width` weights
+    cdef vector[int32_t] highest          # by state of the grammar: the label it needs at its top, or -1
+    cdef vector[int32_t] lowest           # and at its bottom
+    # The current sentence
+    cdef int32_t n_words
+    cdef vector[uint32_t] codes           # by word, with `PAD` words at both ends: tag, word
+    cdef vector[uint32_t] place           # the atoms of the current span
+    cdef vector[uint64_t] begin_rows      # hashes of the features of each position as begin, and as end
+    cdef vector[uint64_t] end_rows
+    cdef vector[float] begin_gate         # the sums of their weights
+    cdef vector[float] end_gate
+    cdef vector[float] begin_tree
+    cdef vector[float] end_tree
+    cdef vector[float] begin_labels
+    cdef vector[float] end_labels
+    cdef vector[float] gate_scores        # by cell
+    cdef vector[float] tree_scores
+    cdef vector[OpenC] open               # by cell
+    cdef vector[uint8_t] is_open          # by cell: whether trees may have the span
+    cdef vector[uint64_t] rows            # hashes of the features of what is open, `stride` each
+    cdef Bracketings bracketings
+    cdef vector[size_t] chosen            # of `open`: those whose labels are looked at
+    cdef vector[float] label_scores       # rows of `width`, by place in `chosen`
+    cdef vector[uint8_t] has_label        # by label + 1, of the current span
+    cdef vector[uint8_t] is_kept          # by state, over the current span
 
     def __init__(self, int32_t n_columns, highest, lowest, int gate_bits, int tree_bits, int label_bits):
         if not 1 <= min(gate_bits, tree_bits, label_bits) <= max(gate_bits, tree_bits, label_bits) <= MAX_BITS:
@@ -324,117 +514,171 @@ cdef class PrunerScorer:
             self.has_label[c + 1] = self.label_scores[k * self.width + c] >= least_score
 
 
-cdef _copied(vector[float]* table):
-    return np.array(<float[: table.size()]>table.data()) if table.size() else np.zeros(0, np.float32)
+cdef class PrunerLearner(PrunerScorer):
+    """A scorer whose weights change.
 
-
-cdef inline float _sum(const float* weights, int bits, const uint64_t* rows, int32_t n) noexcept nogil:
-    cdef int32_t k
-    cdef float total = 0
-    for k in range(n):
-        total += weights[row_of(rows[k], bits)]
-    return total
-
-
-cdef inline uint32_t _mixed(uint32_t hashed, uint32_t code) noexcept nogil:
-    return (hashed ^ code) * <uint32_t>0x9E3779B1
-
-
-cdef uint32_t _length_step(int32_t length) noexcept nogil:
-    """Return the length up to 7 words, then numbers of steps that grow by a third."""
-    cdef uint32_t step = 0
-    while length > 7:
-        length = length * 3 // 4
-        step += 8
-    return length + step
-
-
-cdef float _log_odds(float probability) noexcept nogil:
-    if probability >= 1:
-        return INFINITY
-    return <float>log(probability / (1 - probability)) if probability > 0 else -INFINITY
-
-
-cdef class Bracketings:
-    """The probabilities of spans if a binary tree is as probable as the exponential of the sum of its spans' scores.
-
-        inside     I(i, j) = s(i, j) + log sum over k of exp(I(i, k) + I(k, j))
-        posterior  P(i, k) and P(k, j) += P(i, j) exp(s(i, j) + I(i, k) + I(k, j) - I(i, j)), from the top down
-
-    Trees without labels are few enough to be summed up exactly: there is one number per span, and only spans that are
-    open have one. Not for several threads at a time.
+    tree_step, label_step: the sizes of a weight's first step, for gate and trees, and for labels. start_squares: the
+    sum of squared gradients that weights begin with; with a large one, all steps have the same size.
     """
 
-    def posteriors_of(self, int32_t n_words, const float[::1] scores, const uint8_t[::1] is_open):
-        """Return the posterior of each span: float32 (n_spans,), or None if no tree has open spans only.
+    cdef float tree_step
+    cdef float label_step
+    cdef vector[float] gate_squares   # sums of squared gradients
+    cdef vector[float] tree_squares
+    cdef vector[float] label_squares
 
-        scores, is_open: by span; those of single words do not count, each tree has them.
+    def __init__(self, *table_sizes, float tree_step, float label_step, float start_squares=0):
+        super().__init__(*table_sizes)
+        self.tree_step, self.label_step = tree_step, label_step
+        self.gate_squares.assign(self.gate.size(), start_squares + TINY)
+        self.tree_squares.assign(self.tree.size(), start_squares + TINY)
+        self.label_squares.assign(self.labels.size(), start_squares + TINY)
+
+    def start(self, float node, const float[::1] of_spans, const float[::1] of_words):
+        """Set the weights of the templates without atoms, the first of their groups, which all spans have.
+
+        node: of the gate. of_spans, of_words: of the labels of several words and of single words.
         """
-        if n_words < 1 or not scores.shape[0] == is_open.shape[0] == <Py_ssize_t>cell_of(0, n_words + 1):
-            raise ValueError(f"{scores.shape[0]} scores for the spans of {n_words} words")
-        found = self.run(n_words, &scores[0], &is_open[0])
-        return np.array(self.posteriors, np.float32) if found else None
+        cdef size_t span_row = row_of(self.templates[self.bounds[SPAN]].seed, self.label_bits) * self.width
+        cdef size_t word_row = row_of(self.templates[self.bounds[WORD]].seed, self.label_bits) * self.width
+        cdef int32_t c
+        self.gate[row_of(self.templates[self.bounds[GATE]].seed, self.gate_bits)] = node
+        for c in range(self.n_columns):
+            self.labels[span_row + c] = of_spans[c]
+            self.labels[word_row + c] = of_words[c]
 
-    cdef bint run(self, int32_t n_words, const float* scores, const uint8_t* is_open) noexcept nogil:
-        """Compute `posteriors`. Return whether there is any tree."""
-        cdef int32_t i, j
+    def learn(self, const uint32_t[:, ::1] codes, const int32_t[:, ::1] gold, float least):
+        """Learn from one sentence. Return its loss with the weights before that.
+
+        gold: rows of span and label, sorted; each span that has a node is among them. Trees are summed up over spans
+        with a node and those whose gate score is at least `least`.
+        """
+        cdef double loss
+        cdef size_t n_gold = gold.shape[0]
+        self._load(codes)
+        kept = np.zeros(cell_of(0, self.n_words + 1), np.uint8)
+        kept[np.asarray(gold)[:, 0]] = 1
+        cdef const uint8_t[::1] has_node = kept
+        with nogil:
+            self._score_positions()
+            self._score_gate()
+            self._score_trees(least, &has_node[0])
+            self._choose(0, &has_node[0])
+            self._score_labels()
+            loss = self._learn_labels(&gold[0, 0] if n_gold else NULL, n_gold)
+            loss += self._learn_trees(&has_node[0])
+            loss += self._learn_gate(&has_node[0])
+        return loss
+
+    cdef double _learn_gate(self, const uint8_t* has_node) noexcept nogil:
+        cdef int32_t i, j, n = self.n_words + 1
         cdef size_t cell
-        self.n_words = n_words
-        self.by_begin.assign((n_words + 1) * (n_words + 1), -INFINITY)
-        self.by_end.assign((n_words + 1) * (n_words + 1), -INFINITY)
-        self.sums.resize(n_words)
-        self.posteriors.assign(cell_of(0, n_words + 1), 0)
-        for j in range(1, n_words + 1):
-            self.by_begin[(j - 1) * (n_words + 1) + j] = self.by_end[j * (n_words + 1) + j - 1] = 0
-            for i in range(j - 2, -1, -1):
-                cell = cell_of(i, j)
-                if is_open[cell]:
-                    self.by_begin[i * (n_words + 1) + j] = self._inside(i, j, scores[cell])
-                    self.by_end[j * (n_words + 1) + i] = self.by_begin[i * (n_words + 1) + j]
-        if self.by_begin[n_words] == -INFINITY:
-            return False
-        self.posteriors[cell_of(0, n_words)] = 1
-        for j in range(n_words, 1, -1):
+        cdef float gradient
+        cdef double loss = 0
+        self.begin_gate.assign(n, 0)
+        self.end_gate.assign(n, 0)
+        for j in range(2, n):
             for i in range(j - 1):
                 cell = cell_of(i, j)
-                if self.posteriors[cell] > 0:
-                    self._pass_down(i, j, self.posteriors[cell], scores[cell])
-        return True
+                gradient = _log_loss(self.gate_scores[cell], has_node[cell], &loss)
+                if gradient:
+                    self.begin_gate[i] += gradient
+                    self.end_gate[j] += gradient
+                    self._fill_place(i, j)
+                    self._find_rows(GATE, &self.rows[0])
+                    _change(self.gate.data(), self.gate_squares.data(), self.gate_bits, &self.rows[0],
+                            self.n_templates[GATE], gradient, self.tree_step)
+        self._change_ends(&self.gate, &self.gate_squares, self.gate_bits, &self.begin_gate, &self.end_gate)
+        return loss
 
-    cdef double log_partition(self) noexcept nogil:
-        """Return the logarithm of the sum over all trees; 0 for a single word."""
-        return self.by_begin[self.n_words]
+    cdef double _learn_trees(self, const uint8_t* has_node) noexcept nogil:
+        cdef int32_t n = self.n_words + 1
+        cdef size_t k
+        cdef float gradient
+        cdef double loss = self.bracketings.log_partition()
+        self.begin_tree.assign(n, 0)
+        self.end_tree.assign(n, 0)
+        for k in range(self.open.size()):
+            if self.open[k].end == self.open[k].begin + 1:
+                continue
+            loss -= has_node[self.open[k].cell] * self.tree_scores[self.open[k].cell]
+            gradient = _unless_small(self.bracketings.posteriors[self.open[k].cell] - has_node[self.open[k].cell])
+            self.begin_tree[self.open[k].begin] += gradient
+            self.end_tree[self.open[k].end] += gradient
+            _change(self.tree.data(), self.tree_squares.data(), self.tree_bits, &self.rows[k * self.stride],
+                    self.n_templates[SPAN], gradient, self.tree_step)
+        self._change_ends(&self.tree, &self.tree_squares, self.tree_bits, &self.begin_tree, &self.end_tree)
+        return loss
 
-    cdef double _inside(self, int32_t i, int32_t j, double score) noexcept nogil:
-        cdef double most = self._find_sums(i, j), total = 0
-        cdef int32_t k
-        if most == -INFINITY:
-            return -INFINITY
-        for k in range(i + 1, j):
-            if self.sums[k] - most > NEGLIGIBLE:
-                total += exp(self.sums[k] - most)
-        return score + most + log(total)
+    cdef void _change_ends(self, vector[float]* weights, vector[float]* squares, int bits, const vector[float]* begins,
+                           const vector[float]* ends) noexcept nogil:
+        """Change the weights of what depends on one end of spans."""
+        cdef size_t i
+        for i in range(begins.size()):
+            _change(weights.data(), squares.data(), bits, &self.begin_rows[i * self.n_templates[BEGIN]],
+                    self.n_templates[BEGIN], begins[0][i], self.tree_step)
+            _change(weights.data(), squares.data(), bits, &self.end_rows[i * self.n_templates[END]],
+                    self.n_templates[END], ends[0][i], self.tree_step)
 
-    cdef void _pass_down(self, int32_t i, int32_t j, double posterior, double score) noexcept nogil:
-        cdef double inside = self.by_begin[i * (self.n_words + 1) + j] - score
-        cdef int32_t k
-        cdef float part
-        self._find_sums(i, j)
-        for k in range(i + 1, j):
-            if self.sums[k] - inside > NEGLIGIBLE:
-                part = <float>(posterior * exp(self.sums[k] - inside))
-                self.posteriors[cell_of(i, k)] += part
-                self.posteriors[cell_of(k, j)] += part
+    cdef double _learn_labels(self, const int32_t* gold, size_t n_gold) noexcept nogil:
+        cdef int32_t i, c, n = self.n_words + 1
+        cdef size_t k, g = 0
+        cdef const OpenC* span
+        cdef const uint64_t* rows
+        cdef float* gradients
+        cdef double loss = 0
+        cdef float is_gold
+        self.begin_labels.assign(n * self.width, 0)
+        self.end_labels.assign(n * self.width, 0)
+        for k in range(self.chosen.size()):
+            span, gradients = &self.open[self.chosen[k]], &self.label_scores[k * self.width]
+            for c in range(self.n_columns):
+                is_gold = g < n_gold and <size_t>gold[2 * g] == span.cell and gold[2 * g + 1] == c
+                g += <size_t>is_gold
+                gradients[c] = _log_loss(gradients[c], is_gold, &loss)
+            self._change_labels(&self.rows[self.chosen[k] * self.stride], group_of(span), gradients)
+            for c in range(self.n_columns if group_of(span) == SPAN else 0):
+                self.begin_labels[span.begin * self.width + c] += gradients[c]
+                self.end_labels[span.end * self.width + c] += gradients[c]
+        for i in range(n):
+            rows, gradients = &self.begin_rows[i * self.n_templates[BEGIN]], &self.begin_labels[i * self.width]
+            self._change_labels(rows, BEGIN, gradients)
+            rows, gradients = &self.end_rows[i * self.n_templates[END]], &self.end_labels[i * self.width]
+            self._change_labels(rows, END, gradients)
+        return loss
 
-    cdef double _find_sums(self, int32_t i, int32_t j) noexcept nogil:
-        """Set the sums of the scores of both parts of a span. Return the greatest one."""
-        cdef const double* left = &self.by_begin[i * (self.n_words + 1)]
-        cdef const double* right = &self.by_end[j * (self.n_words + 1)]
-        cdef double* sums = &self.sums[0]
-        cdef double most = -INFINITY
-        cdef int32_t k
-        for k in range(i + 1, j):
-            sums[k] = left[k] + right[k]
-        for k in range(i + 1, j):
-            most = sums[k] if sums[k] > most else most
-        return most
+    cdef void _change_labels(self, const uint64_t* rows, int group, const float* gradients) noexcept nogil:
+        cdef int32_t k, c
+        cdef size_t place
+        for c in range(self.n_columns):
+            if gradients[c] == 0:
+                continue
+            for k in range(self.n_templates[group]):
+                place = row_of(rows[k], self.label_bits) * self.width + c
+                _descend(&self.labels[place], &self.label_squares[place], gradients[c], self.label_step)
+
+
+cdef void _change(float* weights, float* squares, int bits, const uint64_t* rows, int32_t n, float gradient,
+                  float step) noexcept nogil:
+    """Change the weights of some features."""
+    cdef int32_t k
+    if gradient:
+        for k in range(n):
+            _descend(&weights[row_of(rows[k], bits)], &squares[row_of(rows[k], bits)], gradient, step)
+
+
+cdef inline void _descend(float* weight, float* squares, float gradient, float step) noexcept nogil:
+    """Take one step of AdaGrad."""
+    squares[0] += gradient * gradient
+    weight[0] -= step * gradient / <float>sqrt(squares[0])
+
+
+cdef inline float _unless_small(float gradient) noexcept nogil:
+    return 0 if -LEAST_GRADIENT < gradient < LEAST_GRADIENT else gradient
+
+
+cdef float _log_loss(float score, float is_gold, double* loss) noexcept nogil:
+    """Return the gradient of the log loss, log(1 + exp(score)) - is_gold * score, and add the loss."""
+    cdef double odds = exp(-<double>abs(score))
+    loss[0] += log(1 + odds) + max(score, 0) - is_gold * score
+    return _unless_small(<float>((1 if score >= 0 else odds) / (1 + odds) - is_gold))

@@ -116,7 +116,7 @@ def test_the_right_tag_of_several_is_learned(trees):
     [
         ChartConfig(table_bits=14, n_tags=1),
         CrfConfig(table_bits=14, max_length=12),
-        CrfConfig(table_bits=14, max_length=12, horizontal=1, close_unaries=True, relaxed_rules=False),
+        CrfConfig(table_bits=14, max_length=12, horizontal=1, relaxed_rules=False),
         MaxMarginConfig(max_length=12),
         MaxMarginConfig(max_length=12, grammar="paper"),
     ],

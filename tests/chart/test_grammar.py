@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, Rule, count_rules
+from spacy_incparse.chart.grammar import GLUE, GLUE_ROOT, WRAP, Grammar, count_rules
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.papers.finkel_2008.system import relaxed, with_closed_unaries
+from spacy_incparse.papers.finkel_2008.system import relaxed
 from spacy_incparse.transforms.markovize import Markovization, markovize
 from spacy_incparse.trees.tree import Tree
 from tests.chart.grammars import MARKOVIZATIONS, TREEBANKS, grammar_of
@@ -110,21 +110,3 @@ def test_the_relaxed_grammar_changes_the_ancestor_of_the_parent_alone():
 def test_without_ancestors_there_is_nothing_to_relax():
     counts = rules_of(str(TREE))
     assert relaxed(counts) == counts
-
-
-def test_the_closure_of_unary_chains():
-    counts = rules_of("(TOP (S (VP (VB go))))", "(TOP (SBAR (S (NP (S (NN x) (NN x))))))")
-    added = {rule for rule in with_closed_unaries(counts) if rule not in counts}
-    assert added == {
-        Rule("S", ("VP",)),
-        Rule("VP", ("=VB",)),
-        Rule("SBAR", ("S",)),
-        Rule("SBAR", ("NP",), ("S",)),
-        Rule("SBAR", ("VP",), ("S",)),
-        Rule("SBAR", ("=VB",), ("S", "VP")),
-        Rule("S", ("NP",)),
-        Rule("NP", ("S",)),
-        Rule("NP", ("VP",), ("S",)),
-        Rule("NP", ("=VB",), ("S", "VP")),
-    }
-    assert Rule("SBAR", ("=VB",), ("S", "VP")) not in with_closed_unaries(counts, 2)

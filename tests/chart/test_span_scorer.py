@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.chart.pruner_learner import PrunerLearner
-from spacy_incparse.chart.pruner_scorer import Bracketings
+from spacy_incparse.chart.pruner_scorer import Bracketings, PrunerLearner
 from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
 from tests.reference import spans as reference

@@ -4,7 +4,6 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 
 - section 2, footnote 1 (unary chains as single rules, one over the same words): `chart/grammar.py`: `tree_steps`; two
   nodes for a span with the same state in `chart/forest_builder.pyx`
-- section 2 (closure of unary chains): `system.py`: `with_closed_unaries`, with the setting `close_unaries`
 - equation 1 (P(t given s), Z over all trees): `chart/recurrences.pyx`: `inside`, `log_partition`
 - equations 2 and 3 (clique potentials; log likelihood with an L2 prior): `chart/bound_features.pyx`; `system.py`:
   `CrfObjective`
@@ -73,11 +72,8 @@ class PaperKind(ChartKind):
         limit = config.max_length
         lengths = [len(tree.words) for tree in trees if not limit or len(tree.words) <= limit]
         cost = self.SECONDS * sum((length / 15) ** 3 for length in lengths) / 1000
-        chosen = (
-            f"the {len(lengths):,} of {len(trees):,} sentences that have at most {limit} words"
-            if limit
-            else (f"all {len(trees):,} sentences")
-        )
+        some = f"the {len(lengths):,} of {len(trees):,} sentences that have at most {limit} words"
+        chosen = some if limit else f"all {len(trees):,} sentences"
         return (
             f"A {self.name} parser, as published, learns from {chosen} (max_length); a pass takes about "
             f"{cost:,.0f} seconds. For a parser of all sentences, use --config chart"
@@ -90,7 +86,6 @@ class CrfConfig(ChartSettings):
 
     features: "finkel", "rules" (those of a context-free grammar), or your own templates, see chart/templates.py.
     horizontal: number of siblings (0 to 2) that the label of an active node names, beside the first child.
-    close_unaries: whether unary rules seen in training are combined to chains that were not seen.
     relaxed_rules: whether a rule may be used under each ancestor that its parent was seen with (section 5).
     batch_size: the number of sentences after which the weights change.
     table_bits: the table of hashed weights has 2**bits entries.
@@ -102,7 +97,6 @@ class CrfConfig(ChartSettings):
 
     features: str | dict[str, Sequence[str]] = "finkel"
     horizontal: int = 0
-    close_unaries: bool = False
     relaxed_rules: bool = True
     batch_size: int = 15
     table_bits: int = 22
@@ -113,9 +107,8 @@ class CrfConfig(ChartSettings):
         super().__post_init__()
         check_number("horizontal", self.horizontal, 0, 2)
         check_number("batch_size", self.batch_size, 1, MOST)
-        for name in ("close_unaries", "relaxed_rules"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"{name} is {getattr(self, name)!r}: it must be true or false")
+        if not isinstance(self.relaxed_rules, bool):
+            raise ConfigError(f"relaxed_rules is {self.relaxed_rules!r}: it must be true or false")
 
     @property
     def markovization(self) -> Markovization:

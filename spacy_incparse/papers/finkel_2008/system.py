@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -25,34 +24,12 @@ from spacy_incparse.transforms.markovize import label_parts, with_furthest_ances
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 
-MAX_STEPS = 3  # of a new unary chain: the number of chains grows exponentially with their length
 OPEN_SHARE = 0.01  # of the words seen once: tags with less are not open to new words
 
 
 def gradient_steps(batch_size: int) -> CrfSettings:
     """Return the steps of section 3: of 0.1 at first, halved after five passes; the prior's strength is ours."""
     return CrfSettings(step=0.1, damping=0.0, l2=0.1, batch_size=batch_size, halved_after=5)
-
-
-def with_closed_unaries(counts: Mapping[Rule, int], max_steps: int = MAX_STEPS) -> Counter[Rule]:
-    """Return the rules with all unary chains of steps in theirs (Stolcke 1995), without repeated states.
-
-    New ones are counted as 0. max_steps: the most steps of a new chain.
-    """
-    steps: dict[str, set[str]] = defaultdict(set)
-    for rule in counts:
-        if rule.parent and len(rule.right) == 1:
-            for above, below in pairwise([rule.parent, *rule.chain, *rule.right]):
-                steps[above].add(below)
-    closed = Counter(dict(counts))
-    waiting: list[tuple[str, ...]] = [(state,) for state in sorted(steps)]
-    while waiting:
-        path = waiting.pop()
-        if len(path) > 1:
-            closed.setdefault(Rule(path[0], (path[-1],), path[1:-1]), 0)
-        if len(path) <= max_steps and not path[-1].startswith(TAG_MARK):
-            waiting += [(*path, state) for state in sorted(steps.get(path[-1], ())) if state not in path]
-    return closed
 
 
 def relaxed(counts: Mapping[Rule, int]) -> Counter[Rule]:
@@ -136,7 +113,7 @@ class BooleanPruner:
         content = srsly.msgpack_loads(data)
         if not isinstance(content, dict) or set(content) != {"words", "open_tags"}:
             raise ModelError("the model is damaged: it has no tags of words")
-        return cls(fine, content["words"], content["open_tags"])
+        return cls(fine, **content)
 
 
 def count_tags(trees: Iterable[Tree]) -> dict[str, Counter[str]]:
@@ -172,8 +149,7 @@ class FinkelLearner(PaperLearner):
     parser_type = CrfParser
 
     def _rules(self, counts: Counter[Rule]) -> Counter[Rule]:
-        counts = relaxed(counts) if self.config.relaxed_rules else counts
-        return with_closed_unaries(counts) if self.config.close_unaries else counts
+        return relaxed(counts) if self.config.relaxed_rules else counts
 
     def _edge_learner(self, trees: Sequence[Tree], arrays: Sequence[TreeArrays]) -> EdgeLearner:
         return CrfLearner(self._features(trees), len(trees), gradient_steps(self.config.batch_size))

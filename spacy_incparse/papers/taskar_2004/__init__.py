@@ -20,11 +20,11 @@ What a chart parser shares with the paper is in `chart/`; its tests are in tests
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from spacy_incparse.chart.config import ChartKind, ChartSettings
+from spacy_incparse.chart.config import ChartConfig, ChartKind, ChartSettings
 from spacy_incparse.chart.templates import EdgeTemplate
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.papers.finkel_2008 import PaperKind
@@ -86,10 +86,24 @@ class MaxMarginKind(PaperKind):
     SECONDS = 60.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class MiraConfig(ChartSettings):
+    """Settings of a chart parser that learns with a large margin: some of those of `ChartConfig`, where they stand."""
+
+    SEARCH = ("decoding",)
+    INSTEAD = ChartConfig.INSTEAD
+
+    features: str | dict[str, Sequence[str]] = "span"
+    n_tags: int = 3
+    clusters: str | None = None
+    decoding: str = "expected_f"
+
+
 class MiraKind(ChartKind):
     """Chart parsers of all sentences that learn with a large margin, one sentence at a time (Crammer et al. 2006)."""
 
     name = part_name = "mira"
+    config_type: ClassVar[type[Settings]] = MiraConfig
     recipes: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     learner_name = "spacy_incparse.papers.taskar_2004.dual:MiraLearner"
 

@@ -37,6 +37,7 @@ from spacy_incparse.parsing.parser import Convergence
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.tree import Tree
 
+N_UPDATES = 10  # the most each time that a sentence is visited
 NEGLIGIBLE = 1e-12  # marginals below this are rounding errors
 NOTHING = 1e-9  # gains up to this end the visit of a sentence
 TOLERANCE = 0.02  # of the duality gap, relative to the primal objective: training ends there
@@ -109,21 +110,12 @@ class FactoredDual:
     1999; Taskar et al. 2003) on marginals. Nothing else of the distribution has to be known, because the marginals'
     constraints are those of a forest's inside-outside probabilities; see Garber & Meshi (2016) for why it converges.
 
-    c: the cost of a unit of slack, C in the paper. n_updates: the most updates each time that a sentence is visited.
-    pairwise: whether the best tree gets from the worst one alone; if not, it gets the same share of all trees, which is
-    block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013).
+    c: the cost of a unit of slack, C in the paper. pairwise: whether the best tree gets from the worst one alone; if
+    not, it gets the same share of all trees, which is block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013).
     """
 
-    def __init__(
-        self,
-        examples: Sequence[DualExample],
-        n_features: int,
-        c: float,
-        *,
-        n_updates: int = 10,
-        pairwise: bool = True,
-    ):
-        self.examples, self.c, self.n_updates, self.pairwise = list(examples), c, n_updates, pairwise
+    def __init__(self, examples: Sequence[DualExample], n_features: int, c: float, *, pairwise: bool = True):
+        self.examples, self.c, self.pairwise = list(examples), c, pairwise
         self.weights = np.zeros(n_features)
 
     def add(self, example: DualExample, n_features: int) -> None:
@@ -145,20 +137,16 @@ class FactoredDual:
     def visit(self, example: DualExample) -> int:
         """Update a sentence's marginals, and the weights with them, as long as something can be gained.
 
-        Return the number of updates.
+        Return the number of updates, which is `N_UPDATES` at most.
         """
-        for done in range(self.n_updates):
-            if not self._update(example):
-                return done
-        return self.n_updates
+        return next((done for done in range(N_UPDATES) if not self._update(example)), N_UPDATES)
 
     def gap(self) -> DualityGap:
         """Return the objectives of the present weights and marginals."""
         half_norm = float((self.weights**2).sum()) / 2
         primal, dual = half_norm, -half_norm
         for example in self.examples:
-            fixed = example.losses
-            learned = example.features.scores(self.weights)
+            fixed, learned = example.losses, example.features.scores(self.weights)
             best, _ = viterbi(example.forest, fixed + learned)
             primal += self.c * (best + example.constant - float(learned[example.gold].sum()))
             dual += self.c * (float((example.marginals * fixed).sum()) + example.constant)
@@ -168,10 +156,13 @@ class FactoredDual:
         """Move some of the distribution to the best tree; return whether there was something to gain."""
         scores = example.losses + example.features.scores(self.weights)
         _, best = viterbi(example.forest, scores)
-        source = _worst_tree(example, scores) if self.pairwise else example.marginals
-        if source is None:
-            return False
-        taken = source.copy()
+        taken = example.marginals.copy()
+        if self.pairwise:
+            lowest, worst = viterbi(example.forest, np.where(example.marginals > 0, -scores, -np.inf))
+            if lowest == -np.inf:  # rounding errors have left no tree
+                return False
+            taken[:] = 0.0
+            taken[worst] = 1.0
         taken[best] -= 1.0
         edges = taken.nonzero()[0]
         limit = float(example.marginals[taken > 0].min(initial=1.0)) if self.pairwise else 1.0
@@ -186,16 +177,6 @@ class FactoredDual:
         example.marginals[example.marginals < NEGLIGIBLE] = 0.0
         self.weights[features] += self.c * step * change
         return True
-
-
-def _worst_tree(example: DualExample, scores: np.ndarray) -> np.ndarray | None:
-    """Return the edges of the tree with the lowest score among those of the distribution: 1, others 0."""
-    score, worst = viterbi(example.forest, np.where(example.marginals > 0, -scores, -np.inf))
-    if score == -np.inf:  # rounding errors have left no tree
-        return None
-    found = np.zeros(len(scores))
-    found[worst] = 1.0
-    return found
 
 
 @dataclass(frozen=True)
@@ -237,7 +218,7 @@ class DualEdges:
         """Undo `to_bytes`. Raises ModelError for other bytes, or another grammar's."""
         try:
             content = srsly.msgpack_loads(data)
-            numbers = FeatureNumbers.closed(map(tuple, content["features"]), grammar.n_rules)
+            numbers = FeatureNumbers(grammar.n_rules, map(tuple, content["features"]))
             reader = LexicalSpans(grammar, with_words=bool(content["with_words"]), numbers=numbers)
             weights = np.frombuffer(content["weights"], "<f8")
             if len(weights) != len(numbers):
@@ -270,11 +251,11 @@ class DualLearner(EdgeLearner):
     @property
     def convergence(self) -> Convergence | None:
         """The duality gap after the last pass."""
-        if self.gap is None:
+        gap = self.gap
+        if gap is None:
             return None
-        gap = self.gap.relative
-        note = f"primal {self.gap.primal:.4f}, dual {self.gap.dual:.4f}, gap {100 * gap:.2f} %"
-        return Convergence(note, is_reached=gap < TOLERANCE)
+        note = f"primal {gap.primal:.4f}, dual {gap.dual:.4f}, gap {100 * gap.relative:.2f} %"
+        return Convergence(note, is_reached=gap.relative < TOLERANCE)
 
     def add(self, example: ChartExample) -> None:
         """Add a sentence. Raises IncparseError if there is no room for it."""
@@ -291,12 +272,11 @@ class DualLearner(EdgeLearner):
 
     def learn(self, example: ChartExample) -> int:
         """Visit a sentence, unless the gap is small enough; return the number of updates."""
-        reached = self.convergence is not None and self.convergence.is_reached
-        return 0 if reached else self.dual.visit(self._examples[example.number])
+        return 0 if self._is_done() else self.dual.visit(self._examples[example.number])
 
     def finish_batch(self) -> int:
         """Measure the duality gap at the end of a pass; return 0, the number of updates."""
-        if self.convergence is None or not self.convergence.is_reached:
+        if not self._is_done():
             self.gap = self.dual.gap()
         return 0
 
@@ -306,7 +286,7 @@ class DualLearner(EdgeLearner):
         first = reader.grammar.n_rules
         found = zip(reader.numbers.features, weights[first:].tolist(), strict=False)
         kept = {feature: weight for feature, weight in found if weight}  # others are left out
-        closed = LexicalSpans(reader.grammar, with_words=reader.with_words, numbers=FeatureNumbers.closed(kept, first))
+        closed = LexicalSpans(reader.grammar, with_words=reader.with_words, numbers=FeatureNumbers(first, kept))
         predictor = self.predictors.final if self.predictors else None
         return DualEdges(closed, np.concatenate([weights[:first], list(kept.values())]), self.pcfg, predictor)
 
@@ -336,14 +316,16 @@ class DualLearner(EdgeLearner):
             raise ModelError(f"the training state is damaged ({error!r}): start the training anew") from None
         examples = self.dual.examples
         fits = len(edges) == len(examples) and len(weights) == len(self.dual.weights)
-        if not fits or any(
-            found.max(initial=0) >= example.forest.n_edges for found, example in zip(edges, examples, strict=True)
-        ):
+        sizes = [example.forest.n_edges for example in examples]
+        if not fits or any(found.max(initial=0) >= size for found, size in zip(edges, sizes, strict=True)):
             raise ModelError("the training state belongs to other sentences: start the training anew")
         self.gap, self.dual.weights = gap, weights
         for example, found, marginals in zip(examples, edges, values, strict=True):
             example.marginals[:] = 0.0
             example.marginals[found] = marginals
+
+    def _is_done(self) -> bool:
+        return self.gap is not None and self.gap.relative < TOLERANCE
 
     def _dual_example(self, example: ChartExample) -> DualExample:
         forest, gold, words = example.forest, example.gold, example.sentence.words
@@ -388,7 +370,7 @@ class MarginLearner(EdgeLearner):
         difference[best] -= 1.0
         features, change = bound.feature_vector(difference)
         norm = float((change**2).sum())
-        if norm == 0:
+        if not norm:
             return 0
         step = min(self.c, violation / norm) * change
         self.weights[features] += step

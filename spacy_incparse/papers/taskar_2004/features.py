@@ -6,7 +6,6 @@ score of a word under its tag is fixed. Features of a span fire if a phrase is o
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -41,36 +40,33 @@ RARE_WEIGHT = 0.5  # observations that the tags of rare words are worth as a pri
 
 
 class FeatureNumbers:
-    """Numbers of features, from `first` on in the order in which they come; none for new ones once it is closed."""
+    """Numbers of features, from `first` on in the order in which they come; none for new ones once it is closed.
 
-    def __init__(self, first: int = 0):
-        self.is_open = True
-        self._first = first
-        self._numbers: dict[Hashable, int] = {}
+    features: those that have a number from the beginning; with them, it is closed.
+    """
 
-    @classmethod
-    def closed(cls, features: Iterable[Hashable], first: int = 0) -> FeatureNumbers:
-        """Return the numbers of these features, and no room for others."""
-        found = cls(first)
-        found.of(features)
-        found.is_open = False
-        return found
-
-    @property
-    def features(self) -> Iterable[Hashable]:
-        """The features from `first` on, by number."""
-        return self._numbers.keys()
+    def __init__(self, first: int = 0, features: Iterable[Hashable] | None = None):
+        self.features: dict[Hashable, int] = {}
+        self.is_open, self._first = True, first
+        self.of(features or ())
+        self.is_open = features is None
 
     def __len__(self) -> int:
         """Return the number of all features, with those before the first."""
-        return self._first + len(self._numbers)
+        return self._first + len(self.features)
 
     def of(self, features: Iterable[Hashable]) -> list[int]:
         """Return the numbers of features, without those that have none."""
-        numbers = self._numbers
+        numbers = self.features
         if self.is_open:
             return [numbers.setdefault(feature, len(self)) for feature in features]
         return [numbers[feature] for feature in features if feature in numbers]
+
+
+def _rows(lists: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the place of the list, and the value, of each member of some lists: int64 (2, n_members)."""
+    owners = np.repeat(np.arange(len(lists)), [len(members) for members in lists])
+    return np.stack([owners, np.array([member for members in lists for member in members], np.int64)])
 
 
 @dataclass(frozen=True)
@@ -88,9 +84,7 @@ class SparseFeatures:
     @classmethod
     def of(cls, rules: np.ndarray, groups: np.ndarray, features: Sequence[Sequence[int]]) -> SparseFeatures:
         """Return the features of edges, those of each group in a list."""
-        owners = np.repeat(np.arange(len(features)), [len(group) for group in features])
-        flat = np.array([feature for group in features for feature in group], np.int64)
-        return cls(rules, groups, np.stack([owners, flat]))
+        return cls(rules, groups, _rows(features))
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """Return the summed weights of each edge's features: float64 (n_edges,)."""
@@ -123,17 +117,18 @@ def span_words(words: Sequence[str], start: int, end: int) -> Iterator[Feature]:
     """Yield the features of the words in and around a span, each with its length if that is short."""
     n = end - start
     length = str(n) if n <= SHORT else ""
-    first, last = words[start], words[end - 1]
-    before = words[start - 1] if start else BEFORE
-    behind = words[end] if end < len(words) else BEHIND
-    yield ("first", first, length)
-    yield ("before", before, length)
-    yield ("last", last, length)
-    yield ("behind", behind, length)
-    yield ("before+first", before, first, length)
+    before, first, last, behind = _borders(words, start, end)
+    yield from (("first", first, length), ("before", before, length), ("last", last, length))
+    yield from (("behind", behind, length), ("before+first", before, first, length))
     yield ("last+behind", last, behind, length)
     if n == SHORT:
         yield ("second", words[start + 1], length)
+
+
+def _borders(items: Sequence[str], start: int, end: int) -> tuple[str, str, str, str]:
+    """Return what stands before a span, at its two ends, and behind it."""
+    behind = items[end] if end < len(items) else BEHIND
+    return items[start - 1] if start else BEFORE, items[start], items[end - 1], behind
 
 
 class LexicalSpans:
@@ -166,9 +161,9 @@ class LexicalSpans:
         spans, groups = np.unique(places[makes_phrase], return_inverse=True)
         of_edges = np.full(len(own), -1)
         of_edges[makes_phrase] = groups
-        pairs = (divmod(place, len(words) + 1) for place in spans.tolist())
         found = []
-        for pair in pairs:
+        for place in spans.tolist():
+            pair = divmod(place, len(words) + 1)
             guesses = [("predicted", name, str(pair in spans)) for name, spans in (predictions or {}).items()]
             found.append(self.numbers.of([*(span_words(words, *pair) if self.with_words else ()), *guesses]))
         return SparseFeatures.of(own, of_edges, found)
@@ -190,36 +185,32 @@ class WordModel:
     @classmethod
     def estimate(cls, trees: Sequence[TreeArrays], grammar: Grammar, lexicon: Lexicon) -> WordModel:
         """Count the words of markovized trees."""
-        places = {state: place for place, state in enumerate(grammar.lexical.tolist())}
-        states = {name: number for number, name in enumerate(grammar.states)}
-        counts: dict[int, Counter[int]] = defaultdict(Counter)
+        places = {grammar.states[state]: place for place, state in enumerate(grammar.lexical.tolist())}
+        rows: dict[int, int] = {}
+        seen: list[tuple[int, int]] = []
         rare = np.full(len(places), 1e-3)
         for arrays in trees:
-            numbers, classes = lexicon.encode(arrays.words)
             steps = (step for step in tree_steps(arrays) if step.rule.parent and not step.rule.right)
-            for step, number, word_class in zip(steps, numbers, classes, strict=True):
-                place = places[states[step.rule.parent]]
-                counts[number][place] += 1
+            for step, number, word_class in zip(steps, *lexicon.encode(arrays.words), strict=True):
+                place = places[step.rule.parent]
+                seen.append((rows.setdefault(number, len(rows)), place))
                 rare[place] += number == word_class
-        table = np.zeros((len(counts), len(places)))
-        for row, number in enumerate(counts):
-            for place, count in counts[number].items():
-                table[row, place] = count
+        table = np.zeros((len(rows), len(places)))
+        np.add.at(table, tuple(np.array(seen, np.int64).reshape(-1, 2).T), 1)
         rare /= rare.sum()
         prior = (table.sum(axis=0) + rare) / (table.sum() + 1)
         smooth = table + RARE_WEIGHT * rare
         return cls(
             lexicon=lexicon,
-            rows={number: row for row, number in enumerate(counts)},
+            rows=rows,
             scores=np.log(smooth / smooth.sum(axis=1, keepdims=True)) - np.log(prior),
             unseen=np.log(rare) - np.log(prior),
         )
 
     def of_sentence(self, words: Sequence[str]) -> np.ndarray:
         """Return the scores of a sentence: float64 (n_words, n_lexical_rules)."""
-        numbers, _ = self.lexicon.encode(words)
-        rows = [self.rows.get(number, -1) for number in numbers]
-        return np.array([self.unseen if row < 0 else self.scores[row] for row in rows]).reshape(len(words), -1)
+        rows = [self.rows.get(number) for number in self.lexicon.encode(words)[0]]
+        return np.array([self.unseen if row is None else self.scores[row] for row in rows]).reshape(len(words), -1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores in a form suitable for msgpack."""
@@ -237,7 +228,7 @@ class WordModel:
         unseen = np.frombuffer(data["unseen"], "<f8")
         if unseen.shape != (n_lexical,):
             raise ModelError(f"the model is damaged: it has scores of {len(unseen)} lexical rules, not of {n_lexical}")
-        rows = {number: row for row, number in enumerate(data["numbers"])}
+        rows = dict(zip(data["numbers"], range(len(scores)), strict=True))
         return cls(Lexicon.from_dict(data["lexicon"]), rows, scores, unseen)
 
 
@@ -278,7 +269,7 @@ class Pcfg:
 
     def scores(self, forest: Forest, words: Sequence[str] | None = None) -> np.ndarray:
         """Return the score of each edge; `words` count only if the model was estimated with a lexicon."""
-        lexical = self.words.of_sentence(words) if self.words is not None and words is not None else None
+        lexical = self.words.of_sentence(words) if self.words and words is not None else None
         return cast("np.ndarray", rule_scores(forest, self.rules, self.bare, self.grammar.first_lexical, lexical))
 
     def word_scores(self, forest: Forest, words: Sequence[str]) -> np.ndarray:
@@ -287,24 +278,23 @@ class Pcfg:
         return none.scores(forest, words)
 
 
+@dataclass
 class ConstituentClassifier:
     """Logistic regression over the words and tags of spans, learned by stochastic gradient (AdaGrad)."""
 
-    def __init__(self) -> None:
-        self.numbers = FeatureNumbers()
-        self.weights = np.zeros(0)
+    numbers: FeatureNumbers
+    weights: np.ndarray
 
     @classmethod
     def train(cls, trees: Sequence[Tree]) -> ConstituentClassifier:
         """Learn from all spans of trees, and their tags."""
-        model, examples = cls(), []
+        model, examples = cls(FeatureNumbers(), np.zeros(0)), []
         for tree in trees:
             phrases = phrase_spans(tree)
             answers = np.array([span in phrases for span in _spans(len(tree.words))], float)
             examples.append((*model._rows(tree.words, tree.tags), answers))
         model.numbers.is_open = False
-        model.weights = np.zeros(len(model.numbers))
-        squares = np.full(len(model.numbers), 1e-8)  # the sums of squared gradients
+        model.weights, squares = np.zeros(len(model.numbers)), np.full(len(model.numbers), 1e-8)
         order = np.random.default_rng(0)
         for _ in range(N_EPOCHS):
             for number in order.permutation(len(examples)).tolist():
@@ -324,11 +314,9 @@ class ConstituentClassifier:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ConstituentClassifier:
         """Undo `to_dict`. Raises ModelError for anything else."""
-        model = cls()
-        model.numbers = FeatureNumbers.closed(map(tuple, data["features"]))
-        model.weights = np.frombuffer(data["weights"], "<f8")
-        if len(model.weights) != len(model.numbers):
-            n_weights, n = len(model.weights), len(model.numbers)
+        model = cls(FeatureNumbers(0, map(tuple, data["features"])), np.frombuffer(data["weights"], "<f8"))
+        n_weights, n = len(model.weights), len(model.numbers)
+        if n_weights != n:
             raise ModelError(f"the model is damaged: it has {n_weights} weights of {n} features of spans")
         return model
 
@@ -339,28 +327,19 @@ class ConstituentClassifier:
         scores = np.bincount(owners, self.weights[features], minlength=len(spans))
         return frozenset(span for span, score in zip(spans, scores.tolist(), strict=True) if score > 0)
 
-    def _rows(self, words: Sequence[str], tags: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the span of each feature and the features: int64 (n,) both."""
-        found = [self.numbers.of(span_features(words, tags, *span)) for span in _spans(len(words))]
-        owners = np.repeat(np.arange(len(found)), [len(features) for features in found])
-        return owners, np.array([feature for features in found for feature in features], np.int64)
+    def _rows(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
+        """Return the span of each feature and the features: int64 (2, n)."""
+        return _rows([self.numbers.of(span_features(words, tags, *span)) for span in _spans(len(words))])
 
 
 def span_features(words: Sequence[str], tags: Sequence[str], start: int, end: int) -> Iterator[Feature]:
     """Yield the features of a span's words, of the tags in and around it, and of their pairs."""
-    before = tags[start - 1] if start else BEFORE
-    behind = tags[end] if end < len(tags) else BEHIND
-    first, last = tags[start], tags[end - 1]
+    before, first, last, behind = _borders(tags, start, end)
     yield ("any",)
     yield from span_words(words, start, end)
-    yield ("tag before", before)
-    yield ("first tag", first)
-    yield ("last tag", last)
-    yield ("tag behind", behind)
-    yield ("tags before+first", before, first)
-    yield ("tags last+behind", last, behind)
-    yield ("tags before+behind", before, behind)
-    yield ("tags first+last", first, last)
+    yield from (("tag before", before), ("first tag", first), ("last tag", last), ("tag behind", behind))
+    yield from (("tags before+first", before, first), ("tags last+behind", last, behind))
+    yield from (("tags before+behind", before, behind), ("tags first+last", first, last))
     yield ("all tags", *tags[start:end])
 
 
