@@ -16,7 +16,8 @@ from results import publish
 from saved_pipeline import open_pipeline, parsed_trees, sentence_docs, short_name
 from spacy.language import Language
 
-from spacy_incparse.evaluation.evalb import Scores, score_trees
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.repair.repair import repair_trees
 from spacy_incparse.repair.rules import find_rules
 from spacy_incparse.trees.tree import Tree

@@ -10,7 +10,8 @@ import numpy as np
 from base_lists import BaseLists
 
 from spacy_incparse.evaluation.brackets import COLLINS
-from spacy_incparse.evaluation.evalb import LabelCounts, Scores, SentenceScore, score_trees
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.summaries import LabelCounts, Scores, SentenceScore
 from spacy_incparse.parsing.choice import ChoiceSettings
 from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.recombination import Recombination

@@ -9,9 +9,8 @@ from paper_report import table_text
 from parts import Figures
 from results import percent
 
-from spacy_incparse.evaluation.evalb import Scores
 from spacy_incparse.evaluation.significance import Bootstrap
-from spacy_incparse.evaluation.summaries import Summary
+from spacy_incparse.evaluation.summaries import Scores, Summary
 from spacy_incparse.viz.plot import plot
 
 # Collins (2000), table 3, section 23: recall, precision, crossing brackets, without any, with at most two.

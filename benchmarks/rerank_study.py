@@ -19,7 +19,7 @@ from parts import Figures, Parts
 from rerank_data import StudyData, at_places, family_groups, list_places, recombined_scores
 from rerank_sides import LOG, RULES, Side
 
-from spacy_incparse.evaluation.evalb import Scores
+from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.rerank.choice import ChoiceRule, How, base_f, best_trial, choose, corpus_f, cross_validate
 from spacy_incparse.rerank.data import RerankerWeights, best_candidates, candidate_values, select_features
 from spacy_incparse.rerank.learner import RerankLearner, find_learner

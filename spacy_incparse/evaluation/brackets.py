@@ -198,11 +198,14 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
             continue
         try:
             if key in lists:
-                lists[key].append(_LISTS[key](value))
+                parts, is_pair = tuple(value.split()), key.startswith("EQ_")
+                if len(parts) != 1 + is_pair:
+                    expected = "two values that count as equal" if is_pair else "one label"
+                    raise ValueError(f"expected {expected}, found {value.strip()!r}")
+                lists[key].append(parts if is_pair else parts[0])
+            elif key not in numbers:
+                raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*numbers, *_LISTS]))}")
             else:
-                known = numbers
-                if key not in known:
-                    raise ValueError(f"unknown parameter {key!r}; choose from {', '.join(sorted([*known, *_LISTS]))}")
                 try:
                     number = int(value)
                 except ValueError:
@@ -214,44 +217,18 @@ def parse_params(text: str, *, path: str | Path = "<string>") -> EvalbParams:
                 numbers[key] = number
         except ValueError as error:
             raise IncparseError(f"{path}:{line_number}: {error}") from None
-    return _params(lists, numbers)
-
-
-def _params(lists: dict[str, list], numbers: dict[str, int]) -> EvalbParams:
+    tuples: dict[str, Any] = {_LISTS[key]: tuple(values) for key, values in lists.items()}
     return EvalbParams(
-        delete_labels=tuple(lists["DELETE_LABEL"]),
-        delete_labels_for_length=tuple(lists["DELETE_LABEL_FOR_LENGTH"]),
-        eq_labels=tuple(lists["EQ_LABEL"]),
-        eq_words=tuple(lists["EQ_WORD"]),
-        quote_labels=tuple(lists["QUOTE_LABEL"]),
-        labeled=bool(numbers["LABELED"]),
-        cutoff_len=numbers["CUTOFF_LEN"],
-        max_error=numbers["MAX_ERROR"],
+        **tuples, labeled=bool(numbers["LABELED"]), cutoff_len=numbers["CUTOFF_LEN"], max_error=numbers["MAX_ERROR"],
         debug=numbers["DEBUG"],
-    )
+    )  # fmt: skip
 
 
-def _one(value: str) -> str:
-    parts = value.split()
-    if len(parts) != 1:
-        raise ValueError(f"expected one label, found {value.strip()!r}")
-    return parts[0]
-
-
-def _pair(value: str) -> tuple[str, str]:
-    parts = value.split()
-    if len(parts) != 2:
-        raise ValueError(f"expected two values that count as equal, found {value.strip()!r}")
-    return parts[0], parts[1]
-
-
-_LISTS: dict[str, Callable[[str], Any]] = {
-    "DELETE_LABEL": _one,
-    "DELETE_LABEL_FOR_LENGTH": _one,
-    "QUOTE_LABEL": _one,
-    "EQ_LABEL": _pair,
-    "EQ_WORD": _pair,
-}
+_LISTS = {
+    "DELETE_LABEL": "delete_labels", "DELETE_LABEL_FOR_LENGTH": "delete_labels_for_length",
+    "QUOTE_LABEL": "quote_labels", "EQ_LABEL": "eq_labels", "EQ_WORD": "eq_words",
+}  # fmt: skip
+"""The keys that may be repeated, and their fields."""
 
 
 # If the trees differ in length after deletion, a quote that only one tree deleted, such as `'` tagged POS in one and

@@ -24,7 +24,7 @@ from spacy_incparse.evaluation.brackets import (
     match_brackets,
     without_wrapper,
 )
-from spacy_incparse.evaluation.evalb import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
+from spacy_incparse.evaluation.summaries import SKIPPED, VALID, Agreement, LabelCounts, Scores, SentenceScore
 from spacy_incparse.trees.tree import Tree
 
 
@@ -112,8 +112,8 @@ def score_texts(
                 f"text {number} is missing on one side: there must be one parsed text for each gold one"
             )
         rows += _score_text(gold_text, parsed_text, rules, labels)
-        tokens = _sum(tokens, _agreement(_token_bounds(gold_text), _token_bounds(parsed_text)))
-        sentences = _sum(sentences, _agreement(_sentence_bounds(gold_text), _sentence_bounds(parsed_text)))
+        tokens = _added(tokens, _token_bounds(gold_text), _token_bounds(parsed_text))
+        sentences = _added(sentences, _sentence_bounds(gold_text), _sentence_bounds(parsed_text))
     return TextScores(Scores.of(rows, labels, params), tokens, sentences)
 
 
@@ -175,17 +175,13 @@ def _kept_words(placed: PlacedTree, rules: Rules) -> list[tuple[tuple[int, int],
 
 
 def _token_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
-    bounds = [pair for placed in text for pair in zip(placed.starts, placed.ends, strict=True)]
-    return [(start, end) for start, end in bounds if start < end]
+    return [bounds for placed in text for bounds, _ in _tagged_words(placed) if bounds[0] < bounds[1]]
 
 
 def _sentence_bounds(text: Sequence[PlacedTree]) -> list[tuple[int, int]]:
     return [(min(placed.starts), max(placed.ends)) for placed in text]
 
 
-def _agreement(gold: Sequence[Hashable], parsed: Sequence[Hashable]) -> Agreement:
-    return Agreement((Counter(gold) & Counter(parsed)).total(), len(gold), len(parsed))
-
-
-def _sum(a: Agreement, b: Agreement) -> Agreement:
-    return Agreement(*(x + y for x, y in zip(a, b, strict=True)))
+def _added(before: Agreement, gold: Sequence[Hashable], parsed: Sequence[Hashable]) -> Agreement:
+    n_matched = (Counter(gold) & Counter(parsed)).total()
+    return Agreement(before.n_matched + n_matched, before.n_gold + len(gold), before.n_parsed + len(parsed))

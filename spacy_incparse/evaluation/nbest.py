@@ -55,7 +55,12 @@ class OracleReport:
                 f"{score.mean_length:11.1f}"
             )
         if self.calibration is not None:
-            lines += ["", *_calibration_lines(self.calibration)]
+            found = self.calibration
+            lines += ["", "The probability of the first tree, and how often it is right:"]
+            lines += ["mean probability      right  lists"]
+            for mean, right, size in (*found.bins, (found.mean, found.right, found.n)):
+                lines.append(f"{100 * mean:15.1f}%  {100 * right:9.1f}%  {size:5}")
+            lines[-1] += f"  all; calibration error {100 * found.error:.2f}"
         return "\n".join([*lines, "", f"{self.n_lists:,} lists"])
 
 
@@ -64,7 +69,8 @@ class Oracle:
 
     def __init__(self, sizes: Sequence[int], params: EvalbParams = COLLINS):
         self._params = params
-        self._sums = [_Sums(n) for n in sorted(set(sizes))]
+        # For each length of lists the sums of matched brackets, brackets of both trees, ranks, gold trees, lengths.
+        self._sums = {n: [0] * 5 for n in sorted(set(sizes))}
         self._probabilities: list[float] = []
         self._is_right: list[bool] = []
         self._n_lists = 0
@@ -74,7 +80,7 @@ class Oracle:
 
         Raises IncparseError if a tree has other words than the gold tree.
         """
-        trees = trees[: self._sums[-1].n]
+        trees = trees[: max(self._sums)]
         counts = list_counts(gold, trees, self._params)
         best, best_by_length = 0, []
         for i, count in enumerate(counts):
@@ -82,10 +88,12 @@ class Oracle:
             best_by_length.append(best)
         phrases = gold.spans()
         first_right = next((i for i, tree in enumerate(trees) if tree.spans() == phrases), len(trees))
-        for sums in self._sums:
-            length = min(sums.n, len(trees))
+        for n, sums in self._sums.items():
+            length = min(n, len(trees))
             chosen = best_by_length[length - 1]
-            sums.add(counts[chosen], chosen + 1, first_right < length, length)
+            n_matched, n_parsed, n_gold = counts[chosen]
+            new = n_matched, n_parsed + n_gold, chosen + 1, first_right < length, length
+            self._sums[n] = [a + b for a, b in zip(sums, new, strict=True)]
         self._n_lists += 1
         if probability is not None:
             self._probabilities.append(probability)
@@ -93,41 +101,11 @@ class Oracle:
 
     def report(self) -> OracleReport:
         """Return the figures of all lists added so far."""
-        scores = tuple(sums.score(self._n_lists) for sums in self._sums)
-        return OracleReport(self._n_lists, scores, calibration(self._probabilities, self._is_right))
-
-
-class _Sums:
-    """Sums over lists, each cut to its first n trees."""
-
-    def __init__(self, n: int):
-        self.n = n
-        self._n_matched = self._n_brackets = 0
-        self._ranks = self._n_with_gold = self._lengths = 0
-
-    def add(self, counts: tuple[int, int, int], rank: int, has_gold: bool, length: int) -> None:
-        n_matched, n_parsed, n_gold = counts
-        self._n_matched += n_matched
-        self._n_brackets += n_parsed + n_gold
-        self._ranks += rank
-        self._n_with_gold += has_gold
-        self._lengths += length
-
-    def score(self, n_lists: int) -> OracleScore:
-        f = 2 * self._n_matched / self._n_brackets if self._n_brackets else 0.0
-        per_list = 1 / max(n_lists, 1)
-        return OracleScore(self.n, f, self._ranks * per_list, self._n_with_gold * per_list, self._lengths * per_list)
-
-
-def _calibration_lines(found: Calibration) -> list[str]:
-    rows = [f"{100 * mean:15.1f}%  {100 * right:9.1f}%  {size:5}" for mean, right, size in found.bins]
-    return [
-        "The probability of the first tree, and how often it is right:",
-        "mean probability      right  lists",
-        *rows,
-        f"{100 * found.mean:15.1f}%  {100 * found.right:9.1f}%  {found.n:5}  all; calibration error "
-        f"{100 * found.error:.2f}",
-    ]
+        per_list, scores = 1 / max(self._n_lists, 1), []
+        for n, (n_matched, n_brackets, *others) in self._sums.items():
+            f = 2 * n_matched / n_brackets if n_brackets else 0.0
+            scores.append(OracleScore(n, f, *(number * per_list for number in others)))
+        return OracleReport(self._n_lists, tuple(scores), calibration(self._probabilities, self._is_right))
 
 
 # `evalb.score_trees` compares pairs of trees, with all measures. Here the gold tree is prepared once, and what several
@@ -166,7 +144,7 @@ class GoldBrackets:
         self._is_simple = classes is not None and rules.deleted_tags.isdisjoint(rules.not_in_length.intersection(tags))
         # The gold tags decide which words are deleted on both sides, so a phrase counts the same in all trees.
         self._counted = _CountedBrackets([tag not in rules.deleted_tags for tag in tags], rules, classes or {})
-        self._has_words = self._counted.n_words > 0
+        self._has_words = self._counted.positions[-1] > 0
         self._brackets = Counter(self._of(gold))
         self._n_gold = self._brackets.total()
         self._repeated = {bracket: n for bracket, n in self._brackets.items() if n > 1}
@@ -200,18 +178,13 @@ class _CountedBrackets(dict[Bracket, Bracket | None]):
 
     def __init__(self, is_kept: Sequence[bool], rules: Rules, classes: dict[str, str]):
         super().__init__()
-        self._positions = [0, *accumulate(is_kept)]  # of each word among those that are left
+        self.positions = [0, *accumulate(is_kept)]  # of each word among those that are left
         self._rules, self._classes = rules, classes
-
-    @property
-    def n_words(self) -> int:
-        """The number of words that are left."""
-        return self._positions[-1]
 
     def __missing__(self, phrase: Bracket) -> Bracket | None:
         label, start, end = phrase
         cut = self._rules.bracket_label(label)
-        begin, behind = self._positions[start], self._positions[end]
+        begin, behind = self.positions[start], self.positions[end]
         bracket = None
         if begin < behind and cut is not None:
             same = self._classes.get(cut, cut) if self._rules.params.labeled else ""
@@ -253,7 +226,7 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as a JSON-serializable dict."""
-        return {"error": self.error, "mean": self.mean, "right": self.right, "n": self.n, "bins": list(self.bins)}
+        return asdict(self) | {"bins": list(self.bins)}
 
 
 def calibration(probabilities: Sequence[float], is_right: Sequence[bool]) -> Calibration | None:

@@ -10,8 +10,8 @@ import numpy as np
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams
-from spacy_incparse.evaluation.evalb import VALID, Scores, score_trees
-from spacy_incparse.evaluation.summaries import format_evalb
+from spacy_incparse.evaluation.evalb import score_trees
+from spacy_incparse.evaluation.summaries import VALID, Scores, format_evalb
 from spacy_incparse.trees.tree import Tree
 
 
@@ -72,15 +72,13 @@ def compare(a: Scores, b: Scores, *, n: int = 1000, seed: int = 0) -> Bootstrap:
         raise IncparseError(f"the bootstrap needs at least 1 sample, not {n}")
     difference = float(_difference(counts.sum(axis=0)))
     generator = np.random.default_rng(seed)
-    samples = np.array([_difference(counts[_draw(generator, len(counts))].sum(axis=0)) for _ in range(n)])
+    size = len(counts)
+    draws = (generator.integers(size, size=size) if size else np.zeros(0, np.int64) for _ in range(n))
+    samples = np.array([_difference(counts[draw].sum(axis=0)) for draw in draws])
     # Swapped runs must get the same p-value, so rounding must not decide ties.
     n_as_far = int(np.sum(np.abs(samples - difference) >= abs(difference) - 1e-12))
     low, high = np.quantile(samples, [0.025, 0.975])
     return Bootstrap(difference, float(low), float(high), (n_as_far + 1) / (n + 1), n)
-
-
-def _draw(generator: np.random.Generator, n_sentences: int) -> np.ndarray:
-    return generator.integers(n_sentences, size=n_sentences) if n_sentences else np.zeros(0, dtype=np.int64)
 
 
 def _difference(counts: np.ndarray) -> float:
@@ -108,15 +106,13 @@ class ScoreReport:
 
     def format(self) -> str:
         """Return the report as text: EVALB's summary and the tables, or in EVALB mode the program's output."""
-        if self.second is None:
-            return self._format_one(self.first)
-        parts = ["##### First", self._format_one(self.first), "##### Second", self._format_one(self.second)]
-        if self.bootstrap is not None:
-            parts.append(self.bootstrap.format())
-        return "\n\n".join(parts)
-
-    def _format_one(self, scores: Scores) -> str:
-        return format_evalb(scores) if self.as_evalb else scores.format()
+        first, *second = (
+            format_evalb(scores) if self.as_evalb else scores.format() for scores in (self.first, self.second) if scores
+        )
+        if not second:
+            return first
+        comparison = [self.bootstrap.format()] if self.bootstrap is not None else []
+        return "\n\n".join(["##### First", first, "##### Second", *second, *comparison])
 
 
 def report_scores(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from spacy_incparse.evaluation.brackets import EvalbParams
+from spacy_incparse.evaluation.brackets import Bracket, EvalbParams
 
 VALID, ERROR, SKIPPED = 0, 1, 2
 """EVALB's status of a sentence: counted; words differ; no word left after deletion."""
@@ -190,8 +191,31 @@ class LabelScore(NamedTuple):
         }
 
 
+@dataclass
+class LabelCounts:
+    """Brackets by label; a match counts for its gold and its parsed label, which may differ under EQ_LABEL."""
+
+    gold: Counter[str] = field(default_factory=Counter)
+    parsed: Counter[str] = field(default_factory=Counter)
+    matched_gold: Counter[str] = field(default_factory=Counter)
+    matched_parsed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, gold: Iterable[Bracket], parsed: Iterable[Bracket], matches: Iterable[tuple[str, str]]) -> None:
+        """Count the brackets of one sentence."""
+        self.gold.update([label for label, _, _ in gold])
+        self.parsed.update([label for label, _, _ in parsed])
+        self.matched_gold.update([label for label, _ in matches])
+        self.matched_parsed.update([label for _, label in matches])
+
+    def table(self) -> dict[str, LabelScore]:
+        """Return the scores by label, the most frequent gold label first."""
+        labels = sorted(self.gold | self.parsed, key=lambda label: (-self.gold[label], label))
+        counts = self.gold, self.parsed, self.matched_gold, self.matched_parsed
+        return {label: LabelScore(*(count[label] for count in counts)) for label in labels}
+
+
 @dataclass(frozen=True)
-class Figures:
+class Scores:
     """All scores of a run.
 
     `up_to_40` covers the sentences of at most `params.cutoff_len` words, which is 40 unless a parameter file changes
@@ -205,6 +229,29 @@ class Figures:
     by_length: dict[str, Summary]
     params: EvalbParams
 
+    @classmethod
+    def of(cls, sentences: list[SentenceScore], labels: LabelCounts, params: EvalbParams) -> Scores:
+        """Return the scores summed over the sentences."""
+        short = Summary.of(sentence for sentence in sentences if sentence.length <= params.cutoff_len)
+        bins: dict[int, list[SentenceScore]] = {}
+        for sentence in sentences:
+            bins.setdefault(min(6, (max(sentence.length, 1) - 1) // 10), []).append(sentence)
+        by_length = {"61+" if b == 6 else f"{10 * b + 1}-{10 * b + 10}": Summary.of(bins[b]) for b in sorted(bins)}
+        return cls(Summary.of(sentences), short, sentences, labels.table(), by_length, params)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary of all sentences, `up_to_40`, `per_label` and `by_length` as a JSON-serializable dict."""
+        return {
+            **self.all.to_dict(),
+            "up_to_40": self.up_to_40.to_dict(),
+            "per_label": {label: score.to_dict() for label, score in self.per_label.items()},
+            "by_length": {bin_name: summary.to_dict() for bin_name, summary in self.by_length.items()},
+        }
+
+    def format(self) -> str:
+        """Return EVALB's summary, then tables by label and by sentence length, as text without a trailing newline."""
+        return "\n\n".join([format_summary(self), _format_labels(self), _format_lengths(self)])
+
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
@@ -217,24 +264,19 @@ _HEAD = f"""\
 {_RULE}"""
 
 
-def format_scores(scores: Figures) -> str:
-    """Return EVALB's summary of all sentences and of the short ones, then tables by label and by length."""
-    return "\n\n".join([format_summary(scores), format_labels(scores), format_lengths(scores)])
-
-
-def format_evalb(scores: Figures) -> str:
+def format_evalb(scores: Scores) -> str:
     """Return the output of the EVALB program, exact to the character, except `0.00` where it prints `-nan`."""
     lines = [_sentence_line(number, sentence) for number, sentence in enumerate(scores.per_sentence, start=1)]
     return "\n".join([_HEAD, *lines, _RULE, _total_line(scores.all), "=== Summary ===", "", format_summary(scores)])
 
 
-def format_summary(scores: Figures) -> str:
+def format_summary(scores: Scores) -> str:
     """Return the two blocks of measures at the end of EVALB's output."""
     short = _summary_block(f"len<={scores.params.cutoff_len}", scores.up_to_40)
     return f"{_summary_block('All', scores.all)}\n\n{short}"
 
 
-def format_labels(scores: Figures) -> str:
+def _format_labels(scores: Scores) -> str:
     """Return a line per label, the most frequent first: recall, precision and F in percent, and bracket counts.
 
     A dash stands for a recall without gold brackets, and for a precision without parsed ones.
@@ -248,7 +290,7 @@ def format_labels(scores: Figures) -> str:
     return "\n".join(lines)
 
 
-def format_lengths(scores: Figures) -> str:
+def _format_lengths(scores: Scores) -> str:
     """Return a line per bin of sentence lengths (in words): recall, precision, F and complete match in percent."""
     lines = [f"{'Words':<12} {'Recall':>7} {'Prec.':>7} {'F':>7} {'Compl.':>7} {'sents':>7}"]
     for bin_name, summary in scores.by_length.items():

@@ -318,7 +318,23 @@ class TrainingLists:
 
     def __iter__(self) -> Iterator[CandidateList]:
         for path in self.files:
-            yield from _checked(path)
+            origin = ListOrigin.read(path)
+            if origin is None:
+                warnings.warn(
+                    f"{path}: no {path.name}{SUFFIX} says what the parser of these lists was trained on: if it has "
+                    f"seen the sentences, the reranker learns nothing useful",
+                    stacklevel=2,
+                )
+            for number, candidates in enumerate(read_lists(path), start=1):
+                start = " ".join(candidates.words[:8])
+                if candidates.gold is None:
+                    raise IncparseError(f"{path}: list {number} ({start!r}) has no gold tree to learn from")
+                if origin is not None and sentence_key(candidates.words) in origin.trained_on:
+                    raise IncparseError(
+                        f"{path}: list {number} ({start!r}) is of a parser that was trained on this sentence, so its "
+                        f"trees are better than those of new sentences: make lists with `spacy-incparse rerank-train`"
+                    )
+                yield candidates
 
 
 def training_lists(lists: Any) -> Iterable[CandidateList]:
@@ -345,23 +361,3 @@ def list_files(path: Path) -> list[Path]:
     if not path.is_file():
         raise IncparseError(f"{path}: there is no such file or folder with lists")
     return [path]
-
-
-def _checked(path: Path) -> Iterator[CandidateList]:
-    origin = ListOrigin.read(path)
-    if origin is None:
-        warnings.warn(
-            f"{path}: no {path.name}{SUFFIX} says what the parser of these lists was trained on: if it has seen the "
-            f"sentences, the reranker learns nothing useful",
-            stacklevel=2,
-        )
-    for number, candidates in enumerate(read_lists(path), start=1):
-        start = " ".join(candidates.words[:8])
-        if candidates.gold is None:
-            raise IncparseError(f"{path}: list {number} ({start!r}) has no gold tree to learn from")
-        if origin is not None and sentence_key(candidates.words) in origin.trained_on:
-            raise IncparseError(
-                f"{path}: list {number} ({start!r}) is of a parser that was trained on this sentence, so its trees are "
-                f"better than those of new sentences: make lists with `spacy-incparse rerank-train`"
-            )
-        yield candidates

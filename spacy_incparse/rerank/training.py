@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.evaluation.evalb import Scores, score_trees
+from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.evaluation.significance import Bootstrap, compare
+from spacy_incparse.evaluation.summaries import Scores
 from spacy_incparse.parsing.nbest import max_expected_f
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.choice import ChoiceRule, How, Trial, base_f, best_trial, cross_validate

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, WRAPPERS, EvalbParams, Rules
-from spacy_incparse.evaluation.evalb import Agreement
+from spacy_incparse.evaluation.summaries import Agreement
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.viz.blocks import escape
 from spacy_incparse.viz.options import EXTRA, INK, MISSING, WRONG_LABEL, Look, Mark, Options
