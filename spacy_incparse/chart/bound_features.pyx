@@ -38,15 +38,6 @@ cdef class BoundFeatures:
     """
 
     @property
-    def n_bytes(self):
-        """The memory that this takes."""
-        cdef size_t g, n = self.rows.capacity() + self.run_starts.capacity() + self.run_units.capacity()
-        n += self.edge_units.capacity() + 2 * self.constants.capacity()
-        for g in range(self.units.size()):
-            n += 2 * self.units[g].capacity()
-        return 4 * n
-
-    @property
     def n_units(self):
         """The number of distinct pairs of a place and an outcome."""
         cdef size_t g, n = 0
@@ -91,24 +82,6 @@ cdef class BoundFeatures:
                         unit = self.units[g][u]
                         for t in range(n):
                             weights.add(self.rows[unit.row + t] + unit.column, <float>sums[g][u])
-
-    def add_gradient(self, double[::1] gradient, const double[::1] edge_values, double factor=1.0):
-        """Add the derivative of factor * sum(edge_values * scores) by each weight to an array of all weights."""
-        cdef vector[vector[double]] sums
-        cdef Py_ssize_t g, u, t, n
-        cdef UnitC unit
-        self._check(gradient.shape[0], edge_values.shape[0])
-        if not self.n_edges:
-            return
-        with nogil:
-            self._sum_units(&edge_values[0], &sums)
-            for g in range(<Py_ssize_t>self.units.size()):
-                n = self.n_templates[g]
-                for u in range(<Py_ssize_t>self.units[g].size()):
-                    unit = self.units[g][u]
-                    if sums[g][u] != 0:
-                        for t in range(n):
-                            gradient[self.rows[unit.row + t] + unit.column] += factor * sums[g][u]
 
     def feature_vector(self, const double[::1] edge_values):
         """Return the sum over all edges of value times features: weights' numbers, int64, ascending; float64 sums."""

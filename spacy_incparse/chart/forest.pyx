@@ -111,12 +111,9 @@ cdef class Forest:
                     return e
         return -1
 
-    def arrays(self):
-        """Return what `restored_forest` needs beside the number of words: nodes, rules of the edges and children."""
-        return self.node_array(), self.edge_array()[:, 0].copy(), self.child_array()
-
     def __reduce__(self):
-        return restored_forest, (self.n_words, *self.arrays())
+        rules = self.edge_array()[:, 0].copy()
+        return restored_forest, (self.n_words, self.node_array(), rules, self.child_array())
 
 
 def restored_forest(int32_t n_words, const int32_t[:, ::1] nodes, const int32_t[::1] rules,

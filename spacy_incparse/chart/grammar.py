@@ -44,11 +44,6 @@ class Grammar:
     counts: np.ndarray
 
     @classmethod
-    def from_trees(cls, trees: Iterable[TreeArrays]) -> Grammar:
-        """Return the grammar of markovized trees."""
-        return cls.from_counts(count_rules(trees))
-
-    @classmethod
     def from_counts(cls, counts: Mapping[Rule, int]) -> Grammar:
         """Return the grammar of rules with their counts."""
         states = tuple(sorted({name for rule in counts for name in (rule.parent, *rule.right)} - {""}))

@@ -1,5 +1,5 @@
 # Recurrences over the edges of a packed forest. Arrays have one number per edge or per node.
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.chart.forest cimport Forest

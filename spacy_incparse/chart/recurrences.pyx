@@ -6,20 +6,18 @@ missing children all values are 0. The weight of a tree is the sum of its edges'
     inside      I(v) = log sum over e of exp(s(e) + I(l) + I(r))                  log Z = I(goal)
     marginals   p(goal) = 1,  p(e) = p(v) exp(s(e) + I(l) + I(r) - I(v)),         p(l) += p(e),  p(r) += p(e)
     Viterbi     B(v) = max over e of s(e) + B(l) + B(r)
-    samples     from the goal down, edge e of v with probability exp(s(e) + I(l) + I(r) - I(v))
 
 The marginals from the top down are those of the outside algorithm (Baker 1979; Goodman 1999), without an outside score.
 p(e) is also the derivative of log Z by s(e). Forests may be of any depth: nothing recurses.
 """
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 import numpy as np
 
 from spacy_incparse.chart.forest cimport EdgeC, Forest, GLUE_ROOT, WRAP
-from spacy_incparse.linear.hashing cimport mix64
 
 
 def inside(Forest forest not None, const double[::1] scores):
@@ -57,23 +55,6 @@ def viterbi(Forest forest not None, const double[::1] scores):
         fill_best(forest, &scores[0], &best[0], &best_edges[0])
         follow(forest, &best_edges[0], &found)
     return float(values[forest.n_nodes - 1]), np.array(found, np.int32)
-
-
-def samples(Forest forest not None, const double[::1] scores, Py_ssize_t n, uint64_t seed):
-    """Return the edges in pre-order of `n` trees, drawn independently from the distribution of all trees."""
-    values = inside(forest, scores)
-    cdef double[::1] inside_values = values
-    cdef vector[int32_t] found
-    cdef uint64_t state = mix64(seed)
-    drawn = []
-    if n and inside_values[forest.n_nodes - 1] == -INFINITY:
-        raise ValueError("no tree has a weight above 0")
-    for _ in range(n):
-        found.clear()
-        with nogil:
-            _sample(forest, &scores[0], &inside_values[0], &state, &found)
-        drawn.append(np.array(found, np.int32))
-    return drawn
 
 
 cdef inline double _through(const EdgeC* edge, double score, const double* values) noexcept nogil:
@@ -137,48 +118,16 @@ cdef void fill_best(Forest forest, const double* scores, double* best, int32_t* 
 cdef void follow(Forest forest, const int32_t* best_edges, vector[int32_t]* found) noexcept nogil:
     """Append the edges of the tree with the chosen edge of each node, in pre-order."""
     cdef vector[int32_t] waiting
+    cdef const EdgeC* edge
     waiting.push_back(<int32_t>forest.nodes.size() - 1)
     while not waiting.empty():
         found.push_back(best_edges[waiting.back()])
         waiting.pop_back()
-        _push_children(&forest.edges[found.back()], &waiting)
-
-
-cdef inline void _push_children(const EdgeC* edge, vector[int32_t]* waiting) noexcept nogil:
-    if edge.right >= 0:
-        waiting.push_back(edge.right)
-    if edge.left >= 0:
-        waiting.push_back(edge.left)
-
-
-cdef void _sample(Forest forest, const double* scores, const double* inside, uint64_t* state,
-                  vector[int32_t]* found) noexcept nogil:
-    cdef vector[int32_t] waiting
-    waiting.push_back(<int32_t>forest.nodes.size() - 1)
-    while not waiting.empty():
-        found.push_back(_draw(forest, scores, inside, waiting.back(), _uniform(state)))
-        waiting.pop_back()
-        _push_children(&forest.edges[found.back()], &waiting)
-
-
-cdef int32_t _draw(Forest forest, const double* scores, const double* inside, int32_t node, double left) noexcept nogil:
-    """Return the edge of a node at which the sum of probabilities exceeds a number from 0 to 1."""
-    cdef int32_t e, last = -1
-    cdef double share
-    for e in range(forest.first_edges[node], forest.first_edges[node + 1]):
-        share = exp(_through(&forest.edges[e], scores[e], inside) - inside[node])
-        if share > 0:
-            last = e  # rounding may leave a remainder behind the last edge
-            left -= share
-            if left < 0:
-                break
-    return last
-
-
-cdef double _uniform(uint64_t* state) noexcept nogil:
-    """Return a number from 0 up to 1, the next of SplitMix64 (Steele, Lea & Flood 2014)."""
-    state[0] += <uint64_t>0x9E3779B97F4A7C15
-    return <double>(mix64(state[0]) >> 11) / 9007199254740992.0  # 2^53
+        edge = &forest.edges[found.back()]
+        if edge.right >= 0:
+            waiting.push_back(edge.right)
+        if edge.left >= 0:
+            waiting.push_back(edge.left)
 
 
 def _check(Forest forest, const double[::1] scores):

@@ -49,10 +49,10 @@ cdef class RuleTables:
         cdef int32_t parent, rule, left, right, child
         n_binary, n_unary = [0] * (self.n_states + 1), [0] * (self.n_states + 1)
         self.has_levels.assign(self.n_states, 0)
-        for parent, rule, left, right in sorted(binary, key=_parent):
+        for parent, rule, left, right in sorted(binary, key=lambda row: row[0]):
             n_binary[parent + 1] += 1
             self.binary.push_back(BinaryC(rule, left, right))
-        for parent, child, rule in sorted(unary, key=_parent):
+        for parent, child, rule in sorted(unary, key=lambda row: row[0]):
             n_unary[parent + 1] += 1
             self.unary.push_back(UnaryC(rule, child))
             self.has_levels[parent] = self.has_levels[child] = 1
@@ -66,15 +66,6 @@ cdef class RuleTables:
             raise ValueError(f"{rule} is not the number of a lexical rule; these are {self.first_lexical} to {last}")
         return 0
 
-    @property
-    def unary_rules(self):
-        """The numbers of the unary rules in the order of these tables."""
-        return [self.unary[k].rule for k in range(self.unary.size())]
-
-
-def _parent(row):
-    return row[0]
-
 
 def whole_states(grammar):
     """Return the states that stand for a phrase or a word, without the root's."""
@@ -85,24 +76,18 @@ def whole_states(grammar):
     ]
 
 
-def rule_scores(
-    Forest forest not None,
-    const double[::1] rules,
-    const double[::1] bare,
-    Py_ssize_t first_lexical=0,
-    const double[:, ::1] lexical=None,
-    double glue=GLUE_SCORE,
-):
+def rule_scores(Forest forest not None, const double[::1] rules, const double[::1] bare, Py_ssize_t first_lexical=0,
+                const double[:, ::1] lexical=None):
     """Return the score of each edge: float64 (n_edges,).
 
     rules: the score of each rule. bare: the score of each state that could have a unary rule, but has none. lexical:
-    scores (n_words, n_lexical_rules) that are added to those of lexical rules. glue: the score of an edge that is no
-    rule of the grammar.
+    scores (n_words, n_lexical_rules) that are added to those of lexical rules. What is no rule has `GLUE_SCORE`.
     """
     found = np.empty(forest.n_edges)
     cdef double[::1] scores = found
     cdef Py_ssize_t v, e
     cdef int32_t rule, state
+    cdef double glue = GLUE_SCORE
     cdef Py_ssize_t n_lexical = lexical.shape[1] if lexical is not None else 0
     for v in range(forest.n_nodes):
         state = forest.nodes[v].state
@@ -176,9 +161,9 @@ cdef class SpanLimits:
                 self._block_crossing(constraint.start, constraint.end)
         state_labels = [_names(grammar, grammar.state_labels[k]) for k in range(len(grammar.states))]
         state_labels += [set()] * (tables.n_states - len(state_labels))
-        unary_rules = tables.unary_rules
+        unary_rules = [tables.unary[k].rule for k in range(tables.unary.size())]
         unary_labels = [_names(grammar, grammar.labels_made(rule)) for rule in unary_rules]
-        for number, ((start, end), here) in enumerate(sorted(by_span.items(), key=_span)):
+        for number, ((start, end), here) in enumerate(sorted(by_span.items(), key=lambda item: item[0])):
             if self.rows[cell_of(start, end)] == FREE:
                 self.rows[cell_of(start, end)] = number
             required = list(dict.fromkeys([constraint.label for constraint in here if constraint.is_required]))
@@ -220,10 +205,6 @@ cdef class SpanLimits:
         return not gives >> FORBIDDEN_BIT and not self.lacks[self.rows[cell] * self.n_states + rule.child] & ~gives
 
 
-def _span(item):
-    return item[0]
-
-
 def _names(grammar, labels):
     """Return the names of phrases without the root's, of which constraints say nothing."""
     return {grammar.labels[label] for label in labels} - {ROOT}
@@ -233,13 +214,9 @@ def _bits(labels, required, forbidden, bint gives):
     """Return a bit for each required label that is among the labels, or with `gives` false, is not."""
     cdef uint64_t bits = 0
     for k, wanted in enumerate(required):
-        if _is_among(wanted, labels) == gives:
+        if (bool(labels) if wanted is None else wanted in labels) == gives:
             bits |= <uint64_t>1 << <int>k
     for unwanted in forbidden:
-        if _is_among(unwanted, labels):
+        if labels if unwanted is None else unwanted in labels:
             bits |= <uint64_t>1 << FORBIDDEN_BIT
     return bits
-
-
-def _is_among(label, labels):
-    return bool(labels) if label is None else label in labels

@@ -4,7 +4,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.templates import NAMED_SETS
 from spacy_incparse.papers.finkel_2008 import SETS
 from spacy_incparse.transforms.markovize import BRANCHING, Markovization, markovize
@@ -34,7 +34,8 @@ ALL_SETS = {**NAMED_SETS, **SETS, "short": (SHORT, {})}
 
 
 def grammar_of(trees, settings=None):
-    return Grammar.from_trees([markovize(tree.arrays, settings or Markovization(), HEADS) for tree in trees])
+    settings = settings or Markovization()
+    return Grammar.from_counts(count_rules(markovize(tree.arrays, settings, HEADS) for tree in trees))
 
 
 def lexical_rules(grammar, tags):

@@ -58,12 +58,9 @@ def test_gradients_are_sums_over_edges_of_value_times_features(case, seed):
     for (numbers, _), value in zip(EdgeReader(features, sentence, forest).features_of_edges(), values, strict=True):
         np.add.at(expected, numbers, value)
     bound = features.bind(sentence, forest)
-    found = np.zeros(features.n_weights)
-    bound.add_gradient(found, values, 2.0)
-    np.testing.assert_allclose(found, 2 * expected, atol=1e-9)
     numbers, sums = bound.feature_vector(values)
     assert (np.diff(numbers) > 0).all()
-    found[:] = 0
+    found = np.zeros(features.n_weights)
     found[numbers] = sums
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -83,7 +80,7 @@ def test_sizes_are_checked(sample_grammar, sample_forest):
     features = EdgeFeatures(sample_grammar, resolve("span"), Lexicon.from_sentences([]), table_bits=BITS)
     sentence = ChartSentence(["a"] * 8, ["NN", "VBD", "NN", "IN", "NN", "IN", "DT", "NN"])
     bound = features.bind(sentence, sample_forest)
-    assert bound.n_bytes > bound.n_units > 0
+    assert bound.n_units > 0
     with pytest.raises(ValueError, match="5 weights"):
         bound.scores(np.zeros(5))
     with pytest.raises(ValueError, match="3 values"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.chart.forest import Forest
 from spacy_incparse.chart.kbest import KBest
-from spacy_incparse.chart.recurrences import inside, log_partition, marginals, samples, viterbi
+from spacy_incparse.chart.recurrences import inside, log_partition, marginals, viterbi
 from tests.chart.grammars import cases
 from tests.reference.chart import edge_keys, forest_derivations
 
@@ -75,31 +75,6 @@ def test_the_best_trees_in_order(case, seed, spread):
     assert edges.tolist() == found[0][1].tolist()
 
 
-@given(cases(), SEEDS)
-@settings(max_examples=10, deadline=None)
-def test_samples_follow_the_distribution(case, seed):
-    forest = case[2]
-    n = 2_000
-    scores, derivations = random_scores(forest, seed, 1.0), forest_derivations(forest)
-    shares = np.exp(totals(derivations, scores) - log_partition(forest, scores))
-    numbers = {edges: number for number, edges in enumerate(derivations)}
-    found = [numbers[tuple(edges.tolist())] for edges in samples(forest, scores, n, seed)]
-    # Chi-square over the trees that are expected often enough, all others together being one more.
-    is_common = shares * n >= 5
-    observed = np.bincount(found, minlength=len(shares))
-    expected = np.append(shares[is_common], shares[~is_common].sum()) * n
-    counts = np.append(observed[is_common], observed[~is_common].sum())
-    statistic = ((counts - expected) ** 2 / np.maximum(expected, 1e-9))[expected > 0.5].sum()
-    n_free = max((expected > 0.5).sum() - 1, 1)
-    assert statistic < n_free + 6 * np.sqrt(2 * n_free) + 10
-
-
-def test_samples_depend_on_the_seed_alone(sample_forest):
-    scores = random_scores(sample_forest, 1)
-    drawn = [[edges.tolist() for edges in samples(sample_forest, scores, 20, seed)] for seed in (1, 1, 2)]
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 def test_edges_without_weight(sample_forest):
     scores = np.zeros(sample_forest.n_edges)
     _, best = viterbi(sample_forest, scores)
@@ -110,12 +85,9 @@ def test_edges_without_weight(sample_forest):
     expected[best] = 1
     np.testing.assert_allclose(marginals(sample_forest, scores), expected)
     assert [edges.tolist() for _, edges in KBest(sample_forest, scores)] == [best.tolist()]
-    assert samples(sample_forest, scores, 1, 0)[0].tolist() == best.tolist()
     scores[:] = -np.inf
     assert marginals(sample_forest, scores).sum() == 0
     assert KBest(sample_forest, scores).tree(0) is None
-    with pytest.raises(ValueError, match="no tree has a weight above 0"):
-        samples(sample_forest, scores, 1, 0)
 
 
 def test_kbest_finds_only_what_is_asked_for(sample_forest):

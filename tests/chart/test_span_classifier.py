@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from spacy_incparse.chart import pruner as span_classifier
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.grammar import Grammar, tree_steps
+from spacy_incparse.chart.grammar import Grammar, count_rules, tree_steps
 from spacy_incparse.chart.pruner import LazyMasks, SpanClassifier, SpanClassifierSettings
 from spacy_incparse.chart.rule_tables import SpanStates
 from spacy_incparse.chart.sentence import span_number
@@ -36,7 +36,7 @@ def tags(arrays):
 
 @pytest.fixture(scope="module")
 def grammar(arrays):
-    return Grammar.from_trees(arrays)
+    return Grammar.from_counts(count_rules(arrays))
 
 
 @pytest.fixture(scope="module")

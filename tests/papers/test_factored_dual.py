@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.chart.charts import ChartBuilder
-from spacy_incparse.chart.grammar import Grammar
+from spacy_incparse.chart.grammar import Grammar, count_rules
 from spacy_incparse.chart.recurrences import viterbi
 from spacy_incparse.papers.taskar_2004.dual import DualExample, FactoredDual, binarized_loss
 from spacy_incparse.papers.taskar_2004.features import FeatureNumbers, SparseFeatures
@@ -31,7 +31,7 @@ def example_of(tree, grammar):
 
 
 def problem(trees):
-    grammar = Grammar.from_trees([markovize(tree.arrays, SETTINGS) for tree in trees])
+    grammar = Grammar.from_counts(count_rules([markovize(tree.arrays, SETTINGS) for tree in trees]))
     return grammar, [example_of(tree, grammar) for tree in trees], grammar.n_rules + N_SPANS
 
 

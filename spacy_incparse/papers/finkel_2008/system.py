@@ -173,5 +173,6 @@ class CrfObjective:
             loss = None if self.loss is None else self.loss(example)
             found, derivatives = log_likelihood(bound.scores(weights), example, loss)
             value -= found
-            bound.add_gradient(gradient, derivatives, -1.0)
+            features, sums = bound.feature_vector(derivatives)
+            gradient[features] -= sums
         return value, gradient
