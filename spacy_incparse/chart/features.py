@@ -105,7 +105,10 @@ class SentenceValues:
         found = np.zeros((len(sentence.words), len(grammar.lexical)), np.uint32)
         for row, tags in zip(found, sentence.tags, strict=True):
             if tags and not isinstance(tags, str):
-                for name, rank in _ranked(tags):
+                # The best tag has a rank of 1 to 15, by its lead, others of 16 to 31, by their distance.
+                best = 1 + min(int(tags[1][1]).bit_length(), 14) if len(tags) > 1 else 0
+                ranks = [best, *(16 + min(int(gap).bit_length(), 15) for _, gap in tags[1:])]
+                for (name, _), rank in zip(tags, ranks, strict=True):
                     for rule in grammar.rules_of_tag.get(name, ()):
                         row[rule - grammar.first_lexical] = rank
         return found
@@ -118,13 +121,6 @@ class SentenceValues:
 
     def _tag(self, tag: str) -> int:
         return self._tags.get(tag) or self._tags.setdefault(tag, _checksum(tag))
-
-
-def _ranked(tags: Sequence[tuple[str, float]]) -> list[tuple[str, int]]:
-    """Return the tags of a word with ranks: the best one 1 to 15, by its lead; others 16 to 31, by their distance."""
-    lead = tags[1][1] if len(tags) > 1 else None
-    best = 0 if lead is None else 1 + min(int(lead).bit_length(), 14)
-    return [(tags[0][0], best), *((name, 16 + min(int(gap).bit_length(), 15)) for name, gap in tags[1:])]
 
 
 def _kind(word: str) -> str:

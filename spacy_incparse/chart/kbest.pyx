@@ -121,8 +121,12 @@ cdef class KBest:
         cdef DerivationC last
         cdef const EdgeC* edge
         cdef size_t n_requests = self.requests.size()
-        if not queue.is_started:
-            self._start(node)
+        cdef int32_t e
+        if not queue.is_started:  # the best edge has been found
+            for e in range(self.forest.first_edges[node], self.forest.first_edges[node + 1]):
+                if e != queue.found[0].edge:
+                    self._offer(node, e, 0, 0)
+            queue.is_started = True
         if queue.is_continued:
             return True
         last = queue.found.back()
@@ -139,14 +143,6 @@ cdef class KBest:
         if last.right == 0 and edge.left >= 0:
             self._offer(node, last.edge, last.left + 1, 0)
         return True
-
-    cdef void _start(self, int32_t node) noexcept nogil:
-        """Make all edges candidates but the best one, which has been found."""
-        cdef int32_t e, best = self.queues[node].found[0].edge
-        for e in range(self.forest.first_edges[node], self.forest.first_edges[node + 1]):
-            if e != best:
-                self._offer(node, e, 0, 0)
-        self.queues[node].is_started = True
 
     cdef void _request(self, int32_t node, int32_t rank) noexcept nogil:
         if <int32_t>self.queues[node].found.size() <= rank and not self._is_exhausted(node):

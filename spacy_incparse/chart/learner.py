@@ -74,9 +74,8 @@ class ChartLearner:
         # Rules with tags that the tagger got wrong are there, too: given tags may be right.
         missed = [self._markovized(tree) for (tree, _), other in zip(chosen, shown, strict=True) if tree != other]
         self.grammar = Grammar.from_counts(self._rules(count_rules(missed) | count_rules(arrays)))
-        n_words = Counter(
-            tag for tree, other in zip(shown, chosen, strict=True) for tag in (*tree.tags, *other[0].tags)
-        )
+        pairs = zip(shown, chosen, strict=True)
+        n_words = Counter(tag for tree, (other, _) in pairs for tag in (*tree.tags, *other.tags))
         self._tags = tuple(tag for tag, _ in n_words.most_common())
         rows = [self._given(row) for _, row in chosen]
         self.pruner = self._train_pruner(shown, arrays, rows)

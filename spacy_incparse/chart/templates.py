@@ -14,7 +14,7 @@ A template is a conjunction of fields (edge_fields.py) and a list of outcomes (e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -217,21 +217,11 @@ PREPOSITIONAL = "PP"
 
 def base_category(state: str) -> str:
     """Return a state without ancestors, head tag and siblings; an active state is one with its phrase's."""
-    mark = TAG_MARK if state.startswith(TAG_MARK) else ""
-    return mark + CHAIN.join(label_parts(state.removeprefix(TAG_MARK)).categories)
+    return (TAG_MARK if state.startswith(TAG_MARK) else "") + CHAIN.join(_categories(state))
 
 
-def _base_rule(rule: Rule) -> Hashable:
-    return base_category(rule.parent), tuple(map(base_category, rule.right)), tuple(map(base_category, rule.chain))
-
-
-def _tag(rule: Rule) -> Hashable:
-    return None if rule.right else label_parts(rule.parent.removeprefix(TAG_MARK)).categories[-1]
-
-
-def _phrase(rule: Rule) -> Hashable:
-    is_word = not rule.right and len(label_parts(rule.parent.removeprefix(TAG_MARK)).categories) == 1
-    return None if is_word else ""
+def _categories(state: str) -> tuple[str, ...]:
+    return label_parts(state.removeprefix(TAG_MARK)).categories
 
 
 def _without(place: int) -> Callable[[Rule], Hashable]:
@@ -245,22 +235,26 @@ def _without(place: int) -> Callable[[Rule], Hashable]:
     return outcome
 
 
-def _with_prepositional(rule: Rule) -> Hashable:
-    is_meant = len(rule.right) == 2 and base_category(rule.right[1]) == PREPOSITIONAL
-    return rule if is_meant else None
-
-
 OUTCOMES: dict[str, tuple[str, Callable[[Rule], Hashable]]] = {
     "rule": ("the rule", lambda rule: rule),
     "state": ("its parent", lambda rule: rule.parent),
     "base": ("the parent's category, without its context", lambda rule: base_category(rule.parent)),
-    "base_rule": ("the rule with all states as their categories", _base_rule),
-    "tag": ("a lexical rule's tag", _tag),
-    "phrase": ("the same for all rules but lexical ones that make no phrase", _phrase),
+    "base_rule": (
+        "the rule with all states as their categories",
+        lambda rule: (base_category(rule.parent), *(tuple(map(base_category, states)) for states in rule[1:])),
+    ),
+    "tag": ("a lexical rule's tag", lambda rule: None if rule.right else _categories(rule.parent)[-1]),
+    "phrase": (
+        "the same for all rules but lexical ones that make no phrase",
+        lambda rule: "" if rule.right or len(_categories(rule.parent)) > 1 else None,
+    ),
     "any": ("nothing: the same for all rules", lambda rule: ""),
     "left_verb": ("a binary rule without its left child, if this is a verb's tag", _without(0)),
     "right_verb": ("a binary rule without its right child, if this is a verb's tag", _without(1)),
-    "right_pp": ("a binary rule, if its right child is a prepositional phrase", _with_prepositional),
+    "right_pp": (
+        "a binary rule, if its right child is a prepositional phrase",
+        lambda rule: rule if len(rule.right) == 2 and base_category(rule.right[1]) == PREPOSITIONAL else None,
+    ),
 }
 
 
@@ -269,25 +263,21 @@ def columns(grammar: Grammar, kind: str, outcome: str) -> np.ndarray:
 
     The numbers behind the rules stand for the states that could have a unary rule, but have none.
     """
-    numbers: dict[Hashable, int] = {}
-    found = np.full(grammar.n_rules + len(grammar.states), -1, np.int32)
-    for place, rule in _rules_of_kind(grammar, kind):
-        key = OUTCOMES[outcome][1](rule)
-        if key is not None:
-            found[place] = numbers.setdefault(key, len(numbers))
-    return found
-
-
-def _rules_of_kind(grammar: Grammar, kind: str) -> Iterator[tuple[int, Rule]]:
-    bounds = {
+    first, end = {
         "rule": (0, grammar.n_rules),
         "span": (0, grammar.first_lexical),
         "split": (0, grammar.first_unary),
         "unary": (grammar.first_unary, grammar.first_lexical),
         "word": (grammar.first_lexical, grammar.first_root),
         "bare": (0, 0),
-    }
-    first, end = bounds[kind]
-    yield from enumerate(grammar.rules[first:end], start=first)
+    }[kind]
+    rules = [*enumerate(grammar.rules[first:end], start=first)]
     if kind in ("rule", "bare"):
-        yield from enumerate((Rule(state, (state,)) for state in grammar.states), start=grammar.n_rules)
+        rules += enumerate((Rule(state, (state,)) for state in grammar.states), start=grammar.n_rules)
+    numbers: dict[Hashable, int] = {}
+    found = np.full(grammar.n_rules + len(grammar.states), -1, np.int32)
+    for place, rule in rules:
+        key = OUTCOMES[outcome][1](rule)
+        if key is not None:
+            found[place] = numbers.setdefault(key, len(numbers))
+    return found

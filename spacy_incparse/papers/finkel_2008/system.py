@@ -90,14 +90,14 @@ class BooleanPruner:
         untagged = [place for place, tag in enumerate(tags) if not tag]
         if words is None or not untagged:
             return []
-        fine, n_words = self.fine, len(tags)
-        mask = np.ones((n_words * (n_words + 1) // 2, len(fine.states)), np.uint8)
+        fine = self.fine
+        mask = np.ones((span_number(0, len(tags) + 1), len(fine.states)), np.uint8)
         for place in untagged:
             known = self.words.get(words[place], self.open_tags)
-            rules = {rule for tag in known for rule in fine.rules_of_tag.get(tag, ())}
+            rules = [rule - fine.first_lexical for tag in known for rule in fine.rules_of_tag.get(tag, ())]
             row = mask[span_number(place, place + 1)]
             row[fine.lexical] = 0
-            row[fine.lexical[[rule - fine.first_lexical for rule in rules]]] = 1
+            row[fine.lexical[rules]] = 1
         for step in gold:
             if step.rule.parent:
                 mask[span_number(step.start, step.end), fine.state_ids[step.rule.parent]] = 1
