@@ -21,7 +21,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_incparse.documents.sentences import split_sentences
-from spacy_incparse.documents.user_data import write_tree
+from spacy_incparse.documents.storage import write_tree
 from spacy_incparse.parsing.parse import flat_tree
 from spacy_incparse.trees.codec import encode
 

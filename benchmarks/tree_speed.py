@@ -24,8 +24,7 @@ from spacy.tokens import Doc
 from spacy_incparse.documents.extensions import register_extensions
 from spacy_incparse.documents.sentences import split_sentences
 from spacy_incparse.documents.storage import clear_trees, write_tree
-from spacy_incparse.documents.stored_fields import heads_field
-from spacy_incparse.trees.codec import encode
+from spacy_incparse.trees.codec import encode, heads_field
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

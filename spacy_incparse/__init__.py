@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from spacy_incparse.documents.display import plot_measures, render, serve, set_render_wrapper
     from spacy_incparse.documents.gold import example, examples
     from spacy_incparse.documents.matcher import ConstituentMatcher
-    from spacy_incparse.documents.tree_json import trees_to_json
+    from spacy_incparse.documents.rows import trees_to_json
     from spacy_incparse.glossary import explain
     from spacy_incparse.pipeline.loading import load
     from spacy_incparse.pipeline.plain_parser import Parser
@@ -46,7 +46,7 @@ _LAZY = {
     "render": "spacy_incparse.documents.display",
     "serve": "spacy_incparse.documents.display",
     "set_render_wrapper": "spacy_incparse.documents.display",
-    "trees_to_json": "spacy_incparse.documents.tree_json",
+    "trees_to_json": "spacy_incparse.documents.rows",
 }
 
 

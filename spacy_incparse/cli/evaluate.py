@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_incparse.documents.confidence_scores import ConfidenceScores
+    from spacy_incparse.documents.doc_tree import ConfidenceScores
     from spacy_incparse.documents.live_parsers import LiveParser
     from spacy_incparse.documents.sentences import Sentence
     from spacy_incparse.pipeline.tree_pipe import TreePipe
@@ -141,7 +141,7 @@ def evaluate(
     `with_confidence` takes about ten times as long; the speed is measured without it. Raises IncparseError if the model
     then has no temperature.
     """
-    from spacy_incparse.documents.confidence_scores import score_confidence
+    from spacy_incparse.documents.doc_tree import score_confidence
     from spacy_incparse.documents.gold import trees_to_docs
     from spacy_incparse.pipeline.plain_parser import given
 

@@ -1,9 +1,14 @@
-"""The public class for trees on a Doc."""
+"""Trees for users on a Doc, with the other analyses of their sentences, and the probabilities of trees and phrases.
+
+Analyses are stored on the Doc (by the component's `nbest`), or requested from the component in this process that made
+the tree, which is stored with its id. A Doc holds no reference to a pipeline.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -11,19 +16,27 @@ from weakref import WeakKeyDictionary
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from spacy_incparse.documents.analyses import Analyses, analyses_of
-from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser
+from spacy_incparse.documents.live_parsers import LiveParser, deciding_parser, live_components
+from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.storage import AnchoredTree, anchored_trees
-from spacy_incparse.documents.stored_fields import stored_probability
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import phrase_probabilities, probabilities
 from spacy_incparse.parsing.parse import check_n_analyses
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.trees.arrays import Phrase
+from spacy_incparse.trees.codec import (
+    MAKER,
+    PROBABILITY,
+    TEMPERATURE,
+    stored_analyses,
+    stored_field,
+    stored_number,
+)
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_incparse.parsing.parse import TreeScore
+    from spacy_incparse.evaluation.nbest import Calibration
+    from spacy_incparse.parsing.parse import Constraints, Parse, Posterior, Tags, TreeScore
 
 
 class DocTree(Tree):
@@ -109,7 +122,7 @@ class DocTree(Tree):
         parser failed or parsed the sentence in several charts, piece by piece. Raises IncparseError if the analyses are
         not stored on the Doc and no pipeline in this process produces its trees, or if the model has no temperature.
         """
-        return node_confidence(self._doc, self._anchored, self._index)
+        return _node_confidence(self._doc, self._anchored, self._index)
 
     def _covering(self, start_char: int, end_char: int) -> Span:
         span = self._doc.char_span(start_char, end_char, alignment_mode="expand")
@@ -120,39 +133,178 @@ class DocTree(Tree):
         return DocTree(self._doc, self._anchored, index)
 
 
-# A parser that sums over all trees knows them exactly; otherwise they are computed from the analyses of each sentence.
+class Analyses(NamedTuple):
+    """The analyses of a sentence, and the model's temperature, if it has one.
+
+    posterior: the exact probabilities of all trees and phrases, if the parser knows them. have_probabilities: False if
+    the parser, which would know them, parsed the sentence piece by piece.
+    """
+
+    trees: Sequence[AnchoredTree]  # the best first
+    temperature: float | None
+    posterior: Posterior | None = None
+    have_probabilities: bool = True
+
+
+def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = None, n_shown: int = 0) -> Analyses:
+    """Return the analyses of a sentence, starting with the tree on the Doc; given a component, those that it finds.
+
+    n_shown: how many of them will be shown, so that they need their heads; the others only count for probabilities.
+    Raises IncparseError if no analyses are stored and no live component produces this tree.
+    """
+    words = found.tree.words
+    if component is not None:
+        sentence = component.with_constraints(doc, _sentence(doc, found))
+        tags = component.tags_for(sentence)
+        parses = component.decoder.nbest_search.analyses(words, tags, sentence.constraints)
+        return _parsed(found, component, parses, tags, sentence.constraints, n_shown)
+    stored = stored_analyses(found.more, words)
+    if stored:
+        others = [
+            replace(found, tree=one.tree, score=one.score, more=(one.heads,) if one.heads else ()) for one in stored
+        ]
+        return Analyses([found, *others], stored_number(found.more, TEMPERATURE))
+    if found.source == "flat":
+        return Analyses([found], None)
+    component, constraints, tags, best = _origin(doc, found)
+    parses = component.decoder.nbest_search.beside(best, words, tags, constraints)
+    analyses = _parsed(found, component, parses, tags, constraints, n_shown)
+    return analyses._replace(trees=[found, *analyses.trees[1:]])
+
+
+def _parsed(
+    found: AnchoredTree,
+    component: LiveParser,
+    parses: Sequence[Parse],
+    tags: Tags,
+    constraints: Constraints,
+    n_shown: int,
+) -> Analyses:
+    decoder = component.decoder
+    trees = []
+    for number, parse in enumerate(parses):
+        more = (decoder.heads_field(parse.tree),) if number < n_shown else ()
+        trees.append(replace(found, tree=parse.tree, score=parse.score, source=parse.source, more=more))
+    exact, temperature = decoder.exact, decoder.temperature
+    if parses[0].source == "flat":
+        return Analyses(trees, None)
+    posterior = exact.posterior(found.tree.words, tags, constraints) if exact else None
+    is_known = temperature is None or posterior is not None or not (exact and exact.has_exact_probabilities)
+    return Analyses(trees, temperature, posterior, is_known)
+
+
+def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
+    """Return the words of a tree with their current tags on the Doc."""
+    starts = [found.start_char + start for start in found.char_starts]
+    ends = [found.start_char + end for end in found.char_ends]
+    tags = []
+    for start, end in zip(starts, ends, strict=True):  # the tag of the first token that overlaps with a word
+        tokens = doc.char_span(start, end, alignment_mode="expand")
+        tags.append(next((token.tag_ for token in tokens or () if not token.is_space), ""))
+    return Sentence(found.start_char, found.end_char, (), list(found.tree.words), tags, starts, ends)
+
+
+def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Constraints, Tags, Parse]:
+    """Return the live component that made this tree, by its id, or else one that makes the same; with what it parsed.
+
+    A tree of an earlier version has no id, nor has one that was rebuilt from spans or made in training. Then components
+    with the Doc's own vocab are preferred, and those with a temperature.
+    """
+    without_temperature, maker, sentence = None, stored_field(found.more, MAKER), _sentence(doc, found)
+    live = live_components()
+    made = [component for component in live if maker and component.maker == maker]
+    for component in sorted(live, key=lambda one: (one not in made, one.vocab is not doc.vocab)):
+        for constraints, tags, best in _own_parses(component, doc, sentence, found):
+            # The score was stored with six digits, or lost with all but the spans.
+            if best.tree == found.tree and (
+                found.score is None
+                or f"{best.score:.6g}" == f"{found.score:.6g}"
+                or abs(best.score - found.score) < component.decoder.model_parser.score_tolerance
+            ):
+                if component in made or component.decoder.temperature is not None:
+                    return component, constraints, tags, best
+                without_temperature = without_temperature or (component, constraints, tags, best)
+    if without_temperature:
+        return without_temperature
+    start = " ".join(found.tree.words[:8])
+    raise IncparseError(
+        f"no pipeline in this process produces the tree of {start!r}: load the one that parsed it, pass another one "
+        f"(doc._.parses(k, nlp=...)), or set the component's nbest, which stores analyses on the Doc; if the parse was "
+        f"constrained (required_key, forbidden_key), the Doc must still have the same spans, and for a neural parser "
+        f"its tokens, not merged or split, and the vectors of other components (doc.tensor, doc._.trf_data)"
+    )
+
+
+def _own_parses(
+    component: LiveParser, doc: Doc, sentence: Sentence, found: AnchoredTree
+) -> Iterator[tuple[Constraints, Tags, Parse]]:
+    """Yield a component's parses with the tags that it uses now, and with the tree's, which may have been given."""
+    try:
+        parser = component.decoder.parser
+        sentence = component.with_constraints(doc, sentence)
+        own = component.tags_for(sentence)
+        yield sentence.constraints, own, parser.parse(sentence.words, own, sentence.constraints)
+        if own != list(found.tree.tags):
+            tags = found.tree.tags
+            yield sentence.constraints, tags, parser.parse(sentence.words, tags, sentence.constraints)
+    except IncparseError:  # weights or word vectors missing or unreadable
+        return
+    except (TypeError, ValueError):
+        if component.vocab is doc.vocab:
+            raise
+        return  # the word vectors of another pipeline are on another device
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
-    """The probability of a tree, and of each phrase over the words of its sentence."""
+class _Confidence:
+    """The probability of a tree, and a function that computes those of the phrases, for which all trees are needed."""
 
     tree: float
-    phrases: dict[Phrase, float]
+    phrases: Callable[[], Mapping[Phrase, float]]
 
 
-_confidences: WeakKeyDictionary[AnchoredTree, Confidence] = WeakKeyDictionary()
+_confidences: WeakKeyDictionary[AnchoredTree, _Confidence] = WeakKeyDictionary()
 
 
-def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
-    """Return the probability of the whole tree for the root; for other phrases, that of the label over the words.
+def forget_confidences() -> None:
+    """Clear the cached confidences, which an older temperature may have produced."""
+    _confidences.clear()
 
-    Return None for POS nodes, flat trees, and trees that a chart parser parsed piece by piece. Raises IncparseError if
-    no live pipeline gives the analyses, or the model has no temperature.
+
+def _confidences_of(analyses: Analyses) -> list[_Confidence]:
+    """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature.
+
+    A parser that sums over all trees knows them exactly; otherwise they are the shares of the analyses.
     """
+    if analyses.temperature is None or not analyses.have_probabilities:
+        return []
+    scores = [anchored.score or 0.0 for anchored in analyses.trees]
+    if analyses.posterior:
+        known = dict(analyses.posterior.phrases)
+        found = [_Confidence(analyses.posterior.of_score(score), lambda: known) for score in scores]
+    else:
+        trees, shares = [anchored.tree for anchored in analyses.trees], probabilities(scores, analyses.temperature)
+        phrases = cache(lambda: phrase_probabilities(trees, shares))
+        found = [_Confidence(share, phrases) for share in shares]
+    _confidences.update(zip(analyses.trees, found, strict=True))
+    return found
+
+
+def _node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
+    """Return the probability of the whole tree for the root; for other phrases, that of the label over the words."""
     arrays = found.tree.arrays
     if found.source == "flat" or arrays.sizes[index] == 1:
         return None
     confidence = _confidences.get(found)
     if confidence is None and index == 0:
-        stored = stored_probability(found.more)
+        stored = stored_number(found.more, PROBABILITY)
         if stored is not None:
             return stored
     if confidence is None:
         analyses = analyses_of(doc, found)
         if not analyses.have_probabilities:
             return None
-        known = confidences_of(analyses)
+        known = _confidences_of(analyses)
         if not known:
             raise IncparseError(
                 "there is no temperature that turns scores into probabilities, as for a model that was trained "
@@ -161,32 +313,7 @@ def node_confidence(doc: Doc, found: AnchoredTree, index: int) -> float | None:
         confidence = known[0]
     if not index:
         return confidence.tree
-    return confidence.phrases.get((arrays.labels[index], arrays.starts[index], arrays.ends[index]), 0.0)
-
-
-def forget_confidences() -> None:
-    """Clear the cached confidences, which an older temperature may have produced."""
-    _confidences.clear()
-
-
-def confidences_of(analyses: Analyses) -> list[Confidence]:
-    """Return the confidence of each analysis, and cache it; [] if it is unknown, or the model has no temperature."""
-    if analyses.temperature is None or not analyses.have_probabilities:
-        return []
-    if analyses.posterior:
-        phrases = dict(analyses.posterior.phrases)
-        found = [Confidence(analyses.posterior.of_score(anchored.score or 0.0), phrases) for anchored in analyses.trees]
-    else:
-        found = _listed(analyses.trees, analyses.temperature)
-    _confidences.update(zip(analyses.trees, found, strict=True))
-    return found
-
-
-def _listed(trees: Sequence[AnchoredTree], temperature: float) -> list[Confidence]:
-    """Return the confidences by the share of each analysis among all."""
-    shares = probabilities([anchored.score or 0.0 for anchored in trees], temperature)
-    phrases = phrase_probabilities([anchored.tree for anchored in trees], shares)
-    return [Confidence(share, phrases) for share in shares]
+    return confidence.phrases().get((arrays.labels[index], arrays.starts[index], arrays.ends[index]), 0.0)
 
 
 class ScoredTree(NamedTuple):
@@ -209,21 +336,17 @@ def doc_parses(doc: Doc, k: int = 10, *, nlp: Language | None = None) -> tuple[t
     provide the analyses, or k is below 1.
     """
     check_n_analyses(k)
-    component = None if nlp is None else _component_of(nlp)
+    if nlp is not None and not isinstance(nlp, Language):
+        raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
+    component = None if nlp is None else deciding_parser(nlp)
     return tuple(tuple(_scored(doc, analyses_of(doc, found, component, k), k)) for found in anchored_trees(doc))
 
 
 def _scored(doc: Doc, analyses: Analyses, k: int) -> Iterator[ScoredTree]:
     shares: Sequence[float | None]
-    shares = [confidence.tree for confidence in confidences_of(analyses)] or [None] * len(analyses.trees)
+    shares = [confidence.tree for confidence in _confidences_of(analyses)] or [None] * len(analyses.trees)
     for anchored, share in islice(zip(analyses.trees, shares, strict=True), k):
         yield ScoredTree(DocTree(doc, anchored), anchored.score or 0.0, share)
-
-
-def _component_of(nlp: Language) -> LiveParser:
-    if not isinstance(nlp, Language):
-        raise IncparseError(f"nlp is {nlp!r}: it must be a pipeline")
-    return deciding_parser(nlp)
 
 
 def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_tags: bool = False) -> TreeScore:
@@ -248,3 +371,49 @@ def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_ta
         raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
     tags = None if gold_tags else component.tags_for(sentence)
     return component.decoder.parser.score(given.words, tags, given)
+
+
+@dataclass(frozen=True)
+class ConfidenceScores:
+    """How reliable confidences are: the calibration of whole trees, right or wrong as a whole, and of other phrases."""
+
+    trees: Calibration
+    phrases: Calibration
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both calibrations as a JSON-serializable dict."""
+        return {"trees": self.trees.to_dict(), "phrases": self.phrases.to_dict()}
+
+    def format(self) -> str:
+        """Return both calibrations as a line of text."""
+        trees, phrases = (
+            f"{100 * found.mean:.1f} where {100 * found.right:.1f} are right" for found in (self.trees, self.phrases)
+        )
+        return (
+            f"confidence of trees {trees}, of phrases {phrases}; "
+            f"calibration error {100 * self.trees.error:.2f} and {100 * self.phrases.error:.2f}"
+        )
+
+
+def score_confidence(gold: Iterable[Tree], docs: Iterable[Doc]) -> ConfidenceScores | None:
+    """Return the calibration of the confidences of parsed Docs, given the gold tree of each Doc.
+
+    Return None if no tree has a confidence. Raises IncparseError if the pipeline that parsed the Docs no longer exists,
+    or its model has no temperature.
+    """
+    from spacy_incparse.evaluation.nbest import calibration
+
+    trees: list[tuple[float, bool]] = []
+    phrases: list[tuple[float, bool]] = []
+    for expected, doc in zip(gold, docs, strict=True):
+        right = set(expected.spans())
+        for tree in (DocTree(doc, found) for found in anchored_trees(doc)):
+            if tree.confidence is not None:
+                trees.append((tree.confidence, tree.spans() == expected.spans()))
+                nodes = [(node.confidence, (node.label, node.start, node.end)) for node in tree.phrases()[1:]]
+                phrases += [(confidence, span in right) for confidence, span in nodes if confidence is not None]
+    of_trees, of_phrases = (
+        calibration([confidence for confidence, _ in pairs], [is_right for _, is_right in pairs])
+        for pairs in (trees, phrases)
+    )
+    return None if of_trees is None or of_phrases is None else ConfidenceScores(of_trees, of_phrases)

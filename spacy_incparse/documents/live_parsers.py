@@ -1,13 +1,21 @@
-"""The live parser components of this process, and the interface that Docs use. Docs hold no reference to them."""
+"""The parsers that Docs can ask: those of the components that live in this process. Docs hold no reference to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
+from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.parsing.nbest import NBestSearch
+from spacy_incparse.parsing.parse import Constraints, Parse, Tags
+from spacy_incparse.parsing.parser import Parser
+from spacy_incparse.trees.codec import MAKER, TEMPERATURE, analysis_field, heads_field
+from spacy_incparse.trees.labels import UNKNOWN_TAG
+from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -15,19 +23,93 @@ if TYPE_CHECKING:
     from spacy.training import Example
     from spacy.vocab import Vocab
 
-    from spacy_incparse.documents.configured_parser import ConfiguredParser
-    from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.parsing.parse import Parse, Tags
+    from spacy_incparse.tagging.tagger import Tagger
+
+
+class ConfiguredParser:
+    """A parser with a tagger and settings; it also computes the fields stored with each tree.
+
+    model_parser: the parser with the search settings of its model. search: settings that override them. tagger: used
+    if the parser needs tags. nbest: the number of analyses to store, including the first; 0 or 1: only the tree. maker:
+    the id that is stored with each tree.
+    """
+
+    def __init__(
+        self,
+        model_parser: Parser,
+        tagger: Tagger | None = None,
+        search: Mapping[str, Any] | None = None,
+        nbest: int = 0,
+        maker: str = "",
+    ):
+        self.model_parser, self.tagger, self.nbest, self.maker = model_parser, tagger, nbest, maker
+        self.parser = model_parser.with_search(**search) if search else model_parser
+        self._heads = heads_field(model_parser.heads)
+
+    @cached_property
+    def nbest_search(self) -> NBestSearch:
+        """The search for analyses other than the parser's own."""
+        return NBestSearch(self.parser)
+
+    @cached_property
+    def exact(self) -> Parser | None:
+        """The parser, if it knows more about the probabilities of trees and phrases than lists of analyses tell."""
+        return self.parser if self.parser.has_posterior else None
+
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that turns scores into probabilities; `calibrate` may change it."""
+        return self.model_parser.temperature
+
+    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
+        """Return the tags to parse with: the tagger's, or with `use_given` the words' own tags where they have any."""
+        if not use_given:
+            return self._own_tags([sentence.words for sentence in sentences])
+        untagged = [sentence for sentence in sentences if not all(sentence.tags)]
+        own = iter(self._own_tags([sentence.words for sentence in untagged])) if untagged else iter(())
+        return [
+            s.tags if all(s.tags) else [given or guess for given, guess in zip(s.tags, next(own), strict=True)]
+            for s in sentences
+        ]
+
+    def _own_tags(self, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
+        request = self.parser.tag_request
+        if request is None:
+            return [[None] * len(words) for words in sentences]
+        if self.tagger is None:
+            return [[UNKNOWN_TAG] * len(words) for words in sentences]
+        return self.tagger.candidate_tags(sentences, *request)
+
+    def heads_field(self, tree: Tree) -> str:
+        """Return the field that stores the heads of a tree."""
+        return self._heads(tree.arrays)
+
+    def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[str]:
+        """Return all fields for the parser's own analysis of a sentence."""
+        if self.nbest < 2 or parse.source == "flat":
+            return self.own_fields(parse.tree)
+        return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:])
+
+    def own_fields(self, tree: Tree) -> list[str]:
+        """Return the fields for a tree that is stored alone."""
+        heads = self.heads_field(tree)
+        return [heads, MAKER + self.maker] if self.maker else [heads]
+
+    def with_others(self, parse: Parse, others: Sequence[Parse]) -> list[str]:
+        """Return all fields for an analysis that is stored with others."""
+        fields = self.own_fields(parse.tree)
+        if self.temperature is not None:
+            fields.append(f"{TEMPERATURE}{self.temperature:.6g}")
+        return fields + [analysis_field(other.tree, other.score, self.heads_field(other.tree)) for other in others]
 
 
 class LiveParser(Protocol):
-    """The part of a parser component's interface that Docs use."""
+    """The part of a parser component's interface that Docs and commands use."""
 
     vocab: Vocab
     name: str
     spans_key: str | None
-    is_reranker: bool
-    """Whether the component only chooses among the analyses of another one."""
+    is_reranker: bool  # whether it only chooses among the analyses of another one
 
     @property
     def decoder(self) -> ConfiguredParser:

@@ -1,4 +1,4 @@
-"""A sentence with its tree as a flat row, for tables and JSON lines; docs/annotate.md describes the fields."""
+"""Trees as plain JSON, for other programs: flat rows for tables (see docs/annotate.md), and nested dicts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import srsly
 from spacy_incparse.errors import IncparseError, parquet_module
 from spacy_incparse.files import existing_paths
 from spacy_incparse.trees.arrays import TreeArrays
+from spacy_incparse.trees.codec import PROBABILITY, stored_number
 from spacy_incparse.trees.export import from_dict
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
-
-    from spacy_incparse.documents.storage import AnchoredTree
 
 Row = dict[str, Any]
 
@@ -29,9 +28,10 @@ def sentence_rows(doc: Doc) -> Iterator[Row]:
     is the index of the phrase around it in the list; -1 for the root. Spans are in pre-order, without POS nodes.
     """
     from spacy_incparse.documents.storage import anchored_trees  # files are read without spaCy
-    from spacy_incparse.documents.stored_fields import stored_probability
 
     for number, found in enumerate(anchored_trees(doc)):
+        origin = found.start_char
+        leaves = zip(found.tree.words, found.char_starts, found.char_ends, found.tree.tags, strict=True)
         yield {
             "sentence": number,
             "start": found.start_char,
@@ -39,9 +39,12 @@ def sentence_rows(doc: Doc) -> Iterator[Row]:
             "text": found.text,
             "brackets": str(found.tree),
             "score": found.score,
-            "probability": stored_probability(found.more),
+            "probability": stored_number(found.more, PROBABILITY),
             "source": found.source,
-            "tokens": list(_tokens(found)),
+            "tokens": [
+                {"text": word, "start": origin + start, "end": origin + end, "tag": tag}
+                for word, start, end, tag in leaves
+            ],
             "spans": phrase_rows(found.tree.arrays),
         }
 
@@ -64,11 +67,33 @@ def row_tree(row: Mapping[str, Any]) -> Tree:
     return Tree(from_dict(row))
 
 
-def _tokens(found: AnchoredTree) -> Iterator[Row]:
-    origin = found.start_char
-    fields = zip(found.tree.words, found.char_starts, found.char_ends, found.tree.tags, strict=True)
-    for word, start, end, tag in fields:
-        yield {"text": word, "start": origin + start, "end": origin + end, "tag": tag}
+def trees_to_json(doc: Doc) -> list[Row]:
+    """Return the sentences of a Doc with their trees as nested, JSON-serializable dicts.
+
+    A sentence has "text", "start", "end", "score", "source" and "tree". A node has "label", "start", "end" and
+    "children"; a word has no children, and additionally "text". All `start` and `end` are character offsets in the
+    Doc's text, as in `doc.to_json()`. Raises IncparseError if a stored tree is damaged, and for anything but a Doc.
+    """
+    from spacy.tokens import Doc
+
+    from spacy_incparse.documents.extensions import doc_trees
+
+    if not isinstance(doc, Doc):
+        raise IncparseError(f"{doc!r:.60} is no Doc: pass one, such as span.as_doc(copy_user_data=True)")
+    found = []
+    for tree in doc_trees(doc):
+        made: list[Row] = []  # by node index; parents come first
+        for node in tree.preorder():
+            json: Row = {"label": node.label, "start": node.start_char, "end": node.end_char, "children": []}
+            if node.is_leaf:
+                json["text"] = node.words[0]
+            parent = tree.arrays.parents[node.index]
+            if parent >= 0:
+                made[parent]["children"].append(json)
+            made.append(json)
+        bounds = {"text": tree.text, "start": tree.start_char, "end": tree.end_char}
+        found.append({**bounds, "score": tree.score, "source": tree.source, "tree": made[0]})
+    return found
 
 
 MANIFEST = "manifest.json"

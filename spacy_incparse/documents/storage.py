@@ -1,27 +1,70 @@
-"""Trees on a Doc, decoded on first access and cached.
+"""Trees on a Doc: stored as strings, one per sentence; mirrored in `doc.spans` on request; decoded when they are read.
 
-Decoded trees are cached by the stored string and hold no reference to the Doc; only the public nodes (DocTree) do.
+A string is in `Doc.user_data` under the key of the sentence's Span attribute `ATTRIBUTE`, with its character offsets;
+spaCy shifts and copies such keys when it splits or joins Docs. Decoded trees are cached by their string and hold no
+reference to the Doc; only the public nodes (DocTree) do.
+
+The group of a mirror has the strings in its `attrs`, too, which a DocBin keeps even without user data. If `attrs` are
+lost, the trees are rebuilt from the spans. The id of each span holds the number of phrases in its sentence, so that a
+selection of spans is not mistaken for a whole mirror. JSON keeps no ids; there, the group's name identifies a mirror.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 
-from spacy_incparse.documents.mirror import lost_trees, remove_mirrors
-from spacy_incparse.documents.stored_fields import stored_head_words
-from spacy_incparse.documents.user_data import ATTRIBUTE, Key, key_of, keys, user_data, write_tree
+from spacy_incparse.documents.live_parsers import mirror_names
+from spacy_incparse.documents.sentences import Sentence, split_sentences
+from spacy_incparse.documents.span_groups import MirrorGroup
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.arrays import lowest_common
-from spacy_incparse.trees.codec import StoredTree, decode
+from spacy_incparse.trees.builder import tree_of_phrases
+from spacy_incparse.trees.codec import decode, encode, stored_head_words
+from spacy_incparse.trees.export import checked_spans
+from spacy_incparse.trees.labels import ROOT, UNKNOWN_TAG
 from spacy_incparse.trees.tree import Tree
 
-__all__ = ["ATTRIBUTE", "AnchoredTree", "anchored_tree_over", "anchored_trees", "clear_trees", "write_tree"]
+ATTRIBUTE = "incparse"
+MARK = "incparse"  # the id of a span in a mirror is this mark, a colon and the number of phrases in the sentence
+
+Key = tuple[str, str, int, int]
+Stored = tuple[int, int, str]  # start and end character of a sentence, and the string that stores its tree
+
+
+def write_tree(doc: Doc, start_char: int, end_char: int, value: str) -> None:
+    """Store the string from `trees.codec.encode` as the tree of the sentence at these characters of the Doc."""
+    user_data(doc)[key_of(start_char, end_char)] = value
+
+
+def key_of(start_char: int, end_char: int) -> Key:
+    """Return the key of the sentence at these characters."""
+    return "._.", ATTRIBUTE, start_char, end_char
+
+
+def keys(doc: Doc) -> list[Key]:
+    """Return the keys of all trees stored on the Doc, in arbitrary order."""
+    return [
+        key for key in user_data(doc) if isinstance(key, tuple) and key[:2] == ("._.", ATTRIBUTE) and None not in key
+    ]
+
+
+def user_data(doc: Doc) -> dict[Any, Any]:
+    """Return the Doc's user data; spaCy declares its keys as str, but uses tuples."""
+    return doc.user_data
+
+
+def clear_trees(doc: Doc) -> None:
+    """Remove all trees from the Doc, and the groups of `doc.spans` that mirror them."""
+    for key in keys(doc):
+        del user_data(doc)[key]
+    remove_mirrors(doc)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +83,7 @@ class AnchoredTree:
     more: tuple[str, ...] = ()  # further fields, each NAME=VALUE
 
     @cached_property
-    def nodes_by_span(self) -> dict[tuple[int, int], int]:
+    def _nodes_by_span(self) -> dict[tuple[int, int], int]:
         """(start, end) in characters from the sentence's start -> the highest node that covers exactly these."""
         nodes: dict[tuple[int, int], int] = {}
         arrays = self.tree.arrays
@@ -58,18 +101,16 @@ class AnchoredTree:
 
     def node_at(self, start_char: int, end_char: int) -> int | None:
         """Return the index of the highest node over exactly these characters of the Doc, or None."""
-        return self.nodes_by_span.get((start_char - self.start_char, end_char - self.start_char))
+        return self._nodes_by_span.get((start_char - self.start_char, end_char - self.start_char))
 
     def path_to(self, start_char: int, end_char: int) -> list[int]:
         """Return the nodes that cover these characters of the Doc, from the root down; [] if there are none."""
         arrays = self.tree.arrays
-        start, end = start_char - self.start_char, end_char - self.start_char
-        first = bisect_right(self.char_starts, start) - 1
-        last = bisect_left(self.char_ends, end)
+        first = bisect_right(self.char_starts, start_char - self.start_char) - 1
+        last = bisect_left(self.char_ends, end_char - self.start_char)
         if first < 0 or last == len(self.char_ends):
             return []
-        node = lowest_common(arrays, arrays.leaves[min(first, last)], arrays.leaves[max(first, last)])
-        path = [node]
+        path = [lowest_common(arrays, arrays.leaves[min(first, last)], arrays.leaves[max(first, last)])]
         while arrays.parents[path[-1]] >= 0:
             path.append(arrays.parents[path[-1]])
         return path[::-1]
@@ -84,16 +125,15 @@ class AnchoredTree:
 _cache: WeakKeyDictionary[Doc, dict[Key, tuple[str, AnchoredTree]]] = WeakKeyDictionary()
 
 
-def clear_trees(doc: Doc) -> None:
-    """Remove all trees from the Doc, and the groups of `doc.spans` that mirror them."""
-    for key in keys(doc):
-        del user_data(doc)[key]
-    remove_mirrors(doc)
-
-
 def anchored_trees(doc: Doc) -> list[AnchoredTree]:
     """Return the trees of the Doc in text order. Raises IncparseError if a stored string cannot be read."""
-    values, cut = stored_trees(doc), _WholeText(doc)
+    values, whole = stored_trees(doc), ""
+
+    def cut(start_char: int, end_char: int) -> str:
+        nonlocal whole
+        whole = whole or doc.text  # assembled once, if some tree is not in the cache
+        return whole[start_char:end_char]
+
     trees = [_anchored(doc, key, values[key], cut) for key in sorted(values, key=lambda key: key[2:])]
     return [tree for tree in trees if tree is not None]
 
@@ -101,16 +141,15 @@ def anchored_trees(doc: Doc) -> list[AnchoredTree]:
 def stored_trees(doc: Doc) -> dict[Key, str]:
     """Return the strings that store the Doc's trees: those of its user data, and those that only a mirror still has."""
     values = {key: user_data(doc)[key] for key in keys(doc)}
-    return lost_trees(doc) | values if doc.spans else values
+    return _lost_trees(doc) | values if doc.spans else values
 
 
 def anchored_tree_over(span: Span) -> AnchoredTree | None:
     """Return the tree of the sentence that contains the span, or None. Raises IncparseError as in `anchored_trees`."""
     doc = span.doc
-    lost = lost_trees(doc) if doc.spans else {}  # there may be a mirror
+    lost = _lost_trees(doc) if doc.spans else {}  # there may be a mirror
     if doc.has_annotation("SENT_START"):
-        sentence = span.sent
-        key = key_of(sentence.start_char, sentence.end_char)
+        key = key_of(span.sent.start_char, span.sent.end_char)
         value = user_data(doc).get(key) or lost.get(key)
         found = None if value is None else _anchored(doc, key, value)
         if found is not None:
@@ -123,53 +162,28 @@ def anchored_tree_over(span: Span) -> AnchoredTree | None:
 
 
 def _anchored(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None = None) -> AnchoredTree | None:
+    """Return a tree, from the cache if its string is the same. cut: returns characters of the Doc's text."""
     cached = _cache.setdefault(doc, {})
+    _, _, start_char, end_char = key
     if key not in cached or cached[key][0] != value:
-        tree = _decode(doc, key, value, cut)
-        if tree is None:
+        # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc.
+        if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
             return None
+        text = cut(start_char, end_char) if cut else _text(doc, start_char, end_char)
+        if text is None:
+            return None
+        stored = decode(value)
+        # `Doc.from_docs` moves such trees over other text: then some word begins or ends with a blank, and no token.
+        if any(
+            (text[start : start + 1].isspace() or text[end - 1 : end].isspace())
+            and doc.char_span(start_char + start, start_char + end) is None
+            for start, end in zip(stored.char_starts, stored.char_ends, strict=True)
+        ):
+            return None
+        chars = start_char, end_char, stored.char_starts, stored.char_ends
+        tree = AnchoredTree(stored.tree(text), text, *chars, stored.score, stored.source, doc.lang_, stored.more)
         cached[key] = value, tree
     return cached[key][1]
-
-
-def _decode(doc: Doc, key: Key, value: str, cut: Callable[[int, int], str] | None) -> AnchoredTree | None:
-    _, _, start_char, end_char = key
-    # `Span.as_doc` also keeps the trees of sentences outside the span, with offsets before or after the new Doc.
-    if start_char < 0 or not len(doc) or end_char > doc[-1].idx + len(doc[-1]):
-        return None
-    text = cut(start_char, end_char) if cut else _text(doc, start_char, end_char)
-    if text is None:
-        return None
-    stored = decode(value)
-    if _is_of_another_text(doc, start_char, text, stored):
-        return None
-    return AnchoredTree(
-        stored.tree(text), text, start_char, end_char, stored.char_starts, stored.char_ends, stored.score,
-        stored.source, doc.lang_, stored.more,
-    )  # fmt: skip
-
-
-def _is_of_another_text(doc: Doc, origin: int, text: str, stored: StoredTree) -> bool:
-    """Return whether some word begins or ends with white space, where no token does.
-
-    `Doc.from_docs` moves the trees of sentences outside a span, which `Span.as_doc` has kept, over other text.
-    """
-    return any(
-        (text[start : start + 1].isspace() or text[end - 1 : end].isspace())
-        and doc.char_span(origin + start, origin + end) is None
-        for start, end in zip(stored.char_starts, stored.char_ends, strict=True)
-    )
-
-
-class _WholeText:
-    """Return slices of a Doc's text, which is assembled once, on the first call."""
-
-    def __init__(self, doc: Doc):
-        self._doc, self._text = doc, ""
-
-    def __call__(self, start_char: int, end_char: int) -> str:
-        self._text = self._text or self._doc.text
-        return self._text[start_char:end_char]
 
 
 def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
@@ -178,3 +192,119 @@ def _text(doc: Doc, start_char: int, end_char: int) -> str | None:
     if span is None or start_char < span.start_char or span.end_char < end_char:
         return None
     return span.text[start_char - span.start_char : end_char - span.start_char]
+
+
+def mirror_trees(doc: Doc, name: str, parsed: Iterable[tuple[Sentence, str]]) -> None:
+    """Write the phrases below the roots to `doc.spans` in pre-order, given sentences with their stored trees.
+
+    In a unary chain, parents come before children. A sentence without phrases is represented by its root.
+    """
+    spans: list[Span] = []
+    trees: list[Stored] = []
+    for sentence, value in parsed:
+        tree = decode(value)
+        nodes = zip(tree.labels, tree.starts, tree.ends, tree.sizes, strict=True)
+        phrases = [(label, start, end) for label, start, end, size in nodes if size > 1]
+        phrases = phrases[1:] or phrases
+        for label, start, end in phrases:
+            first, last = sentence.tokens[start], sentence.tokens[end - 1]
+            spans.append(Span(doc, first, last + 1, label=label, span_id=f"{MARK}:{len(phrases)}"))
+        trees.append((sentence.start_char, sentence.end_char, value))
+    doc.spans[name] = MirrorGroup(doc, name=name, attrs={MARK: trees}, spans=spans)
+
+
+def remove_mirrors(doc: Doc) -> None:
+    """Remove the groups that mirror trees, because the trees are about to change."""
+    for name, group in list(doc.spans.items()):
+        if MARK in group.attrs or (_has_ids(group) and _is_whole(doc, _rebuilt(doc, group))):
+            del doc.spans[name]
+
+
+_lost: WeakKeyDictionary[Doc, tuple[Any, dict[Key, str]]] = WeakKeyDictionary()  # with the state they were found in
+
+
+def _lost_trees(doc: Doc) -> dict[Key, str]:
+    """Return the stored trees that are in a mirror, but no longer in the user data. Never raises an error.
+
+    The mirror of a loaded Doc is exchanged for one that merging tokens leaves intact; nothing else changes.
+    """
+    state, found = _state(doc), _lost.get(doc)
+    if found is None or found[0] != state:
+        for name, group in list(doc.spans.items()):
+            if MARK in group.attrs and not isinstance(group, MirrorGroup):
+                doc.spans[name] = MirrorGroup.of(group)
+        found = _lost[doc] = _state(doc), _only_mirrored(doc)
+    return found[1]
+
+
+def _state(doc: Doc) -> tuple[Any, ...]:
+    """Return a value that changes when trees are lost or a mirror is added; cheap to compute."""
+    groups = doc.spans.data  # the dict inside the UserDict: its own methods take three times as long
+    return len(doc.user_data), *((name, SpanGroup.__len__(one), len(one.attrs)) for name, one in groups.items())
+
+
+def _only_mirrored(doc: Doc) -> dict[Key, str]:
+    groups = list(doc.spans.items())
+    stored = sorted(key[2:] for key in keys(doc))  # disjoint
+    known = [tree for _, group in groups for tree in group.attrs.get(MARK, ())]
+    marked = [group for _, group in groups if MARK not in group.attrs and _has_ids(group)]
+    known += [tree for group in marked for tree in _rebuilt(doc, group)]
+    if not known and not stored:
+        named = [group for name, group in groups if name in mirror_names()]
+        trees = _rebuilt(doc, named[0], with_ids=False) if len(named) == 1 else []
+        known = trees if _is_whole(doc, trees) else []
+    lost = {}
+    for start, end, value in known:
+        behind = bisect_left(stored, (end, 0))
+        if not behind or stored[behind - 1][1] <= start:  # no stored tree overlaps with it
+            lost[key_of(start, end)] = value
+    return lost
+
+
+def _is_whole(doc: Doc, trees: list[Stored]) -> bool:
+    return len(trees) == len(split_sentences(doc))
+
+
+def _has_ids(group: SpanGroup) -> bool:
+    """Return whether a group contains spans of a mirror."""
+    try:
+        return len(group) > 0 and group[0].id_.startswith(f"{MARK}:")
+    except (IndexError, KeyError):  # indices outdated by merging tokens; an id missing from the vocab
+        return False
+
+
+def _rebuilt(doc: Doc, group: SpanGroup, *, with_ids: bool = True) -> list[Stored]:
+    """Return the trees of the sentences whose phrases are all in the group, in pre-order and properly nested."""
+    try:
+        phrases = [(span.label_, span.start_char, span.end_char, span.id_) for span in group]
+    except (IndexError, KeyError):
+        return []
+    trees, first = [], 0
+    for sentence in split_sentences(doc):
+        behind = first
+        while behind < len(phrases) and phrases[behind][1] < sentence.end_char:
+            behind += 1
+        mark = f"{MARK}:{behind - first}" if with_ids else ""
+        inside, first = phrases[first:behind], behind
+        if inside and all(id_ == mark for *_, id_ in inside):
+            tree = _tree(sentence, [phrase[:3] for phrase in inside])
+            if tree is not None:
+                value = encode(tree, sentence.char_starts, sentence.char_ends, origin=sentence.start_char)
+                trees.append((sentence.start_char, sentence.end_char, value))
+    return trees
+
+
+def _tree(sentence: Sentence, phrases: list[tuple[str, int, int]]) -> Tree | None:
+    """Return the tree of phrases over characters, with the Doc's tags; None if they form no tree over the words."""
+    words = {start: i for i, start in enumerate(sentence.char_starts)}
+    behind = {end: i + 1 for i, end in enumerate(sentence.char_ends)}
+    found = [(label, words.get(start), behind.get(end)) for label, start, end in phrases]
+    spans = [(label, start, end) for label, start, end in found if start is not None and end is not None]
+    if len(spans) < len(found):
+        return None
+    whole = (ROOT, 0, len(sentence.words))
+    nested = checked_spans([whole] if spans == [whole] else [whole, *spans], len(sentence.words))
+    try:
+        return tree_of_phrases(nested, sentence.words, [tag or UNKNOWN_TAG for tag in sentence.tags])
+    except IncparseError:
+        return None

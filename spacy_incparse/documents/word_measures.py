@@ -1,4 +1,4 @@
-"""Word measures on a Doc, stored as one string per sentence in `doc.user_data`, like trees (see user_data.py)."""
+"""Word measures on a Doc, stored as one string per sentence in `doc.user_data`, like trees (see storage.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc, Span, Token
 
 from spacy_incparse.documents.sentences import Sentence
-from spacy_incparse.documents.user_data import user_data
+from spacy_incparse.documents.storage import user_data
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.generative.measures import WordMeasures, joined, measuring_parser
 

@@ -179,7 +179,7 @@ class GenerativeParser(TreebankParser):
         for score, n_closings, leaves in results:
             own = [self.tags[self._moves.leaves[leaf][0]] for leaf in leaves]
             chosen = [tag or found for tag, found in zip(given, own, strict=True)]
-            tree = Tree(self._writer.write(n_closings, leaves, words, chosen))
+            tree = Tree(self._writer.write(self._writer.restored(n_closings, leaves), words, chosen))
             parses.setdefault(tree, Parse(tree, score, source))
         return list(parses.values()) or [Parse(flat_tree(words, [tag or self.tags[0] for tag in given]), 0.0, "flat")]
 

@@ -127,6 +127,32 @@ class PerceptronModel:
 ReadModel = Callable[[dict[str, Any], "Clusters | None"], PerceptronModel]
 
 
+class DerivedTree(Tree):
+    """The tree of a derivation, written when somebody looks at it: of a hundred analyses, users look at a few.
+
+    Trees of one writer over the same words are compared without being written.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: Any):
+        self._index, self._parts = 0, parts  # writer, nodes, tags, words
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_arrays":
+            return super().__getattr__(name)  # type: ignore[misc]
+        writer, nodes, tags, words = self._parts
+        self._arrays = writer.write(nodes, words, tags)
+        return self._arrays
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DerivedTree) and self._parts[0] is other._parts[0]:
+            return self._parts[1:] == other._parts[1:]
+        return super().__eq__(other)
+
+    __hash__ = Tree.__hash__
+
+
 class PerceptronParser(TreebankParser):
     """A trained incremental parser (Collins & Roark 2004) from words and tags to trees."""
 
@@ -238,16 +264,16 @@ class PerceptronParser(TreebankParser):
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
         are_chosen = all(isinstance(tag, str) for tag in tags)
+        words, own_tags = tuple(words), tuple(tags)
         parses: dict[object, Parse] = {}
         for score, n_closings, leaves in results:
             if len(parses) == n:
                 break
-            own_tags = tags if are_chosen else self._chosen_tags(tags, leaves)
-            arrays = self._writer.write(n_closings, leaves, words, own_tags)
-            # A key of trees over the same words, which is faster than the trees.
-            parses.setdefault(
-                (arrays.labels, arrays.sizes), Parse(Tree(arrays), score / self.weights.scale, source, unmet)
-            )
+            if not are_chosen:
+                own_tags = self._chosen_tags(tags, leaves)
+            key = self._writer.restored(n_closings, leaves), own_tags
+            if key not in parses:
+                parses[key] = Parse(DerivedTree(self._writer, *key, words), score / self.weights.scale, source, unmet)
         return list(parses.values())
 
     def _search(self, sentence: Sentence, k: int, limits: BracketConstraints | None, is_wide: bool) -> Any:
@@ -280,7 +306,7 @@ class PerceptronParser(TreebankParser):
         """The outcomes that contexts allow."""
         return seen_outcomes(self.model.grammar, *self.config.outcome_filter)
 
-    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> list[str]:
+    def _chosen_tags(self, tags: Tags, leaves: Sequence[int]) -> tuple[str, ...]:
         """Return the tags as given; where several were given, the one in a derivation.
 
         If that one only replaces a tag that training has not seen, the first given tag is returned.
@@ -292,12 +318,14 @@ class PerceptronParser(TreebankParser):
             chosen.append(
                 tag if isinstance(tag, str) else next((name for name, _ in tag or () if name == found), best_tag(tag))
             )
-        return chosen
+        return tuple(chosen)
 
     def with_wide_search(self, n: int) -> PerceptronParser:
         """Return this parser with a search that keeps `n` hypotheses or more, whatever their scores."""
         config = self.config.with_search(gamma=None, beam_size=max(n, self.config.beam_size))
-        return type(self)(self.model, self.weights, config, self._moves, self.temperature, self._scorer)
+        wide = type(self)(self.model, self.weights, config, self._moves, self.temperature, self._scorer)
+        wide._writer = self._writer  # so that trees of both can be compared without being written
+        return wide
 
     def with_search(self, **settings: object) -> PerceptronParser:
         """Return a parser with the same weights and other search settings (beam_size, gamma ...)."""

@@ -36,8 +36,11 @@ cdef class TreeWriter:
         self.moves, self.root = moves, root
         self.names = [""] * FIRST_NONTERMINAL + list(names)
 
-    def write(self, n_closings, leaves, words, tags):
-        """Return the `TreeArrays` of the tree that the moves build, one move, word and tag a word."""
+    def restored(self, n_closings, leaves):
+        """Return the nodes of the tree that the moves build, one move a word, as bytes: their labels, then their sizes.
+
+        These are a key of trees over the same words and tags, and take much less time than `write`.
+        """
         cdef vector[int32_t] closings, leaf_numbers
         cdef NodesC transformed, restored
         copy_ints(n_closings, &closings)
@@ -46,22 +49,23 @@ cdef class TreeWriter:
             self._build(&transformed, &closings, &leaf_numbers)
             self._restore(&transformed, &restored)
             _merge_doubled(&restored)
-        return self._to_arrays(&restored, words, tags)
+            restored.labels.insert(restored.labels.end(), restored.sizes.begin(), restored.sizes.end())
+        return (<const char*>restored.labels.data())[:restored.labels.size() * sizeof(int32_t)]
 
-    cdef _to_arrays(self, const NodesC* nodes, words, tags):
-        cdef int32_t k, n_words = 0
+    def write(self, bytes nodes, words, tags):
+        """Return the `TreeArrays` of the tree with these nodes, from `restored`, one word and tag a word."""
+        cdef int32_t k, n = len(nodes) // (2 * sizeof(int32_t)), n_words = 0
+        cdef const int32_t* labels = <const int32_t*><const char*>nodes
+        cdef const int32_t* sizes = labels + n
         cdef vector[int32_t] words_before  # at each node, and after the last
-        for k in range(<int32_t>nodes.sizes.size()):
+        for k in range(n):
             words_before.push_back(n_words)
-            n_words += nodes.sizes[k] == 1
+            n_words += sizes[k] == 1
         words_before.push_back(n_words)
-        labels = [
-            tags[words_before[k]] if nodes.sizes[k] == 1 else self.names[nodes.labels[k]]
-            for k in range(<int32_t>nodes.sizes.size())
-        ]
-        ends = [words_before[k + nodes.sizes[k]] for k in range(<int32_t>nodes.sizes.size())]
-        starts = [words_before[k] for k in range(<int32_t>nodes.sizes.size())]
-        return TreeArrays(tuple(labels), tuple(starts), tuple(ends), tuple(nodes.sizes), tuple(words))
+        names = tuple([tags[words_before[k]] if sizes[k] == 1 else self.names[labels[k]] for k in range(n)])
+        starts = tuple([words_before[k] for k in range(n)])
+        ends = tuple([words_before[k + sizes[k]] for k in range(n)])
+        return TreeArrays(names, starts, ends, tuple([sizes[k] for k in range(n)]), tuple(words))
 
     cdef void _build(
         self, NodesC* nodes, const vector[int32_t]* n_closings, const vector[int32_t]* leaves

@@ -19,8 +19,8 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Ops, set_dropout_rate
 
 from spacy_incparse.chart.sentence import span_number
-from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.gold import gold_sentences
+from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.neural.brackets import Chain, chain_brackets

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, inf
 
 from spacy_incparse.parsing.parse import Constraints, Parse, Tags, check_n_analyses
-from spacy_incparse.parsing.parser import N_ANALYSES, Parser, with_spare
+from spacy_incparse.parsing.parser import N_ANALYSES, N_SPARE, Parser
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
 
@@ -59,7 +59,7 @@ class NBestSearch:
         n_trees = checked_number(n)
         if best.source == "flat" or n == 1:
             return [best]
-        found = self._wide_parser(N_ANALYSES).nbest(words, tags, with_spare(n_trees), constraints)
+        found = self._wide_parser(N_ANALYSES).nbest(words, tags, min(n_trees + N_SPARE, N_ANALYSES), constraints)
         return self._list(best, found, (words, tags, constraints), n)
 
     def _list(self, best: Parse, found: Sequence[Parse], sentence: tuple, n: int | None) -> list[Parse]:

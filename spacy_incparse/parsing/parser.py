@@ -67,14 +67,6 @@ N_ANALYSES = 100  # of one search; probabilities are relative to these
 N_SPARE = 10  # trees asked for beyond those returned, since some score higher than the parser's own
 
 
-def with_spare(n: int) -> int:
-    """Return how many trees to ask a wider search for, if n that score no higher than the parser's own are needed.
-
-    As a rule, a few more are enough: writing trees takes time.
-    """
-    return min(n + N_SPARE, N_ANALYSES)
-
-
 class Parser(ABC):
     """A trained parser; by default, one that needs one tag per word and returns one tree per sentence.
 
@@ -166,7 +158,7 @@ class Parser(ABC):
 
         It may leave out those that score higher, if `answers_with_best`, unless `with_better`.
         """
-        return self.parse(words, tags), wide.nbest(words, tags, with_spare(n))
+        return self.parse(words, tags), wide.nbest(words, tags, min(n + N_SPARE, N_ANALYSES))
 
     def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
         """Return the score of a given tree. Raises IncparseError if the parser cannot score given trees."""

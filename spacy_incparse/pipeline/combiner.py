@@ -14,7 +14,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_incparse.documents.configured_parser import ConfiguredParser
+from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Tags

@@ -11,8 +11,8 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.extensions import register_extensions
+from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.documents.word_measures import measure_sentence
 from spacy_incparse.errors import ConfigError, IncparseError

@@ -17,13 +17,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.doc_tree import forget_confidences
-from spacy_incparse.documents.live_parsers import register
-from spacy_incparse.documents.mirror import mirror_trees, remove_mirrors
+from spacy_incparse.documents.live_parsers import ConfiguredParser, register
 from spacy_incparse.documents.sentences import Sentence, write_tags
-from spacy_incparse.documents.stored_fields import probability_field
-from spacy_incparse.documents.user_data import Key, key_of, keys, user_data, write_tree
+from spacy_incparse.documents.storage import Key, key_of, keys, mirror_trees, remove_mirrors, user_data, write_tree
 from spacy_incparse.documents.word_measures import clear_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.parse import Parse, Tags
@@ -39,9 +36,9 @@ from spacy_incparse.pipeline.tree_pipe import (
     encode_parse,
 )
 from spacy_incparse.rerank.training import RERANK_DEFAULTS, check_reranking
+from spacy_incparse.trees.codec import PROBABILITY
 
 if TYPE_CHECKING:
-    from spacy_incparse.parsing.parse import Constraints
     from spacy_incparse.rerank.reranker import RerankedSearch, Reranker
 
 
@@ -357,6 +354,7 @@ class RerankedParser(ConfiguredParser):
         self.base, self.source = base, reranker
         self.reranker = reranker.with_settings(**search) if search else reranker
         self.parser = self.nbest_search.parser
+        self.exact = None  # the lists tell the probabilities of their trees
 
     @cached_property
     def nbest_search(self) -> RerankedSearch:
@@ -370,16 +368,8 @@ class RerankedParser(ConfiguredParser):
         """The reranker's temperature."""
         return self.reranker.temperature
 
-    @property
-    def has_exact_probabilities(self) -> bool:
-        """False: the lists tell the probabilities of their trees."""
-        return False
-
-    def posterior(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> None:
-        """Return None: a reranker knows the probabilities of the trees in its lists."""
-
     def list_fields(self, parses: Sequence[Parse], probability: float) -> list[str]:
         """Return all fields for the first of a sentence's reranked analyses, which has this probability."""
         chosen, others = parses[0], parses[1 : self.nbest]
         fields = self.with_others(chosen, others) if self.nbest > 1 else self.own_fields(chosen.tree)
-        return [*fields, probability_field(probability)]
+        return [*fields, f"{PROBABILITY}{probability:.6g}"]

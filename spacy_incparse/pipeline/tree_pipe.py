@@ -16,15 +16,13 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.configured_parser import ConfiguredParser
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
-from spacy_incparse.documents.live_parsers import register
-from spacy_incparse.documents.mirror import mirror_trees
+from spacy_incparse.documents.live_parsers import ConfiguredParser, register
 from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences, write_tags
 from spacy_incparse.documents.span_groups import constrained, shown
-from spacy_incparse.documents.storage import clear_trees, write_tree
+from spacy_incparse.documents.storage import clear_trees, mirror_trees, write_tree
 from spacy_incparse.documents.word_measures import clear_measures, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import check_search
@@ -185,6 +183,8 @@ class TreePipe(TrainedPipe):
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc."""
+        if self.required_key is None and self.forbidden_key is None:
+            return sentence
         return constrained(doc, [sentence], self.required_key, self.forbidden_key)[0][0]
 
     def tags_for(self, sentence: Sentence) -> Tags:

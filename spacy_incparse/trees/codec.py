@@ -6,19 +6,29 @@ The fields are: format version, source of the parse (first letter; empty if the 
 (may be empty), the nodes in pre-order, the characters of the leaves. A phrase opens with a bracket, a POS node has
 none. Each leaf is stored as the gap before it and its length: `.3` follows the last leaf directly, `,3` after one
 character, `+2.3` after two. Offsets are counted from the first character of the sentence, so that the string stays
-valid if a Doc is cut, merged or retokenized. The words are read from the text. Fields after the fifth are kept
-unchanged (`StoredTree.more`), for other data about a tree.
+valid if a Doc is cut, merged or retokenized. The words are read from the text. The two long fields are written and
+read in codec_strings.pyx. Further fields (`StoredTree.more`) hold other data about the tree:
 
-The two long fields are written and read in codec_strings.pyx.
+    h=en|m=5f0c21d9|t=57.3|n=3012.5 (TOP (S ...))|n=3009.1 (TOP (NP ...))|p=0.731
+
+`h` is the head table, if it is one of the package, or the heads of this tree. `m` is the id of the component and the
+model that made the tree. `t` is the model's temperature, if it has one. `p` is the probability of the tree, if a
+reranker chose it. Each `n` is an analysis other than the tree: its score; if its `h` depends on the tree, a semicolon
+and `h`; and its nodes. Unknown fields are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
+from typing import NamedTuple
 
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.codec_strings import cut, scan_leaves, scan_nodes, spell_leaves, spell_nodes
+from spacy_incparse.trees.heads import NAMES, HeadRules, head_children, head_words
 from spacy_incparse.trees.tree import Tree, TreeArrays
 
 VERSION = "1"
@@ -84,3 +94,91 @@ def decode(value: str) -> StoredTree:
         return StoredTree(labels, starts, ends, sizes, char_starts, char_ends, number, SOURCES[source], tuple(more))
     except (ValueError, KeyError, OverflowError):
         raise IncparseError(f"the stored tree is damaged: {value[:60]!r}") from None
+
+
+HEADS, MAKER, TEMPERATURE, ANALYSIS, PROBABILITY = "h=", "m=", "t=", "n=", "p="  # prefixes of further fields
+_NAMED_HEADS = tuple(HEADS + name for name in NAMES)  # these are the same for all trees of a parser
+_NUMBERS: dict[str, tuple[str, Callable[[float], bool], str]] = {
+    TEMPERATURE: ("temperature", lambda number: 0 < number < inf, "above 0"),
+    PROBABILITY: ("probability", lambda number: 0 <= number <= 1, "from 0 to 1"),
+}
+
+
+def stored_field(fields: Sequence[str], prefix: str) -> str | None:
+    """Return what follows the prefix in the first further field that has it; None if there is none."""
+    return next((field.removeprefix(prefix) for field in fields if field.startswith(prefix)), None)
+
+
+def stored_number(fields: Sequence[str], prefix: str) -> float | None:
+    """Return the stored TEMPERATURE or PROBABILITY, or None. Raises IncparseError if the field is damaged."""
+    stored = stored_field(fields, prefix)
+    if stored is None:
+        return None
+    name, is_valid, expected = _NUMBERS[prefix]
+    with suppress(ValueError):
+        number = float(stored)
+        if is_valid(number):
+            return number
+    raise IncparseError(f"the stored {name} is damaged: it is {stored!r}, not a number {expected}")
+
+
+class StoredAnalysis(NamedTuple):
+    """An analysis of a sentence other than the first, and the field with its heads."""
+
+    tree: Tree
+    score: float
+    heads: str
+
+
+def analysis_field(tree: Tree, score: float, heads: str) -> str:
+    """Return the field for an analysis other than the first, given the field for its heads."""
+    shown = "" if heads in _NAMED_HEADS else f";{heads}"
+    return f"{ANALYSIS}{score:.6g}{shown} {spell_nodes(tree.arrays.labels, tree.arrays.sizes)}"
+
+
+def stored_analyses(fields: Sequence[str], words: tuple[str, ...]) -> list[StoredAnalysis]:
+    """Return the stored analyses other than the first, best first; [] if there are none.
+
+    Raises IncparseError if a field is damaged.
+    """
+    heads = next((field for field in fields if field.startswith(HEADS)), "")
+    found = []
+    try:
+        for one in fields:
+            if one.startswith(ANALYSIS):
+                head, _, nodes = one.removeprefix(ANALYSIS).partition(" ")
+                score, _, own_heads = head.partition(";")
+                labels, starts, ends, sizes = scan_nodes(nodes)
+                if ends[0] != len(words):
+                    raise ValueError("the numbers of leaves and words differ")
+                tree = Tree(TreeArrays(labels, starts, ends, sizes, words))
+                found.append(StoredAnalysis(tree, float(score), own_heads or heads))
+    except (ValueError, OverflowError) as error:
+        raise IncparseError(f"a stored analysis is damaged: {error}") from None
+    return found
+
+
+def heads_field(rules: HeadRules) -> Callable[[TreeArrays], str]:
+    """Return a function that returns a tree's field for these rules, such as "h=en" or "h=1,0,2"."""
+    for name in NAMES:
+        if rules == _named_rules(name):
+            return lambda arrays: HEADS + name
+    return lambda arrays: HEADS + ",".join(map(str, head_children(arrays, rules)))
+
+
+def stored_head_words(arrays: TreeArrays, fields: Sequence[str], language: str) -> tuple[int, ...]:
+    """Return the lexical head of each node of a tree; if it has no such field, use the rules for the language.
+
+    Raises ValueError if the field is damaged.
+    """
+    given = stored_field(fields, HEADS)
+    if given is None:
+        given = "en" if language == "en" else "any"
+    if given in NAMES:
+        return head_words(arrays, head_children(arrays, _named_rules(given)))
+    return head_words(arrays, map(int, given.split(",") if given else ()))
+
+
+@lru_cache(maxsize=len(NAMES))
+def _named_rules(name: str) -> HeadRules:
+    return HeadRules.from_name(name)

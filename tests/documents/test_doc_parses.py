@@ -45,7 +45,7 @@ def storing(nlp):
 @pytest.fixture
 def alone(monkeypatch):
     """As in a process where no pipeline is loaded."""
-    monkeypatch.setattr("spacy_incparse.documents.analyses.live_components", lambda: [])
+    monkeypatch.setattr("spacy_incparse.documents.doc_tree.live_components", lambda: [])
     forget_confidences()
 
 
@@ -146,7 +146,7 @@ def test_a_pipeline_that_gives_other_trees_is_not_asked(nlp, monkeypatch):
     doc = nlp(TEXT)
     stranger = untrained(search={"beam_size": 1, "gamma": None}).from_bytes(nlp.to_bytes())
     components = [stranger.get_pipe("incparse"), nlp.get_pipe("incparse")]
-    monkeypatch.setattr("spacy_incparse.documents.analyses.live_components", lambda: components)
+    monkeypatch.setattr("spacy_incparse.documents.doc_tree.live_components", lambda: components)
     assert [parses[0].tree for parses in doc._.parses(3)] == list(doc._.trees)
 
 
@@ -274,7 +274,7 @@ def test_without_a_temperature_there_are_no_probabilities(trained):
 
 def test_confidence_without_a_temperature(trained, monkeypatch):
     doc = trained(TEXT)
-    monkeypatch.setattr("spacy_incparse.documents.analyses.live_components", lambda: [trained.get_pipe("incparse")])
+    monkeypatch.setattr("spacy_incparse.documents.doc_tree.live_components", lambda: [trained.get_pipe("incparse")])
     with pytest.raises(IncparseError, match=r"no temperature .* fit one with the component's calibrate\(\)"):
         doc._.trees[0].confidence  # noqa: B018
 

@@ -7,7 +7,7 @@ import spacy
 from spacy.tokens import Doc
 
 import spacy_incparse
-from spacy_incparse.documents.user_data import user_data
+from spacy_incparse.documents.storage import user_data
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.generative.measures import MEASURES
 

@@ -10,9 +10,8 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus
 
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.documents.mirror import mirror_trees
 from spacy_incparse.documents.sentences import split_sentences
-from spacy_incparse.documents.user_data import user_data
+from spacy_incparse.documents.storage import mirror_trees, user_data
 from tests.fakes import fake_model
 from tests.strategies import normalised_trees
 

@@ -7,7 +7,7 @@ import spacy
 
 import spacy_incparse
 from spacy_incparse.documents.gold import trees_to_docs
-from spacy_incparse.documents.tree_json import trees_to_json
+from spacy_incparse.documents.rows import trees_to_json
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.trees.tree import Tree
 

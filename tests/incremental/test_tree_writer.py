@@ -31,6 +31,6 @@ def test_the_same_tree_as_building_and_restoring_it(data, treebank, n_words):
     words = [f"w{k}" for k in range(n_words)]
     expected = restore(build_tree(named, words, tags))
     writer = TreeWriter(moves, names, root_symbol(model.grammar))
-    tree = Tree(writer.write(n_closings, leaves, words, tags))
+    tree = Tree(writer.write(writer.restored(n_closings, leaves), words, tags))
     assert str(tree) == str(expected)
     assert tree.arrays == expected.arrays
