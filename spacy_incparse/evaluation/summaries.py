@@ -182,13 +182,7 @@ class LabelScore(NamedTuple):
 
     def to_dict(self) -> dict[str, float]:
         """Return the measures as p, r and f, spaCy's names for scores per type, and the two numbers of brackets."""
-        return {
-            "p": self.precision,
-            "r": self.recall,
-            "f": self.f,
-            "n_gold": self.n_gold,
-            "n_parsed": self.n_parsed,
-        }
+        return {"p": self.precision, "r": self.recall, "f": self.f, "n_gold": self.n_gold, "n_parsed": self.n_parsed}
 
 
 @dataclass

@@ -86,11 +86,9 @@ def _unary_chains(arrays: TreeArrays) -> Iterator[Decision]:
 
 
 KINDS: dict[str, Callable[[TreeArrays], Iterator[Decision]]] = {
-    "production": _productions,
-    "chain": _unary_chains,
-    "tag": _parents_of_tags,
-    "word": _places_of_words,
-}
+    "production": _productions, "chain": _unary_chains, "tag": _parents_of_tags, "word": _places_of_words,
+}  # fmt: skip
+"""What is counted, by name."""
 
 
 def annotation_differences(
@@ -112,7 +110,15 @@ def annotation_differences(
     found: list[Difference] = []
     for kind in kinds:
         counts, other_counts = count_decisions(trees, kind), count_decisions(other_trees, kind)
-        found += _differences(kind, counts, other_counts, min_total, prior)
+        totals, other_totals = _totals(counts), _totals(other_counts)
+        for decision in counts.keys() | other_counts.keys():
+            context, outcome = decision
+            ours, others = (counts[decision], totals[context]), (other_counts[decision], other_totals[context])
+            has_choice = ours[0] + others[0] < ours[1] + others[1]
+            if has_choice and min(ours[1], others[1]) >= min_total and outcome != NO_CHAIN:
+                log_odds, deviation = weighted_log_odds(*ours, *others, prior)
+                at_least = max(abs(log_odds) - _CERTAIN * deviation, 0.0)
+                found.append(Difference(kind, context, outcome, *ours, *others, log_odds, at_least))
     return sorted(found, key=lambda row: (-row.at_least, row))
 
 
@@ -129,22 +135,6 @@ def weighted_log_odds(count: int, total: int, other_count: int, other_total: int
     return log_odds, math.sqrt(1 / yes + 1 / no + 1 / other_yes + 1 / other_no)
 
 
-def _differences(
-    kind: str, counts: Counter[Decision], other_counts: Counter[Decision], min_total: int, prior: float
-) -> Iterator[Difference]:
-    totals, other_totals = _totals(counts), _totals(other_counts)
-    for decision in sorted(counts.keys() | other_counts.keys()):
-        count, other_count = counts[decision], other_counts[decision]
-        total, other_total = totals[decision.context], other_totals[decision.context]
-        has_choice = count + other_count < total + other_total
-        if has_choice and min(total, other_total) >= min_total and decision.outcome != NO_CHAIN:
-            log_odds, deviation = weighted_log_odds(count, total, other_count, other_total, prior)
-            at_least = max(abs(log_odds) - _CERTAIN * deviation, 0.0)
-            yield Difference(
-                kind, decision.context, decision.outcome, count, total, other_count, other_total, log_odds, at_least
-            )
-
-
 def _totals(counts: Counter[Decision]) -> Counter[str]:
     totals: Counter[str] = Counter()
     for decision, count in counts.items():
@@ -159,6 +149,3 @@ def count_decisions(trees: Iterable[Tree], kind: str) -> Counter[Decision]:
     """Count the decisions of a kind, which is a key of `KINDS`, in normalized trees."""
     decisions = KINDS[kind]
     return Counter(decision for tree in trees for decision in decisions(tree.own_arrays))
-
-
-"""What is counted, by name."""

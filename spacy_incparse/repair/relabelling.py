@@ -84,7 +84,11 @@ def relabel_trees(trees: Sequence[Tree], relabeller: Relabeller, rules: Sequence
 def _all_proposals(trees: Sequence[Tree], relabeller: Relabeller) -> tuple[dict[int, list[_Proposal]], int]:
     """Return the changes of each tree that the parser is sure of, and how many trees it could not analyse."""
     places = {number: spans for number, tree in enumerate(trees) if (spans := phrases_by_span(tree))}
-    sentences = {number: _sentence(trees[number], spans) for number, spans in places.items()}
+    sentences: dict[int, Sentence] = {}
+    for number, spans in places.items():
+        normalized = normalize(trees[number])
+        assert normalized is not None  # a tree with phrases over words has words
+        sentences[number] = normalized, [Constraint(*span) for span in spans]
     found, n_left = dict[int, list[_Proposal]](), 0
     for number, posterior in zip(places, relabeller.analyse(list(sentences.values())), strict=True):
         n_left += posterior is None
@@ -108,12 +112,6 @@ def phrases_by_span(tree: Tree) -> dict[Span, list[int]]:
         if size > 1 and start < end and arrays.labels[node] not in WRAPPERS:
             found[start, end].append(node)
     return dict(found)
-
-
-def _sentence(tree: Tree, places: dict[Span, list[int]]) -> Sentence:
-    normalized = normalize(tree)
-    assert normalized is not None  # a tree with phrases over words has words
-    return normalized, [Constraint(*span) for span in places]
 
 
 def _proposals(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.patterns.pattern import Match
 from spacy_incparse.repair.rules import Edit, EditError, Rule
 from spacy_incparse.trees.forest import Forest
 from spacy_incparse.trees.tree import Tree
@@ -43,8 +42,8 @@ def repair_trees(
     IncparseError, with the number of the tree in its source and the rule, if rules undo each other without end or an
     action is impossible.
     """
-    repaired, changes = list(trees), []
-    for number in _touched(trees, rules):
+    repaired, changes, forest = list(trees), [], Forest(trees)
+    for number in sorted({match.number for rule in rules for match in rule.pattern.search(forest)}):
         try:
             repaired[number], found = repair_tree(trees[number], rules, number)
         except IncparseError as error:
@@ -77,27 +76,17 @@ def recorded(tree: Tree, changed: Tree, edit: Edit, rule: str, number: int, prob
     return Change(number, rule, edit.node, after.start, after.end, str(before), str(after), probability)
 
 
-def _touched(trees: Sequence[Tree], rules: Sequence[Rule]) -> list[int]:
-    """Return the numbers of the trees in which some pattern matches: all others stay as they are."""
-    forest = Forest(trees)
-    return sorted({match.number for rule in rules for match in rule.pattern.search(forest)})
-
-
 def _possible_changes(tree: Tree, rules: Sequence[Rule], number: int) -> Iterator[tuple[Tree, Change]]:
     for rule in rules:
         for match in rule.pattern.search(tree, every=True):
-            edit = _edit(tree, rule, match)
+            places = {name: node.index - tree.index for name, node in match.groups.items()}
+            try:
+                edit = rule.action.edit(tree.own_arrays, places)
+            except EditError as error:
+                raise IncparseError(f"the rule {rule.name!r} cannot be applied to {match.node}: {error}") from None
             if edit is not None:
                 changed = Tree(edit.arrays)
                 yield changed, recorded(tree, changed, edit, rule.name, number)
-
-
-def _edit(tree: Tree, rule: Rule, match: Match) -> Edit | None:
-    places = {name: node.index - tree.index for name, node in match.groups.items()}
-    try:
-        return rule.action.edit(tree.own_arrays, places)
-    except EditError as error:
-        raise IncparseError(f"the rule {rule.name!r} cannot be applied to {match.node}: {error}") from None
 
 
 COLUMNS = ("file", "tree", "rule", "start", "end", "before", "after", "probability")

@@ -30,17 +30,15 @@ class Rule:
 
 
 def find_rules(name: str) -> list[Rule]:
-    """Return the rules of a file, given its path, or the name of one that is part of the package, such as "english"."""
+    """Return the rules of a JSON file, given its path, or the name of one in the package, such as "english".
+
+    Raises IncparseError with the file, the rule and what is wrong.
+    """
     included = {path.stem: path for path in FOLDER.glob("*.json")}
     path = included.get(name, Path(name))
     if not path.is_file():
         own = ", ".join(sorted(included))
         raise IncparseError(f"{name}: no such file of rules, and not the name of one in the package ({own})")
-    return read_rules(path)
-
-
-def read_rules(path: Path) -> list[Rule]:
-    """Return the rules of a JSON file. Raises IncparseError with the file, the rule and what is wrong."""
     try:
         content = srsly.read_json(path)
     except (ValueError, OSError) as error:

@@ -116,32 +116,18 @@ def build_data(
     parts = [_part(number, candidates, extractor, columns, others) for number, candidates in enumerate(lists, start=1)]
     if not parts:
         raise IncparseError("there are no lists to learn from")
+    n_features, features, scores, n_matched, n_phrases, n_gold, overlaps = zip(*parts, strict=True)
     return RerankingData(
-        list_starts=starts_of([len(part.scores) for part in parts]),
-        feature_starts=starts_of(np.concatenate([part.n_features for part in parts])),
-        features=np.concatenate([part.features for part in parts]),
-        n_features=len(columns),
-        scores=np.concatenate([part.scores for part in parts]),
-        n_matched=np.concatenate([part.n_matched for part in parts]),
-        n_phrases=np.concatenate([part.n_phrases for part in parts]),
-        n_gold=np.array([part.n_gold for part in parts], np.int32),
-        overlaps=tuple(part.overlaps for part in parts),
-    )
-
-
-class _Part(NamedTuple):
-    n_features: np.ndarray  # of each candidate
-    features: np.ndarray
-    scores: np.ndarray  # (n, n_scores)
-    n_matched: np.ndarray
-    n_phrases: np.ndarray
-    n_gold: int
-    overlaps: np.ndarray
+        starts_of(map(len, scores)), starts_of(np.concatenate(n_features)), np.concatenate(features), len(columns),
+        np.concatenate(scores), np.concatenate(n_matched), np.concatenate(n_phrases), np.array(n_gold, np.int32),
+        overlaps,
+    )  # fmt: skip
 
 
 def _part(
     number: int, found: CandidateList, extractor: FeatureExtractor, columns: FeatureColumns, others: Sequence[str]
-) -> _Part:
+) -> tuple:
+    """Return of one list the numbers of features, the features, scores, three counts of brackets, and overlaps."""
     if not found.parses:
         raise IncparseError(f"list {number} has no candidates: leave it out")
     if found.gold is None:
@@ -159,7 +145,7 @@ def _part(
         raise IncparseError(f"list {number} has a candidate whose score is not a finite number")
     counts = np.array(list_counts(found.gold, trees), np.int32)
     varying = _varying(*extractor.columns(trees, columns))
-    return _Part(*varying, scores, counts[:, 0], counts[:, 1], int(counts[0, 2]), phrase_overlaps(trees))
+    return *varying, scores, counts[:, 0], counts[:, 1], counts[0, 2], phrase_overlaps(trees)
 
 
 def phrase_overlaps(trees: Sequence[Tree]) -> np.ndarray:

@@ -235,92 +235,60 @@ _HEADING = re.compile(r"# sent (\S+) parse (\S+) score (\S+)(?: source (\S+))?\s
 _ABOUT = re.compile(r"# sent (\S+) (temperature|gold) (.*\S)\s*")  # about the list as a whole
 _LIKE_HEADING = re.compile(r"#\s*sent\s+\S+\s+parse\b")
 _EXPECTED_BRACKETS = "expected a line such as '# sent 1 parse 1 score -41.2' before each tree"
+_Pending = tuple[int, float, str, "list[Line]"]  # a tree: the line, score and source of its heading, and its lines
 
 
 def read_bracket_lists(path: Path, lines: Iterable[Line]) -> Iterator[ListRecord]:
     """Yield the lists; lines that say nothing of a list are comments, and a tree may take several lines."""
-    reader = _BracketListReader(path)
+    sent: str | None = None  # the name of the list's sentence
+    record: ListRecord | None = None
+    pending: _Pending | None = None
     for line in lines:
-        finished = reader.take(line)
+        number, text = line
+        if not text.startswith("#"):
+            if text and not text.isspace():
+                if pending is None:
+                    raise TreebankError(path, number, 1, f"{text!r:.40} without a score; {_EXPECTED_BRACKETS}")
+                pending[-1].append(line)
+            continue
+        heading, about = _HEADING.fullmatch(text), _ABOUT.fullmatch(text)
+        match = heading or about
+        if match is None:
+            if _LIKE_HEADING.match(text):
+                raise TreebankError(path, number, 1, f"the line {text!r:.60} is incomplete; {_EXPECTED_BRACKETS}")
+            continue
+        _add_tree(path, record, pending)
+        pending = finished = None
+        # A list that has trees ends where another begins, even one of the same name.
+        is_new = heading is None or heading[2] == "1"
+        if record is None or match[1] != sent or (is_new and record.trees):
+            finished, sent, record = record, match[1], ListRecord(number)
+        if heading:
+            expected = len(record.trees) + 1
+            if heading[2] != str(expected):
+                what = (
+                    f"this is parse {heading[2]} of sentence {sent}; expected parse {expected}: is the file complete?"
+                )
+                raise TreebankError(path, number, 1, what)
+            pending = number, score_of(path, number, heading[3]), heading[4] or FOUND_BY_SEARCH, []
+        elif match[2] == "gold":
+            record.gold = Brackets(number, match[3], match.start(3) + 1)
+        else:
+            record.temperature = temperature_of(path, number, match[3])
         if finished is not None:
             yield finished
-    last = reader.finish()
-    if last is not None:
-        yield last
+    _add_tree(path, record, pending)
+    if record is not None:
+        yield record
 
 
-class _BracketListReader:
-    """The list that is being read, and the lines of its last tree."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._sent: str | None = None  # the name of the list's sentence
-        self._record: ListRecord | None = None
-        self._heading: tuple[int, float, str] | None = None  # of the tree that is being read: line, score, source
-        self._lines: list[Line] = []  # of this tree
-
-    def take(self, line: Line) -> ListRecord | None:
-        """Read a line; return the list before it if another begins here."""
-        text = line.text
-        if text.startswith("#"):
-            heading, about = _HEADING.fullmatch(text), _ABOUT.fullmatch(text)
-            if heading:
-                sent, rank, score, source = heading.groups()
-                finished = self._begin(sent, line.number, is_new=rank == "1")
-                assert self._record is not None
-                expected = len(self._record.trees) + 1
-                if rank != str(expected):
-                    what = f"this is parse {rank} of sentence {sent}; expected parse {expected}: is the file complete?"
-                    raise TreebankError(self._path, line.number, 1, what)
-                self._heading = line.number, score_of(self._path, line.number, score), source or FOUND_BY_SEARCH
-                return finished
-            if about:
-                sent, key, value = about.groups()
-                finished = self._begin(sent, line.number, is_new=True)
-                assert self._record is not None
-                if key == "gold":
-                    self._record.gold = Brackets(line.number, value, about.start(3) + 1)
-                else:
-                    self._record.temperature = temperature_of(self._path, line.number, value)
-                return finished
-            if _LIKE_HEADING.match(text):
-                raise TreebankError(
-                    self._path, line.number, 1, f"the line {text!r:.60} is incomplete; {_EXPECTED_BRACKETS}"
-                )
-        elif text and not text.isspace():
-            if self._heading is None:
-                raise TreebankError(self._path, line.number, 1, f"{text!r:.40} without a score; {_EXPECTED_BRACKETS}")
-            self._lines.append(line)
-        return None
-
-    def finish(self) -> ListRecord | None:
-        """Return the list read so far, if there is one, and be ready for another."""
-        self._close_tree()
-        record, self._record, self._sent = self._record, None, None
-        return record
-
-    def _begin(self, sent: str, number: int, *, is_new: bool) -> ListRecord | None:
-        """Go on with the list of a sentence, or begin one and return the list before it.
-
-        is_new: whether the line can only be the first of a list: two lists may have the same name.
-        """
-        self._close_tree()
-        if sent == self._sent and self._record is not None and not (is_new and self._record.trees):
-            return None
-        finished = self.finish()
-        self._sent, self._record = sent, ListRecord(number)
-        return finished
-
-    def _close_tree(self) -> None:
-        if self._heading is None:
-            return
-        number, score, source = self._heading
-        if not self._lines:
-            raise TreebankError(self._path, number, 1, "no tree follows this line; is the file complete?")
-        assert self._record is not None
-        first = self._lines[0].number
-        self._record.add(Brackets(first, "\n".join(line.text for line in self._lines)), score, source)
-        self._heading, self._lines = None, []
+def _add_tree(path: Path, record: ListRecord | None, pending: _Pending | None) -> None:
+    """Add a tree that is complete, if there is one, to its list."""
+    if record is not None and pending is not None:
+        number, score, source, lines = pending
+        if not lines:
+            raise TreebankError(path, number, 1, "no tree follows this line; is the file complete?")
+        record.add(Brackets(lines[0].number, "\n".join(line.text for line in lines)), score, source)
 
 
 _EXPECTED_JSON = 'expected an object such as {"nbest": [{"tree": "(TOP ...)", "score": -41.2}]}'
@@ -331,22 +299,17 @@ def read_json_lists(path: Path, lines: Iterable[Line]) -> Iterator[ListRecord]:
     for number, text in lines:
         if not text or text.isspace():
             continue
-        yield _record(path, number, _object(path, number, text))
-
-
-def _object(path: Path, number: int, text: str) -> dict[str, Any]:
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        what = f"the line is not JSON, or truncated: {error.msg}; {_EXPECTED_JSON}"
-        raise TreebankError(path, number, error.colno, what) from None
-    except (RecursionError, ValueError):  # a number of thousands of digits
-        raise TreebankError(
-            path, number, 1, f"the JSON is nested too deeply, or has a huge number; {_EXPECTED_JSON}"
-        ) from None
-    if not isinstance(content, dict):
-        raise TreebankError(path, number, 1, f"{text!r:.40} is no object; {_EXPECTED_JSON}")
-    return content
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError as error:
+            what = f"the line is not JSON, or truncated: {error.msg}; {_EXPECTED_JSON}"
+            raise TreebankError(path, number, error.colno, what) from None
+        except (RecursionError, ValueError):  # a number of thousands of digits
+            what = f"the JSON is nested too deeply, or has a huge number; {_EXPECTED_JSON}"
+            raise TreebankError(path, number, 1, what) from None
+        if not isinstance(content, dict):
+            raise TreebankError(path, number, 1, f"{text!r:.40} is no object; {_EXPECTED_JSON}")
+        yield _record(path, number, content)
 
 
 def _record(path: Path, number: int, content: dict[str, Any]) -> ListRecord:
@@ -354,7 +317,10 @@ def _record(path: Path, number: int, content: dict[str, Any]) -> ListRecord:
     if not isinstance(analyses, list):
         what = "no list" if "nbest" not in content else f"{analyses!r:.40}, no list,"
         raise TreebankError(path, number, 1, f'there is {what} under "nbest"; {_EXPECTED_JSON}')
-    record = ListRecord(number, words=_words_of(path, number, content.get("words")))
+    words = content.get("words")
+    if words is not None and (not isinstance(words, list) or not all(isinstance(word, str) for word in words)):
+        raise TreebankError(path, number, 1, f'there is {words!r:.40} under "words"; expected a list of words')
+    record = ListRecord(number, words=words)
     for analysis in analyses:
         if not isinstance(analysis, dict):
             raise TreebankError(path, number, 1, f'{analysis!r:.40} under "nbest" is no object; {_EXPECTED_JSON}')
@@ -389,14 +355,6 @@ def _brackets(path: Path, number: int, value: object, key: str) -> Brackets:
             path, number, 1, f'half a surrogate pair, which is no character, under "{key}": {value!r:.40}'
         )
     return Brackets(number, value.replace("\n", " "), column=0)
-
-
-def _words_of(path: Path, number: int, value: object) -> list[str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise TreebankError(path, number, 1, f'there is {value!r:.40} under "words"; expected a list of words')
-    return value
 
 
 LONGEST_LINE = 2**26  # bytes; a list of 100 long trees on one line takes a hundredth of this
