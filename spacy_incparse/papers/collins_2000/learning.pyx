@@ -107,7 +107,55 @@ cdef class BestFeature:
         return best
 
 
-cdef class Boosting:
+cdef class GreedyRounds:
+    """Learning in rounds, between rounds: each round changes the weight of the feature that lowers the loss most."""
+    cdef readonly object weights           # of the features, (n_features,) float64
+    cdef readonly Py_ssize_t n_rounds
+    cdef double smoothing
+    cdef BestFeature best_feature
+    cdef Py_ssize_t n_features
+    cdef double* alphas                    # the weights
+    cdef tuple arrays                      # whose memory is used below
+    cdef vector[int32_t] changed           # features whose gains this round has changed
+    cdef vector[char] is_changed           # by feature
+
+    cdef int _begin(self, Py_ssize_t n_features, double smoothing) except -1:
+        self.n_features, self.smoothing = n_features, smoothing
+        self.weights, self.best_feature = np.zeros(n_features), BestFeature(n_features)
+        self.alphas = writable_doubles(self.weights)
+        self.is_changed.resize(n_features, 0)
+        return 0
+
+    def run(self, Py_ssize_t n_rounds):
+        """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
+        cdef Py_ssize_t first = self.n_rounds, end = first + n_rounds
+        with nogil:
+            while self.n_rounds < end and self._round():
+                pass
+        return self.n_rounds - first
+
+    cdef bint _round(self) noexcept nogil:
+        """Do one round; return whether there was a feature to choose."""
+        return False
+
+    cdef void _find_gain(self, Py_ssize_t feature) noexcept nogil:
+        pass
+
+    cdef inline void _note_change(self, int32_t feature) noexcept nogil:
+        if not self.is_changed[feature]:
+            self.is_changed[feature] = 1
+            self.changed.push_back(feature)
+
+    cdef void _find_gains(self) noexcept nogil:
+        """Find the gains of the features that have changed."""
+        cdef int32_t feature
+        for feature in self.changed:
+            self._find_gain(feature)
+            self.is_changed[feature] = 0
+        self.changed.clear()
+
+
+cdef class Boosting(GreedyRounds):
     """Boosting for ranking: BoostLoss minimized feature by feature (section 2.3.1, tables 1 and 2), between rounds.
 
     The loss is a sum over pairs (i, j) of S_{i,j} e^{-M_{i,j}}, with margins M and the weights S of Collins & Koo
@@ -115,17 +163,12 @@ cdef class Boosting:
     which only the better candidate has k, and W_k^- over those of which only the worse one has it.
 
     is_naive: table 1, which sums over all pairs of all features in each round; else table 2, which changes the sums of
-    the features that co-occur with the chosen one. n_additions counts the additions to W that rounds made.
+    the features that co-occur with the chosen one. n_additions counts the additions to W that rounds made. smoothing:
+    the paper's epsilon.
     """
-    cdef readonly object weights      # of the features, (n_features,) float64
-    cdef readonly Py_ssize_t n_rounds
     cdef readonly int64_t n_additions
-    cdef double smoothing             # the paper's epsilon
     cdef bint is_naive
-    cdef BestFeature best
-    cdef Py_ssize_t n_features, n_pairs, n_slots
-    cdef tuple arrays                 # whose memory is used below
-    cdef double* alphas               # the weights
+    cdef Py_ssize_t n_pairs, n_slots
     cdef double* margins              # of pairs
     cdef const double* importances    # of pairs: S
     cdef double* losses               # of pairs: S e^-M
@@ -134,17 +177,11 @@ cdef class Boosting:
     cdef const int32_t* b_slots
     cdef const int64_t* a_starts      # pairs by slot: A
     cdef const int32_t* a_pairs
-    cdef vector[int32_t] changed      # features whose sums this round has changed
-    cdef vector[char] is_changed      # by feature
 
     def __init__(self, pairs, margins, importances, double smoothing, bint is_naive=False):
         cdef Py_ssize_t pair
-        self.smoothing, self.is_naive = smoothing, is_naive
-        self.n_features, self.n_pairs = pairs.n_features, len(margins)
-        self.n_slots = 2 * self.n_features
-        self.weights = np.zeros(self.n_features)
-        self.best = BestFeature(self.n_features)
-        self.is_changed.resize(self.n_features, 0)
+        self._begin(pairs.n_features, smoothing)
+        self.is_naive, self.n_pairs, self.n_slots = is_naive, len(margins), 2 * self.n_features
         self._use_pairs(pairs)
         self._use_numbers(np.array(margins, float), np.array(importances, float))
         for pair in range(self.n_pairs):
@@ -161,18 +198,9 @@ cdef class Boosting:
     cdef int _use_numbers(self, margins, importances) except -1:
         losses, sums = np.zeros(self.n_pairs), np.zeros(self.n_slots)
         self.arrays += margins, importances, losses, sums
-        self.alphas, self.sums = writable_doubles(self.weights), writable_doubles(sums)
         self.margins, self.importances = writable_doubles(margins), doubles(importances)
-        self.losses = writable_doubles(losses)
+        self.losses, self.sums = writable_doubles(losses), writable_doubles(sums)
         return 0
-
-    def run(self, Py_ssize_t n_rounds):
-        """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
-        cdef Py_ssize_t first = self.n_rounds, end = first + n_rounds
-        with nogil:
-            while self.n_rounds < end and self._round():
-                pass
-        return self.n_rounds - first
 
     @property
     def loss(self):
@@ -187,21 +215,21 @@ cdef class Boosting:
         return total
 
     cdef bint _round(self) noexcept nogil:
-        """Do one round of table 1 or 2; return whether there was a feature to choose."""
+        """A round of table 1 or 2."""
         cdef Py_ssize_t feature
         cdef double delta
         if self.is_naive or (self.n_rounds and self.n_rounds % SUM_AFRESH == 0):
             self._sum_afresh()
         if self.is_naive:
             self.n_additions += self.a_starts[self.n_slots]
-        feature = self.best.best()
+        feature = self.best_feature.best()
         if feature < 0:
             return False
         delta = self._best_weight(feature)
         self.alphas[feature] += delta
         self._move(2 * feature, delta)
         self._move(2 * feature + 1, -delta)
-        self._update_gains()
+        self._find_gains()
         self.n_rounds += 1
         return True
 
@@ -211,11 +239,11 @@ cdef class Boosting:
         cdef double smooth = max(self.smoothing * self._loss(), 1e-300)
         return 0.5 * log((max(self.sums[2 * feature], 0.0) + smooth) / (max(self.sums[2 * feature + 1], 0.0) + smooth))
 
-    cdef double _gain(self, Py_ssize_t feature) noexcept nogil:
+    cdef void _find_gain(self, Py_ssize_t feature) noexcept nogil:
         """Z - BestLoss(k) = (sqrt(W_k^+) - sqrt(W_k^-))^2, equation 3."""
         # Where a sum should be 0, rounding can leave a little less.
         cdef double root = sqrt(max(self.sums[2 * feature], 0.0)) - sqrt(max(self.sums[2 * feature + 1], 0.0))
-        return root * root
+        self.best_feature.set_gain(feature, root * root)
 
     cdef void _move(self, Py_ssize_t slot, double delta) noexcept nogil:
         """Add delta to the margins of the pairs in A[slot], and change the sums of all features of these pairs."""
@@ -234,16 +262,7 @@ cdef class Boosting:
             for place in range(self.b_starts[pair], self.b_starts[pair + 1]):
                 other = self.b_slots[place]
                 self.sums[other] += change
-                if not self.is_changed[other >> 1]:
-                    self.is_changed[other >> 1] = 1
-                    self.changed.push_back(other >> 1)
-
-    cdef void _update_gains(self) noexcept nogil:
-        cdef int32_t feature
-        for feature in self.changed:
-            self.best.set_gain(feature, self._gain(feature))
-            self.is_changed[feature] = 0
-        self.changed.clear()
+                self._note_change(other >> 1)
 
     cdef void _sum_afresh(self) noexcept nogil:
         """Calculate W and the gains from the pairs' losses, as table 1 does in each round."""
@@ -255,10 +274,10 @@ cdef class Boosting:
                 total += self.losses[self.a_pairs[at]]
             self.sums[slot] = total
         for feature in range(self.n_features):
-            self.best.set_gain(feature, self._gain(feature))
+            self._find_gain(feature)
 
 
-cdef class GreedyLogLoss:
+cdef class GreedyLogLoss(GreedyRounds):
     """LogLoss minimized feature by feature, by iterative scaling (section 2.3.2), between rounds.
 
     Of a list, a feature k needs only its share: the probability of the candidates that have it, s = sum of h_k(x) P(x).
@@ -270,16 +289,11 @@ cdef class GreedyLogLoss:
     n_scaled counts the features whose BestWt was calculated, n_iterations the iterations of scaling that this took, and
     n_additions all terms of sums: of shares, and of expected numbers of features.
     """
-    cdef readonly object weights           # of the features, (n_features,) float64
-    cdef readonly Py_ssize_t n_rounds
     cdef readonly int64_t n_scaled, n_iterations, n_additions
-    cdef double smoothing, tolerance
+    cdef double tolerance
     cdef int max_iterations
-    cdef BestFeature best_feature
-    cdef Py_ssize_t n_features, n_lists
-    cdef tuple arrays                      # whose memory is used below
+    cdef Py_ssize_t n_lists
     cdef object list_probabilities, best_candidates
-    cdef double* alphas                    # of features: weights
     cdef double* deltas                    # of features: BestWt(k)
     cdef double* values                    # of candidates: F(x)
     cdef double* probabilities             # of candidates: P(x)
@@ -292,23 +306,19 @@ cdef class GreedyLogLoss:
     cdef vector[int32_t] list_of_place
     cdef vector[double] shares             # by place
     cdef vector[char] is_on_best           # by place: whether x_{i,1} has the feature
-    cdef vector[int32_t] changed           # features whose shares this round has changed
-    cdef vector[char] is_changed           # by feature
 
     def __init__(self, data, values, best, double smoothing, double tolerance, int max_iterations):
         cdef Py_ssize_t number
-        self.smoothing, self.tolerance, self.max_iterations = smoothing, tolerance, max_iterations
-        self.n_features, self.n_lists = data.n_features, data.n_lists
-        self.weights, self.best_candidates = np.zeros(self.n_features), best
-        self.best_feature = BestFeature(self.n_features)
-        self.is_changed.resize(self.n_features, 0)
+        self._begin(data.n_features, smoothing)
+        self.tolerance, self.max_iterations = tolerance, max_iterations
+        self.n_lists, self.best_candidates = data.n_lists, best
         self._use_arrays(data, np.array(values, float), np.zeros(self.n_features))
         with nogil:
             self._find_places()
             for number in range(self.n_lists):
                 self._update_probabilities(number)
                 self._update_shares(number)
-            self._scale_changed()
+            self._find_gains()
         self.n_additions = self.n_scaled = self.n_iterations = 0
 
     cdef int _use_arrays(self, data, values, deltas) except -1:
@@ -316,17 +326,9 @@ cdef class GreedyLogLoss:
         self.arrays = data.list_starts, data.feature_starts, data.features, values, deltas
         self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
         self.features, self.best = int32s(data.features), int64s(self.best_candidates)
-        self.alphas, self.deltas = writable_doubles(self.weights), writable_doubles(deltas)
         self.values, self.probabilities = writable_doubles(values), writable_doubles(self.list_probabilities)
+        self.deltas = writable_doubles(deltas)
         return 0
-
-    def run(self, Py_ssize_t n_rounds):
-        """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
-        cdef Py_ssize_t first = self.n_rounds, end = first + n_rounds
-        with nogil:
-            while self.n_rounds < end and self._round():
-                pass
-        return self.n_rounds - first
 
     @property
     def loss(self):
@@ -344,19 +346,11 @@ cdef class GreedyLogLoss:
             self._raise_values(self.list_of_place[place], <int32_t>place, delta)
             self._update_probabilities(self.list_of_place[place])
             self._update_shares(self.list_of_place[place])
-        self._scale_changed()
+        self._find_gains()
         self.n_rounds += 1
         return True
 
-    cdef void _scale_changed(self) noexcept nogil:
-        """Find the best weights of the features that occur in lists whose probabilities have changed."""
-        cdef int32_t feature
-        for feature in self.changed:
-            self._scale(feature)
-            self.is_changed[feature] = 0
-        self.changed.clear()
-
-    cdef void _scale(self, Py_ssize_t feature) noexcept nogil:
+    cdef void _find_gain(self, Py_ssize_t feature) noexcept nogil:
         """Find BestWt(k) and BestLoss(k) by iterative scaling: delta += log(h_k / p_k) until delta stays.
 
         For smoothing, lists of two equal candidates are added, of which one has k: so many with k on the best, and so
@@ -411,16 +405,12 @@ cdef class GreedyLogLoss:
         cdef Py_ssize_t candidate, at
         cdef int64_t begin = self.feature_starts[self.list_starts[number]]
         cdef int64_t end = self.feature_starts[self.list_starts[number + 1]]
-        cdef int32_t feature
         for at in range(begin, end):
             self.shares[self.places[at]] = 0
         for candidate in range(self.list_starts[number], self.list_starts[number + 1]):
             for at in range(self.feature_starts[candidate], self.feature_starts[candidate + 1]):
                 self.shares[self.places[at]] += self.probabilities[candidate]
-                feature = self.features[at]
-                if not self.is_changed[feature]:
-                    self.is_changed[feature] = 1
-                    self.changed.push_back(feature)
+                self._note_change(self.features[at])
         self.n_additions += end - begin
 
     cdef void _find_places(self) noexcept nogil:
