@@ -57,8 +57,11 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
     rows: Sequence[Sequence[Entry]] = []
     if isinstance(given, Mapping) and manual:
         title, settings = str(given.get("title") or ""), dict(given.get("settings") or {})
-        _check_settings(settings)
-        rows = [[Entry(tree)] for tree in _trees_of_dict(given)]
+        for name in settings:
+            if name not in _SETTINGS:
+                raise ConfigError(f"unknown setting {name!r} of a dict to draw: choose from {', '.join(_SETTINGS)}")
+        trees = given.get("trees", [given["tree"]] if "tree" in given else [given])  # or a dict from Tree.to_dict
+        rows = [[Entry(_read_tree(tree))] for tree in trees]
     elif isinstance(given, (Doc, Span)):
         doc = given.doc if isinstance(given, Span) else given
         title, settings = str(doc.user_data.get("title") or ""), {"lang": doc.lang_}
@@ -73,12 +76,6 @@ def _picture(given: Drawable, look: dict[str, Any], n_best: int, gold: Iterator[
         rows = [compared(_next_gold(gold), row[0].tree) for row in rows]
     given_settings = {name: settings[name] for name in _SETTINGS if settings.get(name)}
     return Picture(rows, read_options(given_settings | look, OWN_OPTIONS), title)
-
-
-def _check_settings(settings: Mapping[str, Any]) -> None:
-    for name in settings:
-        if name not in _SETTINGS:
-            raise ConfigError(f"unknown setting {name!r} of a dict to draw: choose from {', '.join(_SETTINGS)}")
 
 
 def _trees_of(given: Doc | Span) -> Sequence[Tree]:
@@ -121,12 +118,6 @@ def _analyses(given: Doc | Span, k: int) -> Sequence[Sequence[Entry]]:
 
 def _overlap(tree: Any, span: Span) -> bool:
     return tree.start_char < span.end_char and span.start_char < tree.end_char
-
-
-def _trees_of_dict(given: Mapping[str, Any]) -> list[Tree]:
-    """Return the trees of a dict with "trees" or "tree", or of one that `Tree.to_dict` returned."""
-    trees = given.get("trees", [given["tree"]] if "tree" in given else [given])
-    return [_read_tree(tree) for tree in trees]
 
 
 def _read_tree(given: Any) -> Tree:

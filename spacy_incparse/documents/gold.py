@@ -94,7 +94,10 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
         raise IncparseError(f"{brackets[:80]}: the empty word (-EMPTY-) cannot be a token of a Doc: leave it out")
     tags = [tag for tree in trees for tag in tree.tags]
     starts: list[bool | int | None] = [i == 0 for tree in trees for i in range(len(tree.words))]
-    spaces = _spaces(trees) if natural_spacing else None
+    spaces: list[bool] | None = None
+    if natural_spacing:  # after each word as in ordinary text, and between sentences
+        spaces = [space for tree in trees for space in [*spaces_after(tree.words, tree.tags)[:-1], True]]
+        spaces[-1] = False
     doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     first = 0
     for tree in trees:
@@ -105,14 +108,6 @@ def _doc(trees: Sequence[Tree], vocab: Vocab, natural_spacing: bool) -> Doc:
         write_tree(doc, sentence.start_char, sentence.end_char, value)
         first = sentence.end
     return doc
-
-
-def _spaces(trees: Sequence[Tree]) -> list[bool]:
-    """Return whether each word is followed by a space, as in ordinary text and between sentences."""
-    spaces: list[bool] = []
-    for tree in trees:
-        spaces += [*spaces_after(tree.words, tree.tags)[:-1], True]
-    return [*spaces[:-1], False]
 
 
 def example(nlp: Language, tree: str | Tree, *, tokenize: bool = False) -> Example:

@@ -124,7 +124,7 @@ class ConstituentMatcher:
         if not isinstance(doclike, Doc | Span):
             raise IncparseError(f"a matcher searches a parsed Doc or Span, not {doclike!r}: call nlp(text) first")
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
-        matches = sorted(self._matches(doc, doclike), key=_place)
+        matches = sorted(self._matches(doc, doclike), key=lambda match: (match[1], -match[2], match.node.index))
         for number, match in enumerate(matches):
             on_match = self._rules[match[0]].on_match
             if on_match is not None:
@@ -159,8 +159,7 @@ class ConstituentMatcher:
                     node = cast("DocTree", match.node)
                     span = node.span
                     if span is not None and first <= span.start and span.end <= behind:
-                        groups = group_spans(match)
-                        yield ConstituentMatch(name, span.start - first, span.end - first, node, groups)
+                        yield ConstituentMatch(name, span.start - first, span.end - first, node, group_spans(match))
 
     def _compiled(self, pattern: str | Pattern) -> Pattern:
         if isinstance(pattern, Pattern):
@@ -183,10 +182,6 @@ def group_spans(match: Match) -> dict[str, Span]:
     """Return the named nodes as Spans, skipping those that begin or end inside a merged token."""
     spans = {name: cast("DocTree", node).span for name, node in match.groups.items()}
     return {name: span for name, span in spans.items() if span is not None}
-
-
-def _place(match: ConstituentMatch) -> tuple[int, int, int]:
-    return match[1], -match[2], match.node.index
 
 
 def _rebuild(

@@ -71,7 +71,9 @@ def base_noun_phrases(tree: DocTree) -> Iterator[Span]:
     """
     after = 0
     for node in tree.phrases(NOUN_PHRASES):
-        words = _up_to_noun(node) if node.start >= after and not _has_inner(node) else ()
+        inner = [child for child in node if not child.is_leaf and child.category in NOUN_PHRASES]
+        is_base = node.start >= after and all(child.tags[-1] == POSSESSIVE for child in inner)
+        words = _up_to_noun(node) if is_base else ()
         if words and [word.label for word in words] != [EXISTENTIAL]:
             after = words[-1].end
             span = tree.doc.char_span(words[0].start_char, words[-1].end_char, label=LABEL)
@@ -85,12 +87,6 @@ def _chunks_in(trees: Sequence[DocTree], doclike: Doc | Span) -> Chunks:
     for span in chain.from_iterable(map(base_noun_phrases, trees)):
         if first <= span.start and span.end <= after:
             yield span.start, span.end, label
-
-
-def _has_inner(node: Tree) -> bool:
-    """Return whether a child is a noun phrase but not a possessive."""
-    inner = [child for child in node if not child.is_leaf and child.category in NOUN_PHRASES]
-    return any(child.tags[-1] != POSSESSIVE for child in inner)
 
 
 def _up_to_noun(node: Tree) -> Sequence[Tree]:

@@ -70,7 +70,12 @@ class MirrorGroup(SpanGroup):
         if self._tokens is None or not np.array_equal(tokens, self._tokens):
             attrs = self.attrs
             group = srsly.msgpack_loads(super().to_bytes())
-            group["spans"] = list(_moved(self.doc, group["spans"]))
+            moved = []
+            for *ids, _, _, start_char, end_char in map(_SPAN.unpack, group["spans"]):
+                span = self.doc.char_span(start_char, end_char)
+                if span is not None:
+                    moved.append(_SPAN.pack(*ids, span.start, span.end, start_char, end_char))
+            group["spans"] = moved
             super().from_bytes(srsly.msgpack_dumps(group))
             self.attrs, self._tokens = attrs, tokens
         return super()
@@ -81,14 +86,6 @@ def span_places(group: SpanGroup) -> Iterator[tuple[str, int, int]]:
     for packed in srsly.msgpack_loads(group.to_bytes())["spans"]:
         _, _, label, _, _, start_char, end_char = _SPAN.unpack(packed)
         yield group.doc.vocab.strings[label], start_char, end_char
-
-
-def _moved(doc: Doc, spans: list[bytes]) -> Iterator[bytes]:
-    for packed in spans:
-        *ids, _, _, start_char, end_char = _SPAN.unpack(packed)
-        span = doc.char_span(start_char, end_char)
-        if span is not None:
-            yield _SPAN.pack(*ids, span.start, span.end, start_char, end_char)
 
 
 def constrained(
@@ -110,11 +107,8 @@ def constrained(
                 outside.append(text)
             else:
                 found[first[0]].append(Constraint(first[1], last[1] + 1, label or None, is_required))
-    with_constraints = [
-        replace(sentence, constraints=tuple(here)) if here else sentence
-        for sentence, here in zip(sentences, found, strict=True)
-    ]
-    return with_constraints, outside
+    pairs = zip(sentences, found, strict=True)
+    return [replace(one, constraints=tuple(here)) if here else one for one, here in pairs], outside
 
 
 def shown(constraints: Iterable[Constraint], words: Sequence[str]) -> str:

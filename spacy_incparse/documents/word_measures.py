@@ -26,16 +26,15 @@ def measure_sentence(parser: object, name: str, sentence: Sentence, tags: Sequen
     """
     found = measuring_parser(parser, name).measures(sentence.words, tags)
     origin = sentence.start_char
-    rows = [[_rounded(value) for value in word.to_list()] for word in found]
-    return json.dumps(
-        {
-            "version": VERSION,
-            "starts": [start - origin for start in sentence.char_starts],
-            "ends": [end - origin for end in sentence.char_ends],
-            "rows": rows,
-        },
-        separators=(",", ":"),
-    )
+    stored = {
+        "version": VERSION,
+        "starts": [start - origin for start in sentence.char_starts],
+        "ends": [end - origin for end in sentence.char_ends],
+        "rows": [
+            [round(value, DIGITS) if isinstance(value, float) else value for value in word.to_list()] for word in found
+        ],
+    }
+    return json.dumps(stored, separators=(",", ":"))
 
 
 def write_measures(doc: Doc, sentence: Sentence, value: str) -> None:
@@ -94,7 +93,3 @@ def _decode(value: str) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError) as error:
         raise IncparseError(f"the stored measures are damaged: {error}") from None
     raise IncparseError(f"the stored measures have version {stored['version']}, this program reads {VERSION}")
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, DIGITS) if isinstance(value, float) else value
