@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -79,12 +79,10 @@ CACHE_SIZE = 100_000  # words
 
 
 class SentenceValues:
-    """Computes the values of the words of sentences. Keeps those of words that it has seen."""
+    """Computes the values of the words of sentences."""
 
     def __init__(self, grammar: Grammar, lexicon: Lexicon):
         self.grammar, self.lexicon = grammar, lexicon
-        self._words: dict[str, tuple[int, int, int]] = {}
-        self._tags: dict[str, int] = {}
 
     def words(self, sentence: ChartSentence) -> np.ndarray:
         """Return the values of a sentence's words: uint32 (len(WORD_VALUES), n_words + 2 * PAD), with the padding."""
@@ -93,9 +91,8 @@ class SentenceValues:
         found[:, :PAD] = BEFORE
         rows = found[:, PAD : PAD + len(words)]
         rows[0], rows[2] = self.lexicon.encode(words)
-        forms = [self._words.get(word) or self._add(word) for word in words]
-        rows[1], rows[3], rows[4] = np.array(forms, np.uint32).reshape(-1, 3).T
-        rows[5] = [self._tag(best_tag(tag)) for tag in sentence.tags]
+        rows[1], rows[3], rows[4] = np.array([_forms(word) for word in words], np.uint32).reshape(-1, 3).T
+        rows[5] = [_checksum(best_tag(tag)) for tag in sentence.tags]
         rows[6], rows[7] = self.lexicon.encode_clusters(words) or (0, 0)
         return found
 
@@ -113,14 +110,11 @@ class SentenceValues:
                         row[rule - grammar.first_lexical] = rank
         return found
 
-    def _add(self, word: str) -> tuple[int, int, int]:
-        if len(self._words) >= CACHE_SIZE:
-            self._words.clear()
-        found = _checksum(word.lower()), _checksum(word_class_of(word)), _checksum(_kind(word))
-        return self._words.setdefault(word, found)
 
-    def _tag(self, tag: str) -> int:
-        return self._tags.get(tag) or self._tags.setdefault(tag, _checksum(tag))
+@lru_cache(CACHE_SIZE)
+def _forms(word: str) -> tuple[int, int, int]:
+    """Return the values of a word that its letters alone tell: lower case, shape and suffix, and kind."""
+    return _checksum(word.lower()), _checksum(word_class_of(word)), _checksum(_kind(word))
 
 
 def _kind(word: str) -> str:
