@@ -26,7 +26,7 @@ from paper_sides import (
 )
 from parts import Figures, Parts
 
-from spacy_incparse.cli.group import progress_bar
+from spacy_incparse.cli.options import progress_bar
 from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.incremental.coverage import GrammarTable, grammar_table
 from spacy_incparse.tagging.jackknife import jackknife_tags

@@ -6,19 +6,29 @@ from spacy_incparse.ray import Annotate
 sentences = ray.data.read_parquet("texts/").map_batches(
     Annotate, fn_constructor_kwargs={"model": "en"}, batch_format="pyarrow", batch_size=256, concurrency=4
 )
+
+Below is what `annotate --ray` needs: this process reads, actors annotate. A shard is read when an actor is free for it.
+An actor that dies is replaced, and its shard is done again. All machines see the same folders. Ray Data is not used
+there, because its executor takes longer to start than Ray itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+import re
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy_incparse.corpora.parquet import SENTENCES, Columns, arrow_schema, arrow_table, spark_schema
-from spacy_incparse.corpora.records import Document
+from spacy_incparse.corpora.annotate import RunWorkers
+from spacy_incparse.corpora.records import Document, Shard, ShardRecord
+from spacy_incparse.corpora.writers import SENTENCES, Columns, arrow_schema, arrow_table, spark_schema
 from spacy_incparse.documents.rows import sentence_rows
-from spacy_incparse.errors import IncparseError
+from spacy_incparse.errors import IncparseError, optional_module
+from spacy_incparse.workers import MOST_DEATHS, Answers, OnKilled, SentError, TaskPool, WorkerDiedError, run_in_pool
 
 if TYPE_CHECKING:
     from spacy_incparse.corpora.worker import Annotator
@@ -88,3 +98,109 @@ def _annotator(model: str, code: str | None) -> Annotator:
     from spacy_incparse.corpora.worker import Annotator
 
     return Annotator(model, None if code is None else Path(code))
+
+
+_MOST_DEATHS = 6  # of actors at the same shard: on a shared cluster, they may have other reasons than the shard
+
+
+_NETWORK_ADDRESS = re.compile(r"(?:ray://)?\[?(.+?)\]?:(\d+)")
+_PATIENCE = 10  # seconds for a machine to answer: Ray itself tries for minutes
+_QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
+
+
+def run_with_ray(address: str, n_workers: int | None) -> RunWorkers:
+    """Return what has the actors of a Ray cluster annotate shards.
+
+    address: of the cluster, or "local". n_workers: the number of actors; None: one for each processor of the cluster.
+    Raises IncparseError if Ray is not installed; what is returned does, if there is no cluster.
+    """
+    _ray_module()  # before anything is written
+
+    def run_workers(
+        prepare: Callable[[], Any], shards: Iterator[Shard], *, on_killed: OnKilled | None = None
+    ) -> Iterator[tuple[Shard, ShardRecord]]:
+        with cluster(address, n_workers) as ray:
+            actors = n_workers or int(ray.cluster_resources().get("CPU", 1))
+            yield from run_in_pool(RayPool(ray, prepare, actors, _MOST_DEATHS), shards, on_killed=on_killed)
+
+    return run_workers
+
+
+def _ray_module() -> Any:
+    return optional_module("ray", "ray", "--ray needs Ray")
+
+
+@contextmanager
+def cluster(address: str, n_workers: int | None) -> Iterator[Any]:
+    """Connect to a cluster, unless this process already has, and give Ray; what was connected here ends afterwards.
+
+    address: of the cluster, or "local", which starts one on this machine. n_workers: its processors; None: those of the
+    machine. Raises IncparseError if Ray is not installed, or there is no cluster.
+    """
+    ray = _ray_module()
+    if ray.is_initialized():
+        yield ray
+        return
+    place = _NETWORK_ADDRESS.fullmatch(address)
+    if place is not None:  # of a machine and a port, where a program has to listen
+        try:
+            socket.create_connection((place[1], int(place[2])), _PATIENCE).close()
+        except (OSError, OverflowError, UnicodeError) as error:
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            raise IncparseError(f"no Ray cluster at {address!r}: {reason}") from None
+    try:
+        try:
+            if address == "local":
+                ray.init(num_cpus=n_workers, include_dashboard=False, **_QUIET)
+            else:
+                ray.init(address, **_QUIET)
+        except Exception as error:  # Ray has no class for them: a cluster that is slow to start is an Exception
+            raise IncparseError(f"no Ray cluster at {address!r}: {str(error).splitlines()[0]}") from None
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+class RayPool(TaskPool[Any, Any]):
+    """A pool whose workers are actors, with a processor each, on as many machines as possible.
+
+    Actors are started when there are tasks for them. Where the cluster lacks processors, tasks wait for those that it
+    has, and for those that it may get.
+    """
+
+    def __init__(self, ray: Any, prepare: Callable[[], Any], n_workers: int, most_deaths: int = MOST_DEATHS):
+        super().__init__(n_workers, most_deaths)
+        self._ray, self._prepare = ray, ray.put(prepare)
+        self._actors = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(Answers)
+
+    def _start(self) -> tuple[Any, Any]:
+        actor = self._actors.remote(self._prepare)
+        return actor, actor.prepare.remote()
+
+    def _send(self, worker: Any, task: Any) -> Any:
+        return worker.answer.remote(task)
+
+    def _wait(self, tickets: list[Any]) -> Iterable[Any]:
+        return self._ray.wait(tickets)[0]
+
+    def _answer(self, worker: Any, ticket: Any) -> tuple[Any, SentError | None]:
+        try:
+            return self._ray.get(ticket)
+        except self._ray.exceptions.RayError as error:
+            # `Answers` returns the errors of its own tasks, so that this one comes from an import.
+            if isinstance(error, self._ray.exceptions.RayTaskError) or "creation task" in str(error):
+                what = f"an actor cannot begin: {_in_short(error)}"
+                return None, SentError.of(
+                    IncparseError(f"{what}: all machines need the same version of spacy-incparse")
+                )
+            raise WorkerDiedError(f'with the message "{_in_short(error)}"') from None
+
+    def _end(self, worker: Any) -> None:
+        self._ray.kill(worker)
+
+
+def _in_short(error: Exception) -> str:
+    """Return the last line of what Ray tells about the death of an actor, without the possible causes."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    last = next((line for line in reversed(lines) if line), type(error).__name__)
+    return last.partition(" Some common causes")[0]

@@ -153,7 +153,7 @@ def test_no_function_that_walks_trees_calls_itself(path):
         ("spacy_incparse.incremental.parser", "spacy thinc typer"),
         ("spacy_incparse.training.loop", "spacy thinc typer"),
         ("spacy_incparse.cli", "spacy pyarrow ray pandas"),
-        ("spacy_incparse.corpora.ray_engine", "spacy pyarrow ray pandas"),
+        ("spacy_incparse.ray", "spacy pyarrow ray pandas"),
         ("spacy_incparse.workers", "spacy numpy typer srsly"),
     ],
 )

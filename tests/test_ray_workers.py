@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from spacy_incparse.corpora.ray_engine import RayPool, cluster
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.ray import RayPool, cluster
 from tests.disturbed_workers import prepare_absent, prepare_always_killed
 
 pytestmark = pytest.mark.extras

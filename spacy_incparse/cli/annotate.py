@@ -6,63 +6,39 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import typer
+from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import Model, RayAddress, is_within
+from spacy_incparse.cli.options import is_within, takes
 from spacy_incparse.corpora.records import SHARD_CHARS, Counts, ShardRecord
 from spacy_incparse.errors import IncparseError
 
 if TYPE_CHECKING:
-    from spacy_incparse.corpora.annotate import Engine
-    from spacy_incparse.corpora.job import Job
+    from spacy_incparse.corpora.annotate import Job, RunWorkers
 
 
-OutputFormat = Annotated[
-    str, typer.Option("--format", "-f", metavar="FORMAT", help="parquet, jsonl, brackets or docbin.")
-]
-InputFormat = Annotated[
-    str,
-    typer.Option(
+@takes(
+    paths=Argument(metavar="INPUT... OUTPUT", help="Files, folders and globs to read; the folder to write."),
+    output_format=Option("--format", "-f", metavar="FORMAT", help="parquet, jsonl, brackets or docbin."),
+    input_format=Option(
         "--input-format", metavar="FORMAT", help="text, lines, jsonl, conllu or parquet. Default: by file name."
     ),
-]
-TextField = Annotated[
-    str, typer.Option("--text-field", metavar="NAME", help="Field or column with the text (JSONL, Parquet).")
-]
-IdField = Annotated[
-    str, typer.Option("--id-field", metavar="NAME", help="Field or column with the id (JSONL, Parquet).")
-]
-Processes = Annotated[
-    int | None, typer.Option("--n-process", min=1, metavar="N", help="Number of processes, or of Ray's actors.")
-]
-Code = Annotated[
-    Path | None, typer.Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components.")
-]
-
-
+    text_field=Option("--text-field", metavar="NAME", help="Field or column with the text (JSONL, Parquet)."),
+    id_field=Option("--id-field", metavar="NAME", help="Field or column with the id (JSONL, Parquet)."),
+    n_process=Option("--n-process", min=1, metavar="N", help="Number of processes, or of Ray's actors."),
+    ray=Option("--ray", metavar="[ADDRESS]", help="Use a Ray cluster: its address; local, the default, starts one."),
+    code=Option("--code", "-c", metavar="FILE.py", help="Python code with the pipeline's components."),
+    shard_chars=Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents."),
+    overwrite=Option("--overwrite", help="Replace an output that was made from something else."),
+)
 def annotate_command(
-    paths: Annotated[
-        list[str],
-        typer.Argument(metavar="INPUT... OUTPUT", help="Files, folders and globs to read; the folder to write."),
-    ],
-    model: Model = "en",
-    output_format: OutputFormat = "parquet",
-    input_format: InputFormat = "auto",
-    text_field: TextField = "text",
-    id_field: IdField = "id",
-    n_process: Processes = None,
-    ray: RayAddress = None,
-    code: Code = None,
-    shard_chars: Annotated[
-        int, typer.Option("--shard-chars", min=1, metavar="N", help="Characters of a shard of documents.")
-    ] = SHARD_CHARS,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an output that was made from something else.")
-    ] = False,
-) -> None:
+    paths: list[str], model: str = "en", output_format: str = "parquet", input_format: str = "auto",
+    text_field: str = "text", id_field: str = "id", n_process: int | None = None, ray: str | None = None,
+    code: Path | None = None, shard_chars: int = SHARD_CHARS, overwrite: bool = False,
+) -> None:  # fmt: skip
     """Parse corpora on disk, and write them with their trees.
 
     Texts (.txt: a document for each file), .jsonl, .conllu and .parquet are read, also with .gz, .bz2 or .xz; use
@@ -77,37 +53,40 @@ def annotate_command(
       spacy-incparse annotate crawl/ parsed/ --ray auto
     """
     # Imported here, so that the other commands start faster.
-    from spacy_incparse.corpora.annotate import annotate, input_bytes
-    from spacy_incparse.corpora.inputs import Fields
-    from spacy_incparse.corpora.job import Job
+    from spacy_incparse.corpora.annotate import Job, annotate
+    from spacy_incparse.corpora.readers import Fields
+    from spacy_incparse.workers import run_in_workers
 
     *inputs, output = paths
     if not inputs:
         raise IncparseError(f"what to read or where to write is missing: only {output!r} is given")
     job = Job(
-        files=corpus_files(inputs, input_format),
-        output=Path(output),
-        model=model,
-        reader=input_format,
-        writer=output_format,
-        fields=Fields(text_field, id_field),
-        code=code,
-        shard_chars=shard_chars,
-    )
+        _corpus_files(inputs, input_format), Path(output), model, input_format, output_format,
+        Fields(text_field, id_field), code, shard_chars,
+    )  # fmt: skip
     _check_output(job, inputs)
-    engine = _engine(ray, n_process)
-    with AnnotationProgress(input_bytes(job.files)) as progress:
+    run_workers: RunWorkers = partial(run_in_workers, n_process=n_process or 1)
+    if ray is not None:
+        from spacy_incparse.ray import run_with_ray
+
+        run_workers = run_with_ray(ray, n_process)
+    with AnnotationProgress(sum(path.stat().st_size for path in job.files)) as progress:
         try:
-            counts = annotate(job, engine, progress, overwrite=overwrite)
+            counts = annotate(job, run_workers, progress, overwrite=overwrite)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"the same command goes on where {job.output} stops") from None
-    typer.echo(_summary(job, counts))
+    text = f"{job.output}: {_count(counts.documents, 'document')}, {_count(counts.sentences, 'sentence')}, "
+    text += f"{_count(counts.words, 'word')} with trees"
+    if counts.flat:
+        text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
+    if counts.failed:
+        text += f"; put aside in {job.output / 'failed'}: {_count(counts.failed, 'document')}"
+    echo(text)
 
 
-def corpus_files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
+def _corpus_files(inputs: Sequence[str], input_format: str) -> tuple[Path, ...]:
     """Return the files of a corpus. Raises IncparseError if there are none, or one whose format is not known."""
-    from spacy_incparse.corpora.inputs import input_files
-    from spacy_incparse.corpora.readers import SUFFIXES, find_reader
+    from spacy_incparse.corpora.readers import SUFFIXES, find_reader, input_files
 
     reader = find_reader(input_format)
     suffixes = SUFFIXES if reader is None else {*SUFFIXES, *reader.suffixes}
@@ -125,26 +104,6 @@ def _check_output(job: Job, inputs: Sequence[str]) -> None:
         )
     if any(file.resolve().is_relative_to(job.output.resolve()) for file in job.files):
         raise IncparseError(f"the input is inside the output {job.output}: name another folder")
-
-
-def _engine(ray: str | None, n_process: int | None) -> Engine:
-    from spacy_incparse.corpora.annotate import in_processes
-
-    if ray is None:
-        return in_processes(n_process or 1)
-    from spacy_incparse.corpora.ray_engine import with_ray
-
-    return with_ray(ray, n_process)
-
-
-def _summary(job: Job, counts: Counts) -> str:
-    sizes = [_count(counts.documents, "document"), _count(counts.sentences, "sentence"), _count(counts.words, "word")]
-    text = f"{job.output}: {', '.join(sizes)} with trees"
-    if counts.flat:
-        text += f"; flat trees, because the parser failed: {_count(counts.flat, 'sentence')}"
-    if counts.failed:
-        text += f"; put aside in {job.output / 'failed'}: {_count(counts.failed, 'document')}"
-    return text
 
 
 def _count(n: int, what: str) -> str:

@@ -8,23 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import tee
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option, echo
 
-from spacy_incparse.cli.group import progress_bar
-from spacy_incparse.cli.options import (
-    EvalbFile,
-    GoldTags,
-    NoTags,
-    OutputFile,
-    SkipBad,
-    keep_inputs,
-    open_pipeline,
-    open_treebank,
-    read_numbers,
-    write_json,
-)
+from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.brackets import COLLINS, EvalbParams, read_params
 from spacy_incparse.evaluation.characters import TextScores, score_texts
@@ -49,22 +38,16 @@ if TYPE_CHECKING:
 SENTS_PER_TEXT = 50  # with --raw: the number of consecutive sentences in a text
 
 
+@options.takes(
+    model=Argument(metavar="MODEL", help="A pipeline: embedded (en), installed, or a folder."),
+    treebank=Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees."),
+    raw=Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences."),
+    calibration=Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is."),
+)
 def evaluate_command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A pipeline: embedded (en), installed, or a folder.")],
-    treebank: Annotated[
-        str, typer.Argument(metavar="TREEBANK", help="Bracket file, folder or glob with the gold trees.")
-    ],
-    gold_tags: GoldTags = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Parse raw text with the pipeline's own tokens and sentences.")
-    ] = False,
-    calibration: Annotated[
-        bool, typer.Option("--calibration", help="Also measure how reliable the confidence of trees and phrases is.")
-    ] = False,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
-    output: OutputFile = None,
-) -> None:
+    model: str, treebank: str, gold_tags: bool = False, raw: bool = False, calibration: bool = False,
+    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+) -> None:  # fmt: skip
     """Measure a pipeline's trees and speed on a treebank.
 
     The figures are EVALB's (with COLLINS.prm), and the speed of tagging and parsing together. Without --raw the
@@ -78,19 +61,19 @@ def evaluate_command(
     if raw and (gold_tags or calibration):
         what = "--gold-tags" if gold_tags else "--calibration"
         raise IncparseError(f"--raw and {what} exclude each other: {what} needs the treebank's tokens and sentences")
+    options.keep_inputs(output, treebank)
+    trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+    nlp, _ = options.open_pipeline(model)
+    evaluation = evaluate_raw(nlp, trees) if raw else evaluate(nlp, trees, gold_tags, with_confidence=calibration)
+    echo(evaluation.format())
+    settings = {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw}
+    options.write_json(output, settings | evaluation.to_dict())
+
+
+def _gold_trees(treebank: str, *, gold_tags: bool, skip_bad: bool, no_tags: bool) -> list[Tree]:
     if gold_tags and no_tags:
         raise IncparseError("--gold-tags and --no-tags exclude each other")
-    keep_inputs(output, treebank)
-    trees = open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-    nlp, _ = open_pipeline(model)
-    if raw:
-        evaluation = evaluate_raw(nlp, trees)
-    else:
-        evaluation = evaluate(nlp, trees, gold_tags=gold_tags, with_confidence=calibration)
-    typer.echo(evaluation.format())
-    write_json(
-        output, {"model": model, "treebank": treebank, "gold_tags": gold_tags, "raw": raw} | evaluation.to_dict()
-    )
+    return options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
 
 
 @dataclass(frozen=True)
@@ -130,11 +113,7 @@ class Evaluation:
 
 
 def evaluate(
-    nlp: Language,
-    trees: Sequence[Tree],
-    *,
-    gold_tags: bool = False,
-    with_confidence: bool = False,
+    nlp: Language, trees: Sequence[Tree], gold_tags: bool = False, *, with_confidence: bool = False
 ) -> Evaluation:
     """Parse the words of normalized trees, one Doc per sentence, and score the trees by characters.
 
@@ -146,10 +125,10 @@ def evaluate(
     from spacy_incparse.pipeline.plain_parser import given
 
     gold = list(trees_to_docs(trees, nlp.vocab))
-    docs = [doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
+    docs = [_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in trees]
     found = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
     with given(nlp, found, "doc" if gold_tags else None):
-        parsed, seconds = _timed(nlp, docs, doc_of_tree(nlp, trees[0], with_tags=gold_tags))
+        parsed, seconds = _timed(nlp, docs, _doc_of_tree(nlp, trees[0], with_tags=gold_tags))
     confidence = score_confidence(trees, parsed) if with_confidence else None
     return replace(_evaluation(trees, gold, parsed, seconds, raw=False), confidence=confidence)
 
@@ -192,28 +171,19 @@ def _evaluation(
 SIZES = "1,2,5,10,20,50"
 
 
+@options.takes(
+    source=Argument(
+        metavar="MODEL|LISTS", help="A pipeline: embedded (en), installed, or a folder; or a file of n-best lists."
+    ),
+    treebank=Argument(
+        metavar="[TREEBANK]", help="Bracket file, folder or glob with the gold trees. Optional if LISTS has them."
+    ),
+    n=Option("--n", "-n", metavar="N,N,...", help="The numbers of trees to choose from."),
+)
 def oracle_command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL|LISTS", help="A pipeline: embedded (en), installed, or a folder; or a file of n-best lists."
-        ),
-    ],
-    treebank: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[TREEBANK]", help="Bracket file, folder or glob with the gold trees. Optional if LISTS has them."
-        ),
-    ] = None,
-    n: Annotated[
-        str, typer.Option("--n", "-n", metavar="N,N,...", help="The numbers of trees to choose from.")
-    ] = SIZES,
-    gold_tags: GoldTags = False,
-    prm: EvalbFile = None,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
-    output: OutputFile = None,
-) -> None:
+    source: str, treebank: str | None = None, n: str = SIZES, gold_tags: bool = False, prm: Path | None = None,
+    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
+) -> None:  # fmt: skip
     """Measure n-best lists: the F of the best tree of each list, which no reranker can exceed.
 
     The lists come from a pipeline, which parses the treebank's sentences, or from a file, also of another parser (JSON
@@ -227,41 +197,46 @@ def oracle_command(
       spacy-incparse oracle out/model-best dev.mrg --n 1,10,100 --output oracle.json
       spacy-incparse oracle lists.jsonl.gz dev.mrg
     """
-    sizes = sorted(read_numbers("--n", n, example=SIZES))
-    keep_inputs(output, treebank, prm, source if os.path.isfile(source) else None)
+    sizes = sorted(options.read_numbers("--n", n, example=SIZES))
+    options.keep_inputs(output, treebank, prm, source if os.path.isfile(source) else None)
     params = COLLINS if prm is None else read_params(prm)
     settings: dict[str, Any] = {"source": source, "treebank": treebank, "gold_tags": gold_tags}
     if os.path.isfile(source):
-        report = _of_file(source, treebank, sizes, params, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
-        typer.echo(report.format())
+        if gold_tags:
+            raise IncparseError(f"--gold-tags needs a pipeline: the lists of {source} are already parsed")
+        gold = None if treebank is None else options.open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
+        lists = ((found, _first_probability(found.parses, found.temperature)) for found in read_lists(source, gold))
+        report = _measure(lists, sizes, params, None if gold is None else len(gold))
+        echo(report.format())
     else:
         from spacy_incparse.documents.live_parsers import deciding_parser
 
-        trees = _gold_trees(source, treebank, sizes, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
-        nlp, parser = open_pipeline(source)
+        if treebank is None:
+            raise IncparseError(
+                f"{source!r} is no file of n-best lists, so name a treebank to parse: oracle MODEL TREEBANK"
+            )
+        if sizes[-1] > N_ANALYSES:
+            raise IncparseError(f"--n {sizes[-1]}: a pipeline's lists have at most {N_ANALYSES} trees")
+        trees = _gold_trees(treebank, gold_tags=gold_tags, skip_bad=skip_bad, no_tags=no_tags)
+        nlp, parser = options.open_pipeline(source)
         settings["temperature"] = deciding_parser(nlp).decoder.temperature
-        report = measure(model_lists(nlp, parser, trees, sizes[-1], gold_tags=gold_tags), sizes, params, len(trees))
-        typer.echo(report.format())
+        report = _measure(_model_lists(nlp, parser, trees, sizes[-1], gold_tags), sizes, params, len(trees))
+        echo(report.format())
         if report.n_lists < len(trees):
             n_left_out = f"{len(trees) - report.n_lists:,} of {len(trees):,} sentences"
-            typer.echo(f"left out because a word is whitespace: {n_left_out}", err=True)
-    write_json(output, settings | report.to_dict())
+            echo(f"left out because a word is whitespace: {n_left_out}", err=True)
+    options.write_json(output, settings | report.to_dict())
 
 
-def measure(
-    lists: Iterable[tuple[CandidateList, float | None]],
-    sizes: Sequence[int],
-    params: EvalbParams = COLLINS,
-    n_lists: int | None = None,
+def _measure(
+    lists: Iterable[tuple[CandidateList, float | None]], sizes: Sequence[int], params: EvalbParams, n_lists: int | None
 ) -> OracleReport:
-    """Return the oracle's figures of lists with gold trees, with a progress bar.
-
-    lists: each with the probability of its first tree, if it is known. n_lists: the number of lists, if known.
+    """Return the oracle's figures of lists, with a progress bar; each has the probability of its first tree, if known.
 
     Raises IncparseError if a list has no gold tree.
     """
     oracle = Oracle(sizes, params)
-    with progress_bar(total=n_lists, unit=" lists") as progress:
+    with options.progress_bar(total=n_lists, unit=" lists") as progress:
         for number, (found, probability) in enumerate(lists, start=1):
             if found.gold is None:
                 raise IncparseError(
@@ -272,8 +247,8 @@ def measure(
     return oracle.report()
 
 
-def model_lists(
-    nlp: Language, component: TreePipe, trees: Sequence[Tree], n: int, *, gold_tags: bool = False
+def _model_lists(
+    nlp: Language, component: TreePipe, trees: Sequence[Tree], n: int, gold_tags: bool
 ) -> Iterator[tuple[CandidateList, float | None]]:
     """Yield the n-best lists of a pipeline for the sentences of normalized trees, except those with a blank word.
 
@@ -283,7 +258,7 @@ def model_lists(
     from spacy_incparse.documents.live_parsers import deciding_parser
 
     analyser = deciding_parser(nlp)
-    with tree_sentences(nlp, component, trees, gold_tags=gold_tags, analyser=analyser) as sentences:
+    with tree_sentences(nlp, analyser, trees, gold_tags=gold_tags) as sentences:
         for tree, sentence in zip(trees, sentences, strict=True):
             if sentence is not None:
                 parses, temperature = analyser.nbest_parses(sentence, None), analyser.decoder.temperature
@@ -293,37 +268,6 @@ def model_lists(
                 yield CandidateList(tuple(parses), temperature or 1.0, tree), probability
 
 
-def _of_file(
-    source: str,
-    treebank: str | None,
-    sizes: Sequence[int],
-    params: EvalbParams,
-    *,
-    gold_tags: bool,
-    skip_bad: bool,
-    no_tags: bool,
-) -> OracleReport:
-    if gold_tags:
-        raise IncparseError(f"--gold-tags needs a pipeline: the lists of {source} are already parsed")
-    gold = None if treebank is None else open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-    lists = ((found, _first_probability(found.parses, found.temperature)) for found in read_lists(source, gold))
-    return measure(lists, sizes, params, None if gold is None else len(gold))
-
-
-def _gold_trees(
-    source: str, treebank: str | None, sizes: Sequence[int], *, gold_tags: bool, skip_bad: bool, no_tags: bool
-) -> list[Tree]:
-    if treebank is None:
-        raise IncparseError(
-            f"{source!r} is no file of n-best lists, so name a treebank to parse: oracle MODEL TREEBANK"
-        )
-    if gold_tags and no_tags:
-        raise IncparseError("--gold-tags and --no-tags exclude each other")
-    if sizes[-1] > N_ANALYSES:
-        raise IncparseError(f"--n {sizes[-1]}: a pipeline's lists have at most {N_ANALYSES} trees")
-    return open_treebank(treebank, skip_bad=skip_bad, no_tags=no_tags)
-
-
 def _first_probability(parses: Sequence[Parse], temperature: float) -> float | None:
     """Return the probability of the first tree; None if the parser failed."""
     if parses[0].source == "flat":
@@ -331,7 +275,7 @@ def _first_probability(parses: Sequence[Parse], temperature: float) -> float | N
     return probabilities([parse.score for parse in parses], temperature)[0]
 
 
-def doc_of_tree(nlp: Language, tree: Tree, *, with_tags: bool) -> Doc:
+def _doc_of_tree(nlp: Language, tree: Tree, *, with_tags: bool) -> Doc:
     """Return a Doc of one sentence, with the words of a tree and perhaps its tags; empty words become blanks."""
     from spacy.tokens import Doc
 
@@ -342,53 +286,39 @@ def doc_of_tree(nlp: Language, tree: Tree, *, with_tags: bool) -> Doc:
 
 @contextmanager
 def tree_sentences(
-    nlp: Language,
-    component: TreePipe,
-    trees: Iterable[Tree],
-    *,
-    gold_tags: bool = False,
-    analyser: LiveParser | None = None,
+    nlp: Language, component: LiveParser, trees: Iterable[Tree], *, gold_tags: bool = False
 ) -> Iterator[Iterator[Sentence | None]]:
-    """Give the sentences of the trees' words as the components before the parser leave them; no component parses.
+    """Give a component the sentences of the trees' words as those before the parsers leave them; no component parses.
 
     A sentence is None if one of its words is whitespace or empty, which is no word of a Doc. gold_tags: the component
-    parses under the trees' tags as long as the context lasts. analyser: what the sentences are for; by default the
-    component.
+    parses under the trees' tags as long as the context lasts.
     """
     from spacy_incparse.documents.live_parsers import names_from_parsers_on
     from spacy_incparse.pipeline.plain_parser import given
+
+    def sentence(tree: Tree, doc: Doc) -> Sentence | None:
+        sentences = component.sentences_of(doc)
+        return sentences[0] if [tuple(sentence.words) for sentence in sentences] == [tree.words] else None
 
     annotations = {"token.is_sent_start", "doc.sents"} | ({"token.tag"} if gold_tags else set())
     parsing = names_from_parsers_on(nlp)  # neither their trees are needed, nor a reranker's choice
     wanted, words = tee(trees)
     with given(nlp, annotations, "doc" if gold_tags else None), nlp.select_pipes(disable=parsing):
-        docs = nlp.pipe(doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in words)
-        yield (_sentence(tree, doc, analyser or component) for tree, doc in zip(wanted, docs, strict=True))
+        docs = nlp.pipe(_doc_of_tree(nlp, tree, with_tags=gold_tags) for tree in words)
+        yield map(sentence, wanted, docs)
 
 
-def _sentence(tree: Tree, doc: Doc, analyser: LiveParser) -> Sentence | None:
-    sentences = analyser.sentences_of(doc)
-    return sentences[0] if [tuple(sentence.words) for sentence in sentences] == [tree.words] else None
-
-
+@options.takes(
+    gold=Argument(metavar="GOLD", help="Bracket file with the gold trees."),
+    parsed=Argument(metavar="PARSED", help="Bracket file with a parser's trees, in the same order."),
+    parsed2=Argument(metavar="[PARSED2]", help="Another parser's trees, for comparison."),
+    as_evalb=Option("--as-evalb", help="Print exactly what the EVALB program prints, including its errors."),
+    bootstrap=Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples."),
+)
 def score_command(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Bracket file with the gold trees.")],
-    parsed: Annotated[
-        str, typer.Argument(metavar="PARSED", help="Bracket file with a parser's trees, in the same order.")
-    ],
-    parsed2: Annotated[
-        str | None, typer.Argument(metavar="[PARSED2]", help="Another parser's trees, for comparison.")
-    ] = None,
-    prm: EvalbFile = None,
-    as_evalb: Annotated[
-        bool, typer.Option("--as-evalb", help="Print exactly what the EVALB program prints, including its errors.")
-    ] = False,
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, metavar="N", help="Test the difference of two parsers on N samples.")
-    ] = 0,
-    no_tags: NoTags = False,
-    output: OutputFile = None,
-) -> None:
+    gold: str, parsed: str, parsed2: str | None = None, prm: Path | None = None, as_evalb: bool = False,
+    bootstrap: int = 0, no_tags: bool = False, output: Path | None = None,
+) -> None:  # fmt: skip
     """Score parsed trees against gold trees with EVALB's measures.
 
     The files are compared tree by tree, without normalization, and must have the same words. Without --as-evalb, every
@@ -399,17 +329,13 @@ def score_command(
       spacy-incparse score gold.mrg parsed.mrg
       spacy-incparse score gold.mrg mine.mrg theirs.mrg --bootstrap 1000 --output scores.json
     """
-    keep_inputs(output, gold, parsed, parsed2, prm)
-    gold_trees, parsed_trees, *others = [
-        list(read_trees(path, tags=not no_tags)) for path in (gold, parsed, parsed2) if path is not None
-    ]
-    other_trees = others[0] if others else None
+    options.keep_inputs(output, gold, parsed, parsed2, prm)
+    names = [path for path in (gold, parsed, parsed2) if path is not None]
+    trees = [list(read_trees(path, tags=not no_tags)) for path in names]
     params = COLLINS if prm is None else read_params(prm)
     try:
-        report = report_scores(
-            gold_trees, parsed_trees, other_trees, params=params, as_evalb=as_evalb, n_bootstrap=bootstrap
-        )
+        report = report_scores(*trees, params=params, as_evalb=as_evalb, n_bootstrap=bootstrap)
     except IncparseError as error:
-        raise IncparseError(f"{', '.join(filter(None, (gold, parsed, parsed2)))}: {error}") from None
-    typer.echo(report.format())
-    write_json(output, report.to_dict())
+        raise IncparseError(f"{', '.join(names)}: {error}") from None
+    echo(report.format())
+    options.write_json(output, report.to_dict())

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Argument, Option
 
 from spacy_incparse import __version__
-from spacy_incparse.cli.options import check_output, decoded, keep_inputs, open_pipeline, read_numbers, write_lines
+from spacy_incparse.cli import options
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import unix_lines, write_bytes
 from spacy_incparse.generative.measures import MEASURES, WordMeasures, joined, measuring_parser
@@ -31,36 +31,30 @@ DIGITS = 6
 MAX_LAGS = 1000
 
 
+def _check_outputs(path: Path | None) -> Path | None:
+    """Raise IncparseError if the table or its settings cannot be written; otherwise return the path."""
+    if path is not None and path.suffix.lower() == ".gz":
+        raise IncparseError(f"{path}: the table is not compressed: name a file such as {path.with_suffix('').name}")
+    if path is not None and (path.is_file() or not path.exists()):
+        options.check_output(_side_file(path))
+    return options.check_output(path)
+
+
+@options.takes(
+    stimuli=Argument(
+        metavar="STIMULI", help="A .txt or - (standard input), one sentence per line, or a .tsv with a column text."
+    ),
+    model=Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model."),
+    beam=Option("--beam", "-b", metavar="N,N,...", help="Beam size, in hypotheses; several: a row for each."),
+    lags=Option(
+        "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
+    ),
+    trees=Option("--trees", help="Add a column with the best partial tree after each word."),
+    output=options.output_option("FILE", "Write the table to FILE, its settings to FILE.json.", _check_outputs),
+)
 def measures_command(
-    stimuli: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STIMULI", help="A .txt or - (standard input), one sentence per line, or a .tsv with a column text."
-        ),
-    ],
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline with a generative model.")
-    ] = "en_generative",
-    beam: Annotated[
-        str | None,
-        typer.Option("--beam", "-b", metavar="N,N,...", help="Beam size, in hypotheses; several: a row for each."),
-    ] = None,
-    lags: Annotated[
-        int,
-        typer.Option(
-            "--lags", min=0, max=MAX_LAGS, metavar="N", help="Add columns with the measures of the N previous words."
-        ),
-    ] = 0,
-    trees: Annotated[
-        bool, typer.Option("--trees", help="Add a column with the best partial tree after each word.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the table to FILE, its settings to FILE.json.",
-            callback=lambda path: _check_outputs(path),
-        ),
-    ] = None,
+    stimuli: Path, model: str = "en_generative", beam: str | None = None, lags: int = 0, trees: bool = False,
+    output: Path | None = None,
 ) -> None:  # fmt: skip
     """Measure surprisal, entropy and more, word by word.
 
@@ -73,51 +67,26 @@ def measures_command(
       spacy-incparse measures stimuli.txt > measures.tsv
       spacy-incparse measures items.tsv --beam 500,2000 --lags 2 --output measures.tsv
     """
-    beams = [] if beam is None else read_numbers("--beam", beam, example="500,2000")
+    beams = [] if beam is None else options.read_numbers("--beam", beam, example="500,2000")
     if str(stimuli) != STDIN:
-        keep_inputs(output, stimuli)
+        options.keep_inputs(output, stimuli)
     sentences, extra = read_stimuli(stimuli)
     nlp, parser = _open(model)
-    table = measure_table(nlp, parser, sentences, extra, beams=beams, lags=lags, trees=trees)
-    write_lines(output, map("\t".join, table))  # a tab cannot be in a word
+    table = _measure_table(nlp, parser, sentences, extra, beams, lags, trees)
+    options.write_lines(output, map("\t".join, table))  # a tab cannot be in a word
     if output is not None and output.is_file():  # not a device, which gets no settings file
         settings = _settings(nlp, parser, model, stimuli, beams) | {"lags": lags, "trees": trees}
         write_bytes(_side_file(output), (json.dumps(settings, indent=2) + "\n").encode("utf8"))
-
-
-def _check_outputs(path: Path | None) -> Path | None:
-    """Raise IncparseError if the table or its settings cannot be written; otherwise return the path."""
-    if path is not None and path.suffix.lower() == ".gz":
-        raise IncparseError(f"{path}: the table is not compressed: name a file such as {path.with_suffix('').name}")
-    if path is not None and (path.is_file() or not path.exists()):
-        check_output(_side_file(path))
-    return check_output(path)
 
 
 def _side_file(path: Path) -> Path:
     return path.with_name(path.name + ".json")
 
 
-@dataclass
-class Displayed:
-    """A written word, with its tokens and the session after the last of them."""
-
-    start: int
-    end: int
-    parts: list[WordMeasures] = field(default_factory=list)
-    session: Any = None
-
-
-def measure_table(
-    nlp: Language,
-    parser: GenerativeParser,
-    sentences: Sequence[Stimulus],
-    extra: Sequence[str] = (),
-    *,
-    beams: Sequence[int] = (),
-    lags: int = 0,
-    trees: bool = False,
-) -> Iterator[list[str]]:
+def _measure_table(
+    nlp: Language, parser: GenerativeParser, sentences: Sequence[Stimulus], extra: Sequence[str], beams: Sequence[int],
+    lags: int, trees: bool,
+) -> Iterator[list[str]]:  # fmt: skip
     """Yield the header and the rows of the table; `extra` contains the names of the sentences' cells."""
     lagged = [f"{name}_lag{k}" for k in range(1, lags + 1) for name in MEASURES]
     own = [*COLUMNS, *lagged, *(["tree"] if trees else []), *(["beam"] if len(beams) > 1 else [])]
@@ -137,6 +106,16 @@ def measure_table(
                 ]  # fmt: skip
 
 
+@dataclass
+class Displayed:
+    """A written word, with its tokens and the session after the last of them."""
+
+    start: int
+    end: int
+    parts: list[WordMeasures] = field(default_factory=list)
+    session: Any = None
+
+
 def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: int | None) -> list[Displayed]:
     """Measure the tokens of a sentence, and group them into written words, separated by blanks."""
     words = [Displayed(*match.span()) for match in re.finditer(r"\S+", text)]
@@ -153,9 +132,8 @@ def displayed_words(nlp: Language, parser: GenerativeParser, text: str, beam: in
     return [word for word in words if word.parts]
 
 
-def _cells(measures: WordMeasures, before: Iterable[WordMeasures | None]) -> list[str]:
+def _cells(measures: WordMeasures, before: Sequence[WordMeasures | None]) -> list[str]:
     """Return the cells of the measures, the flag, and the measures of the previous words, if any."""
-    before = list(before)
     flags = [measures.flag] if measures.flag else []
     if any(word is None or word.surprisal is None for word in before):
         flags.append("lag")
@@ -182,7 +160,7 @@ def _open(model: str) -> tuple[Language, GenerativeParser]:
     from spacy_incparse.generative.parser import GenerativeParser
     from spacy_incparse.pipeline.parser import IncParser
 
-    nlp, component = open_pipeline(model)
+    nlp, component = options.open_pipeline(model)
     parsers = (pipe.decoder.parser for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, IncParser))
     measuring = (parser for parser in parsers if isinstance(parser, GenerativeParser))
     parser = next(measuring, component.decoder.parser)
@@ -194,13 +172,12 @@ def _open(model: str) -> tuple[Language, GenerativeParser]:
 def _settings(
     nlp: Language, parser: GenerativeParser, model: str, stimuli: Path, beams: Sequence[int]
 ) -> dict[str, Any]:
-    meta = {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")}
     filters = [parser.config.measures_filter(beam) for beam in beams or (None,)]
     return {
         "program": f"spacy-incparse {__version__}",
         "stimuli": str(stimuli),
         "model": model,
-        "meta": meta,
+        "meta": {key: nlp.meta.get(key) for key in ("lang", "name", "version", "description")},
         "beams": [
             {"beam_size": beam_size, "log10_gamma": round(log10(gamma), 6) if gamma else None}
             for beam_size, gamma in filters
@@ -233,14 +210,13 @@ def read_stimuli(path: Path) -> tuple[list[Stimulus], tuple[str, ...]]:
         raise IncparseError(
             f"{path}: stimuli must be a .txt (one sentence per line) or a .tsv (with a column {TEXT!r})"
         )
-    text = "\n".join(decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
+    text = "\n".join(options.decoded(sys.stdin.buffer, STDIN)) if is_stdin else read_text(path)
     lines = unix_lines(text).split("\n")
     if kind == ".tsv":
         stimuli, header = _read_table(lines, str(path))
     else:
-        name = str(path)
         if TEXT in _Quotes.of(lines[:1]).split(lines[0]) and "\t" in lines[0]:
-            raise IncparseError(f"{name}:1: this is the header of a table: save it in a file whose name ends in .tsv")
+            raise IncparseError(f"{path}:1: this is the header of a table: save it in a file whose name ends in .tsv")
         stimuli, header = [Stimulus(line) for line in lines if line.strip()], ()
     if not stimuli:
         raise IncparseError(f"{path}: the file contains no sentences")

@@ -1,16 +1,17 @@
-"""Options shared by several commands, and the functions that implement them."""
+"""The table of the options that several commands have, and what commands share to read, write and show progress."""
 
 from __future__ import annotations
 
 import gzip
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_origin, get_type_hints
 
 import srsly
-import typer
+from typer import Argument, Option, echo
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
@@ -22,55 +23,79 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from tqdm import tqdm
 
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first.")
-]
-NoTags = Annotated[
-    bool, typer.Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X.")
-]
-Model = Annotated[
-    str, typer.Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder.")
-]
-GoldTags = Annotated[
-    bool, typer.Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags.")
-]
-EvalbFile = Annotated[
-    Path | None, typer.Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in.")
-]
-OutputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE.json", help="Also write all figures to this file.",
-        callback=lambda path: check_output(path),
-    ),
-]  # fmt: skip
-WordClusters = Annotated[
-    str | None,
-    typer.Option(
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def takes(**own: Any) -> Callable[[Command], Command]:
+    """Describe the parameters of a command: each is in `own` or in `OPTIONS`, or annotated in the signature."""
+
+    def described(command: Command) -> Command:
+        hints = get_type_hints(command, include_extras=True)
+        for name in hints.keys() - {"return"}:
+            if get_origin(hints[name]) is not Annotated:
+                found = own[name] if name in own else OPTIONS[name]
+                hints[name] = found if get_origin(found) is Annotated else Annotated[hints[name], found]
+        command.__annotations__ = hints
+        return command
+
+    return described
+
+
+class _Choice(str, Enum):
+    __str__ = str.__str__
+    __format__ = str.__format__  # type: ignore[assignment]
+
+
+def one_of(values: str, *names: str, several: bool = False, **settings: Any) -> Any:
+    """Return an option that has one of some values, or `several`; for the command, they are texts."""
+    kind: Any = cast("Any", _Choice)("Choice", {value: value for value in values.split()})
+    return cast("Any", Annotated)[(list[kind] if several else kind) | None, Option(*names, **settings)]
+
+
+def check_output(path: Path | None) -> Path | None:
+    """Raise IncparseError early if the path cannot be written; otherwise return the path."""
+    if path is not None:
+        if path.is_dir():
+            raise IncparseError(f"{path} is a folder: name a file to write")
+        check_writable(path)
+    return path
+
+
+def output_option(metavar: str, help: str, check: Callable[[Path | None], Path | None] = check_output) -> Any:
+    """Return the option --output of a command; `check` raises IncparseError before anything is read."""
+    return Option("--output", "-o", metavar=metavar, help=help, callback=lambda path: check(path))
+
+
+OPTIONS: dict[str, Any] = {  # by the name of the parameter
+    "model": Option("--model", "-m", metavar="NAME_OR_PATH", help="A pipeline: embedded, installed or a folder."),
+    "skip_bad": Option("--skip-bad", help="List malformed trees and skip them, instead of stopping at the first."),
+    "no_tags": Option("--no-tags", help="The brackets have no parts of speech: each word gets the tag X."),
+    "gold_tags": Option("--gold-tags", help="Parse with the treebank's tags instead of predicted tags."),
+    "prm": Option("--prm", metavar="FILE", help="EVALB parameter file. Default: COLLINS.prm, built in."),
+    "output": output_option("FILE.json", "Also write all figures to this file."),
+    "clusters": Option(
         "--clusters",
         metavar="LANG|FILE",
         help='Word clusters: en, de or es from pip install "spacy-incparse[clusters]", or your own file.',
     ),
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray", metavar="[ADDRESS]", help="Use a Ray cluster: its address; local, the default, starts one."),
-]
+    "trees": Argument(metavar="TREES", help="Bracket files, folders or globs."),
+}
 
 
 def read_numbers(option: str, text: str, example: str) -> list[int]:
     """Return the different numbers in the text of an option, such as 500,2000. Raises IncparseError for other texts."""
     numbers = [part.strip() for part in text.split(",")]
-    if not all(map(_is_number, numbers)):
-        raise IncparseError(f"{option} {text!r}: pass numbers from 1 to {MOST} separated by commas, such as {example}")
+    for digits in numbers:
+        is_short = digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MOST))
+        if not (is_short and 1 <= int(digits) <= MOST):
+            raise IncparseError(
+                f"{option} {text!r}: pass numbers from 1 to {MOST} separated by commas, such as {example}"
+            )
     return list(dict.fromkeys(map(int, numbers)))
-
-
-def _is_number(digits: str) -> bool:
-    return digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MOST)) and 1 <= int(digits) <= MOST
 
 
 def open_treebank(
@@ -91,10 +116,9 @@ def open_treebank(
     given_paths = [paths] if isinstance(paths, str) else list(paths)
     trees = read_treebank(given_paths, skip_bad=log, check=check, tags=not no_tags, steps=steps)
     if log:
-        typer.echo(str(log), err=True)
+        echo(str(log), err=True)
     if not trees:
-        named = paths if isinstance(paths, str) else " ".join(paths)
-        raise IncparseError(f"{named}: no trees with words were found")
+        raise IncparseError(f"{' '.join(given_paths)}: no trees with words were found")
     return trees
 
 
@@ -117,15 +141,6 @@ def find_parser(nlp: Language, name: str) -> TreePipe:
     raise ModelError(f"the pipeline {name!r} has no component 'incparse' (it has {has}), so it cannot parse")
 
 
-def check_output(path: Path | None) -> Path | None:
-    """Raise IncparseError early if the path cannot be written; otherwise return the path."""
-    if path is not None:
-        if path.is_dir():
-            raise IncparseError(f"{path} is a folder: name a file to write")
-        check_writable(path)
-    return path
-
-
 def keep_inputs(output: Path | None, *inputs: str | Path | None) -> None:
     """Raise IncparseError if the output is also an input, under any name; inputs are files, folders and globs."""
     if output is None or not output.is_file():
@@ -142,17 +157,13 @@ def is_within(output: Path, folder: Path) -> bool:
 
 def decoded(lines: IO[bytes], source: str | None) -> Iterator[str]:
     """Yield decoded lines without newlines, one by one, so that errors have line numbers and slow input is streamed."""
-    for number, line in enumerate(whole_lines(_whole(lines, source)), start=1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            place = "the text" if source is None else f"{source}:{number}"
-            raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
-
-
-def _whole(lines: IO[bytes], source: str | None) -> Iterator[bytes]:
     try:
-        yield from lines
+        for number, line in enumerate(whole_lines(lines), start=1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                place = "the text" if source is None else f"{source}:{number}"
+                raise IncparseError(f"{place}: byte 0x{line[error.start]:02x} is not UTF-8: convert it first") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise IncparseError(f"{source}: the gzip file is damaged: {error}") from None
 
@@ -175,3 +186,10 @@ def write_json(path: Path | None, content: dict[str, Any]) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, lambda unfinished: srsly.write_json(unfinished, content))
+
+
+def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
+    """Return a bar on standard error that disappears when it is closed; it is only shown on a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(file=sys.stderr, leave=False, disable=not (is_shown and sys.stderr.isatty()), **settings)

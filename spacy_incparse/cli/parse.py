@@ -12,17 +12,16 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum
-from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import srsly
-import typer
+from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import Model, decoded, open_pipeline
+from spacy_incparse.cli.options import decoded, one_of, open_pipeline, takes
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.parse import Parse
 from spacy_incparse.rerank.lists import LIST_WRITERS, CandidateList
@@ -37,53 +36,27 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-    from spacy_incparse.documents.live_parsers import LiveParser
-    from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.documents.storage import AnchoredTree
-
 # Their scores are those of the parser, with the model's temperature, also if there is one tree: a Doc may have others.
 _LISTS = ("lists", "bllip")
 
 
-class Format(str, Enum):
-    """The output formats."""
-
-    pretty = "pretty"
-    penn = "penn"
-    json = "json"
-    draw = "draw"
-    svg = "svg"
-    html = "html"
-    lists = "lists"
-    bllip = "bllip"
-
-
+@takes(
+    text=Argument(metavar="[TEXT]", help="The text, in quotes."),
+    source=Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),
+    tokenized=Option("--tokenized", help="Each line is a sentence with tokens separated by spaces."),
+    tagged=Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing."),
+    format_=one_of(
+        "pretty penn json draw svg html lists bllip", "--format", "-f",
+        help="Default: pretty on a terminal, otherwise penn.",
+    ),
+    ptb=Option("--ptb", help="Read (--tokenized) and write words in Penn Treebank spelling: -LRB- ``."),
+    nbest=Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first."),
+    n_process=Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one."),
+)  # fmt: skip
 def parse_command(
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The text, in quotes.")] = None,
-    model: Model = "en",
-    source: Annotated[
-        str | None,
-        typer.Option("--input", "-i", metavar="FILE|-", help="Read a file, plain or gzipped, or standard input (-)."),
-    ] = None,
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="Each line is a sentence with tokens separated by spaces.")
-    ] = False,
-    tagged: Annotated[
-        bool, typer.Option("--tagged", help="Like --tokenized, with tags: word_TAG. Tags may be missing.")
-    ] = False,
-    format_: Annotated[
-        Format | None, typer.Option("--format", "-f", help="Default: pretty on a terminal, otherwise penn.")
-    ] = None,
-    ptb: Annotated[
-        bool, typer.Option("--ptb", help="Read (--tokenized) and write words in Penn Treebank spelling: -LRB- ``.")
-    ] = False,
-    nbest: Annotated[
-        int, typer.Option("--nbest", min=1, metavar="K", help="Up to K trees per sentence, best first.")
-    ] = 1,
-    n_process: Annotated[
-        int, typer.Option("--n-process", min=1, metavar="N", help="Number of processes; lists are made in one.")
-    ] = 1,
-) -> None:
+    text: str | None = None, model: str = "en", source: str | None = None, tokenized: bool = False,
+    tagged: bool = False, format_: str | None = None, ptb: bool = False, nbest: int = 1, n_process: int = 1,
+) -> None:  # fmt: skip
     """Parse text and show the trees.
 
     Raw text is split into paragraphs at blank lines, and the pipeline splits paragraphs into sentences and words. Trees
@@ -100,49 +73,24 @@ def parse_command(
       spacy-incparse parse --input letter.txt --nbest 50 --format lists > letter.jsonl
       echo "They can_VBP fish_NN ." | spacy-incparse parse --tagged
     """
-    name = (format_ or (Format.pretty if sys.stdout.isatty() else Format.penn)).value
-    with _open(text, source) as lines:
-        for line in parse(
-            decoded(lines, source), model, find_writer(name), tokenized=tokenized, tagged=tagged, ptb=ptb,
-            nbest=nbest if nbest > 1 or name in _LISTS else None, n_process=n_process,
-            batch_size=_batch_size(lines, n_process), place=source or "the text",
-        ):  # fmt: skip
-            typer.echo(line)
-
-
-def parse(
-    lines: Iterable[str],
-    model: str,
-    writer: Writer,
-    *,
-    tokenized: bool = False,
-    tagged: bool = False,
-    ptb: bool = False,
-    nbest: int | None = None,
-    n_process: int = 1,
-    batch_size: int | None = None,
-    place: str = "the text",
-) -> Iterator[str]:
-    """Yield the output of `writer` for the sentences in lines of text; the other arguments are as in the command.
-
-    nbest: the most trees of a sentence; None: the tree on the Doc. place: the source of the lines, for messages.
-    """
     from spacy_incparse.pipeline.plain_parser import given
 
-    nlp, parser = open_pipeline(model)
-    texts: Iterable[Any]
-    if tagged:
-        texts = tagged_docs(lines, nlp.vocab, parser.decoder.parser.tags, place, ptb=ptb)
-    else:
-        texts = tokenized_docs(lines, nlp.vocab, ptb=ptb) if tokenized else paragraphs(lines)
-    with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
-        sentences = parse_texts(nlp, texts, nbest=nbest, n_process=n_process, batch_size=batch_size)
-        yield from writer(sentences, (nbest or 1) > 1, ptb)
-
-
-def _batch_size(lines: IO[bytes], n_process: int) -> int | None:
-    """Return 1 for a terminal or a pipe, whose user or program may wait for the trees of each text."""
-    return 1 if lines.isatty() or (n_process == 1 and not lines.seekable()) else None
+    name = format_ or ("pretty" if sys.stdout.isatty() else "penn")
+    with _open(text, source) as opened:
+        # A user at a terminal or a program at a pipe may wait for the trees of each text.
+        batch_size = 1 if opened.isatty() or (n_process == 1 and not opened.seekable()) else None
+        lines, texts = decoded(opened, source), cast("Iterable[Any]", ())
+        nlp, parser = open_pipeline(model)
+        if tagged or tokenized:
+            tags = parser.decoder.parser.tags if tagged else None
+            texts = _line_docs(lines, nlp.vocab, tags, source or "the text", ptb=ptb)
+        else:
+            texts = paragraphs(lines)
+        with given(nlp, {"token.tag"}, "doc") if tagged else nullcontext():
+            n_trees = nbest if nbest > 1 or name in _LISTS else None
+            sentences = parse_texts(nlp, texts, nbest=n_trees, n_process=n_process, batch_size=batch_size)
+            for line in _written(name, sentences, nbest > 1, ptb):
+                echo(line)
 
 
 @contextmanager
@@ -152,7 +100,7 @@ def _open(text: str | None, source: str | None) -> Iterator[IO[bytes]]:
         raise IncparseError("pass either a text or --input, not both")
     if text is not None:
         if os.path.isfile(text):
-            typer.echo(f"Warning: {text!r} is parsed as a text; to parse the file, use --input {text}", err=True)
+            echo(f"Warning: {text!r} is parsed as a text; to parse the file, use --input {text}", err=True)
         yield io.BytesIO(text.encode("utf8", "surrogateescape"))
     elif source is not None and source != "-":
         with open(source, "rb") as file:
@@ -192,179 +140,91 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield " ".join(paragraph)
 
 
-def split_words(line: str) -> list[str]:
-    """Split a line at blanks. A no-break space is part of a word, as in treebanks."""
-    return [word for word in re.split(r"[ \t\f\v\r]+", line) if word]
-
-
-def tokenized_docs(lines: Iterable[str], vocab: Vocab, *, ptb: bool = False) -> Iterator[Doc]:
-    """Yield a Doc with one sentence for each line that has words; with `ptb`, they are in Penn spelling."""
-
-    from spacy.tokens import Doc
-
-    for line in lines:
-        words = [penn_to_raw(word) if ptb else word for word in split_words(line)]
-        if words:
-            starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
-            yield Doc(vocab, words=words, sent_starts=starts)
-
-
 def parse_texts(
-    nlp: Language,
-    texts: Iterable[str | Doc],
-    *,
-    nbest: int | None = None,
-    n_process: int = 1,
+    nlp: Language, texts: Iterable[str | Doc], *, nbest: int | None = None, n_process: int = 1,
     batch_size: int | None = None,
-) -> Iterator[ParsedSentence]:
+) -> Iterator[ParsedSentence]:  # fmt: skip
     """Yield the sentences of texts in order, each with up to `nbest` analyses by the pipeline's last parser.
 
     If that is a reranker, the analyses are in its order. Without `nbest`, each has the tree and the score on its Doc.
     """
-
     from spacy_incparse.documents.live_parsers import deciding_parser, names_from_parsers_on
     from spacy_incparse.documents.storage import anchored_trees
 
     if nbest is None:
-        for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
+        for number, doc in enumerate(_stream(nlp, texts, n_process, batch_size), start=1):
             text = doc.text
-            yield from (_stored(number, text, tree) for tree in anchored_trees(doc))
+            for found in anchored_trees(doc):
+                best, cut = Parse(found.tree, found.score or 0.0, found.source), text[found.start_char : found.end_char]
+                yield ParsedSentence(number, found.start_char, cut, found.char_starts, found.char_ends, [best])
         return
     # A Doc has one tree per sentence: the other trees come from the parser itself, after the components before it.
     analyser = deciding_parser(nlp)
     with nlp.select_pipes(disable=names_from_parsers_on(nlp)):
-        for number, doc in enumerate(stream(nlp, texts, n_process=n_process, batch_size=batch_size), start=1):
+        for number, doc in enumerate(_stream(nlp, texts, n_process, batch_size), start=1):
             text = doc.text
-            yield from (_analysed(number, text, analyser, sentence, nbest) for sentence in analyser.sentences_of(doc))
+            for sentence in analyser.sentences_of(doc):
+                start = sentence.start_char
+                starts = [offset - start for offset in sentence.char_starts]
+                ends = [offset - start for offset in sentence.char_ends]
+                parses, temperature = analyser.nbest_parses(sentence, nbest), analyser.decoder.temperature
+                yield ParsedSentence(number, start, text[start : sentence.end_char], starts, ends, parses, temperature)
 
 
-def _stored(number: int, text: str, found: AnchoredTree) -> ParsedSentence:
-    parse = Parse(found.tree, found.score or 0.0, found.source)
-    cut = text[found.start_char : found.end_char]
-    return ParsedSentence(number, found.start_char, cut, found.char_starts, found.char_ends, [parse])
+_INTERRUPT_SECONDS = 1.0  # the time for an interrupt that has reached the workers to arrive here
+_WORKER_BATCH = 100  # texts sent to a worker process at once: those in progress when the stream ends are wasted
 
 
-def _analysed(number: int, text: str, component: LiveParser, sentence: Sentence, k: int) -> ParsedSentence:
-    start = sentence.start_char
-    return ParsedSentence(
-        number,
-        start,
-        text[start : sentence.end_char],
-        [offset - start for offset in sentence.char_starts],
-        [offset - start for offset in sentence.char_ends],
-        component.nbest_parses(sentence, k),
-        component.decoder.temperature,
-    )
-
-
-# The sentences, whether each has a list of analyses, Penn spelling -> pieces of output
-Writer = Callable[[Iterable["ParsedSentence"], bool, bool], Iterator[str]]
-
-
-def find_writer(name: str) -> Writer:
-    """Return the function that writes sentences in the named format."""
-    return {"svg": write_svg, "html": write_page}.get(name) or _by_sentence(name)
-
-
-def write_svg(sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one SVG document with one row per sentence and its analyses side by side."""
-    yield markup(Picture([_row(sentence, is_list, ptb) for sentence in sentences]), "tree")
-
-
-def write_page(sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield an HTML page in which users can fold and search trees; each tree as soon as it is parsed."""
-    yield from page_pieces((Picture([_row(sentence, is_list, ptb)]) for sentence in sentences), "tree")
-
-
-def _row(sentence: ParsedSentence, is_list: bool, ptb: bool) -> list[Entry]:
-    trees = [penn_spelling(parse.tree) if ptb else parse.tree for parse in sentence.parses]
-    if not is_list:
-        return [Entry(trees[0])]
-    captions = [f"{rank} · score {parse.score:.6g}" for rank, parse in enumerate(sentence.parses, start=1)]
-    return side_by_side(trees, captions)
-
-
-def _by_sentence(name: str) -> Writer:
-    write = SENTENCE_WRITERS[name]
-
-    def write_all(sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
-        for number, sentence in enumerate(sentences, start=1):
-            yield from write(number, sentence, is_list, ptb)
-
-    return write_all
-
-
-INTERRUPT_SECONDS = 1.0  # the time for an interrupt that has reached the workers to arrive here
-WORKER_BATCH = 100  # texts sent to a worker process at once: those in progress when the stream ends are wasted
-
-
-def stream(
-    nlp: Language, texts: Iterable[str | Doc], *, n_process: int = 1, batch_size: int | None = None
-) -> Iterator[Doc]:
+def _stream(nlp: Language, texts: Iterable[str | Doc], n_process: int, batch_size: int | None) -> Iterator[Doc]:
     """Yield the Docs of `nlp.pipe`; an error in `texts` is raised after the Docs of all texts before it.
 
     If `nlp.pipe` is closed while its workers still have output, it deadlocks: it waits for the workers, and they wait
     for a reader. This function therefore stops sending texts and consumes the Docs in progress.
     """
-    source = _Source(texts)
+    is_open, text_error = True, None
+
+    def until_error() -> Iterator[str | Doc]:
+        nonlocal text_error
+        try:
+            for text in texts:
+                yield text
+                if not is_open:
+                    return
+        except Exception as error:
+            text_error = error
+
     if n_process > 1:
-        docs = _with_quiet_workers(nlp.pipe(source, n_process=n_process, batch_size=batch_size or WORKER_BATCH))
+        docs = _with_quiet_workers(nlp.pipe(until_error(), n_process=n_process, batch_size=batch_size or _WORKER_BATCH))
     else:
-        docs = nlp.pipe(source, batch_size=batch_size)
+        docs = nlp.pipe(until_error(), batch_size=batch_size)
     try:
         # `yield from` would close `docs` too early.
         for doc in docs:  # noqa: UP028
             yield doc
     except GeneratorExit:
-        source.is_open = False
+        is_open = False
         with suppress(EOFError, OSError):  # from interrupted workers
             deque(docs, maxlen=0)
         raise
     except (EOFError, OSError) as error:
         if n_process == 1:
             raise
-        time.sleep(INTERRUPT_SECONDS)  # a signal that interrupted the workers was also sent to this process: it arrives
+        time.sleep(_INTERRUPT_SECONDS)  # a signal that interrupted the workers was sent to this process, too: it comes
         raise IncparseError("a worker process ended unexpectedly: is there enough memory for all of them?") from error
-    if source.error is not None:
-        raise source.error
-
-
-class _Source:
-    """An iterator that stops at an error and stores it."""
-
-    def __init__(self, texts: Iterable[str | Doc]):
-        self._texts = iter(texts)
-        self.is_open = True
-        self.error: Exception | None = None
-
-    def __iter__(self) -> _Source:
-        return self
-
-    def __next__(self) -> str | Doc:
-        if not self.is_open:
-            raise StopIteration
-        try:
-            return next(self._texts)
-        except StopIteration:
-            pass
-        except Exception as error:
-            self.error = error
-        self.is_open = False
-        raise StopIteration
+    if text_error is not None:
+        raise text_error
 
 
 def _with_quiet_workers(docs: Iterator[Doc]) -> Iterator[Doc]:
     """Make the workers, which start with the first Doc, end without a traceback when the user interrupts them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield from docs
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # inherited by forked processes
-    try:
-        first = next(docs, None)
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if first is not None:
-        yield first
+    if threading.current_thread() is threading.main_thread():
+        handler = signal.signal(signal.SIGINT, signal.SIG_DFL)  # inherited by forked processes
+        try:
+            first = next(docs, None)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        if first is not None:
+            yield first
     yield from docs
 
 
@@ -374,31 +234,37 @@ def _with_quiet_workers(docs: Iterator[Doc]) -> Iterator[Doc]:
 _UNDERSCORE = re.compile(r"(\\*)_")
 
 
-def tagged_docs(
-    lines: Iterable[str], vocab: Vocab, tags: Sequence[str], place: str, *, ptb: bool = False
+def _line_docs(
+    lines: Iterable[str], vocab: Vocab, tags: Sequence[str] | None, place: str, *, ptb: bool
 ) -> Iterator[Doc]:
-    """Yield a Doc with one sentence for each line that has words, with token.tag_ set if a tag is given.
+    """Yield a Doc with one sentence for each line that has words.
 
-    tags: the tags that the model knows. place: the source of the lines. Raises IncparseError for an unknown tag or a
-    tag without a word, with place, line and word.
+    tags: those that the model knows, if words have tags, which then become token.tag_. place: the source of the lines.
+    ptb: words are in Penn spelling. Raises IncparseError for an unknown tag or a tag without a word, with place, line
+    and word.
     """
-
     from spacy.tokens import Doc
 
-    known = frozenset(tags)
+    known = frozenset(tags or ())
     for number, line in enumerate(lines, start=1):
-        tokens = [split_tag(token) for token in split_words(line)]
+        found = re.findall(r"[^ \t\f\v\r]+", line)  # a no-break space is part of a word, as in treebanks
+        tokens = [(token, "") if tags is None else split_tag(token) for token in found]
         for word, tag in tokens:
             if not word:
                 raise IncparseError(
                     f"{place}:{number}: the word before the tag is missing in '_{tag}': write '\\_' for an underscore"
                 )
             if tag and tag not in known:
-                raise IncparseError(f"{place}:{number}: {_unknown(word, tag, tags)}")
+                near = get_close_matches(tag.upper(), tags or (), n=8, cutoff=0.5) or list(tags or ())[:5]
+                raise IncparseError(
+                    f"{place}:{number}: the word {word!r} has the tag {tag!r}, which the model does not know (it knows "
+                    f"{', '.join(near)}, ...); in a word without a tag, write an underscore as '\\_'"
+                )
         if tokens:
             words = [penn_to_raw(word, tag or None) if ptb else word for word, tag in tokens]
             starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
-            yield Doc(vocab, words=words, tags=[tag for _, tag in tokens], sent_starts=starts)
+            given_tags = None if tags is None else [tag for _, tag in tokens]
+            yield Doc(vocab, words=words, tags=given_tags, sent_starts=starts)
 
 
 def split_tag(token: str) -> tuple[str, str]:
@@ -417,46 +283,56 @@ def _unescaped(text: str) -> str:
     return _UNDERSCORE.sub(lambda match: "\\" * (len(match[1]) // 2) + "_", text)
 
 
-def _unknown(word: str, tag: str, tags: Sequence[str]) -> str:
-    near = get_close_matches(tag.upper(), tags, n=8, cutoff=0.5) or list(tags[:5])
-    return (
-        f"the word {word!r} has the tag {tag!r}, which the model does not know (it knows {', '.join(near)}, ...); "
-        f"in a word without a tag, write an underscore as '\\_'"
-    )
+def _written(name: str, sentences: Iterable[ParsedSentence], is_list: bool, ptb: bool) -> Iterator[str]:
+    """Yield sentences in the named format; is_list: with all their analyses; ptb: in Penn spelling."""
+
+    def row(sentence: ParsedSentence) -> list[Entry]:
+        trees = [_penn_spelling(parse.tree) if ptb else parse.tree for parse in sentence.parses]
+        if not is_list:
+            return [Entry(trees[0])]
+        captions = [f"{rank} · score {parse.score:.6g}" for rank, parse in enumerate(sentence.parses, start=1)]
+        return side_by_side(trees, captions)
+
+    if name == "svg":
+        yield markup(Picture([row(sentence) for sentence in sentences]), "tree")
+    elif name == "html":  # each tree as soon as it is parsed
+        yield from page_pieces((Picture([row(sentence)]) for sentence in sentences), "tree")
+    else:
+        for number, sentence in enumerate(sentences, start=1):
+            if name in _LISTS:
+                candidates = CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
+                yield from LIST_WRITERS["json" if name == "lists" else name](candidates, number)
+            elif name == "json":
+                yield from write_json(number, sentence, is_list, ptb)
+            else:
+                yield from _trees(name, number, sentence, is_list, ptb)
 
 
-# Number of the sentence (from 1), the sentence, whether to list its analyses, Penn spelling -> pieces of output
-SentenceWriter = Callable[[int, "ParsedSentence", bool, bool], Iterator[str]]
-
-
-def write_penn(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield one tree per line; in a list, each follows a line that identifies it, a comment in bracket files."""
-    for rank, parse in enumerate(sentence.parses, start=1):
-        if is_list:
-            yield _heading(number, rank, parse)
-        yield parse.tree.to_string(ptb=ptb)
-
-
-def write_pretty(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield indented trees as wide as the terminal, each followed by an empty line."""
+def _trees(name: str, number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
+    """Yield trees; in a list, each follows a line that identifies it, a comment in bracket files."""
     width = shutil.get_terminal_size().columns
     for rank, parse in enumerate(sentence.parses, start=1):
         if is_list:
-            yield _heading(number, rank, parse)
-        yield parse.tree.to_string(width=width, ptb=ptb) + "\n"
-
-
-def write_drawing(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield trees drawn in characters, as wide as the terminal, each followed by an empty line."""
-    width = shutil.get_terminal_size().columns
-    for rank, parse in enumerate(sentence.parses, start=1):
-        if is_list:
-            yield _heading(number, rank, parse)
-        yield (penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
+            yield f"# sent {number} parse {rank} score {parse.score:.6g}"
+        if name == "penn":
+            yield parse.tree.to_string(ptb=ptb)
+        elif name == "pretty":
+            yield parse.tree.to_string(width=width, ptb=ptb) + "\n"
+        else:
+            yield (_penn_spelling(parse.tree) if ptb else parse.tree).draw(width=width) + "\n"
 
 
 def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
     """Yield one object on one line; in a list, "nbest" contains all analyses."""
+
+    def analysis(parse: Parse) -> dict[str, Any]:
+        return {
+            "tree": parse.tree.to_string(ptb=ptb),
+            "spans": [{"label": label, "start": start, "end": end} for label, start, end in parse.tree.spans()],
+            "score": parse.score,
+            "source": parse.source,
+        }
+
     best = sentence.parses[0]
     bounds = zip(best.tree.words, sentence.char_starts, sentence.char_ends, best.tree.tags, strict=True)
     content: dict[str, Any] = {
@@ -465,52 +341,14 @@ def write_json(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) 
         "start": sentence.start,
         "text": sentence.text,
         "tokens": [{"text": word, "start": start, "end": end, "tag": tag} for word, start, end, tag in bounds],
-        **_analysis(best, ptb),
+        **analysis(best),
     }
     if is_list:
-        content["temperature"] = sentence.temperature
-        content["nbest"] = [_analysis(parse, ptb) for parse in sentence.parses]
+        content |= {"temperature": sentence.temperature, "nbest": list(map(analysis, sentence.parses))}
     yield srsly.json_dumps(content)
 
 
-def write_list(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield the line of an n-best list, as `rerank.list_files` reads it; words are raw."""
-    return LIST_WRITERS["json"](_candidates(sentence), number)
-
-
-def write_bllip(number: int, sentence: ParsedSentence, is_list: bool, ptb: bool) -> Iterator[str]:
-    """Yield the lines of an n-best list in the format of BLLIP; words are in Penn spelling."""
-    return LIST_WRITERS["bllip"](_candidates(sentence), number)
-
-
-SENTENCE_WRITERS: dict[str, SentenceWriter] = {
-    "pretty": write_pretty,
-    "penn": write_penn,
-    "json": write_json,
-    "draw": write_drawing,
-    "lists": write_list,
-    "bllip": write_bllip,
-}
-
-
-def penn_spelling(tree: Tree) -> Tree:
+def _penn_spelling(tree: Tree) -> Tree:
     """Return the tree with its words in Penn Treebank spelling, for pictures; brackets escape raw words."""
     arrays = tree.root.arrays
     return Tree(TreeArrays.of(arrays.labels, arrays.sizes, raw_to_penn(tree.words, tree.tags)))
-
-
-def _candidates(sentence: ParsedSentence) -> CandidateList:
-    return CandidateList(tuple(sentence.parses), sentence.temperature or 1.0)
-
-
-def _heading(number: int, rank: int, parse: Parse) -> str:
-    return f"# sent {number} parse {rank} score {parse.score:.6g}"
-
-
-def _analysis(parse: Parse, ptb: bool) -> dict[str, Any]:
-    return {
-        "tree": parse.tree.to_string(ptb=ptb),
-        "spans": [{"label": label, "start": start, "end": end} for label, start, end in parse.tree.spans()],
-        "score": parse.score,
-        "source": parse.source,
-    }

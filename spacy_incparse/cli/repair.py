@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
+from typer import Argument, Option, echo
 
 from spacy_incparse.cli.evaluate import tree_sentences
-from spacy_incparse.cli.group import progress_bar
-from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline
+from spacy_incparse.cli.options import check_output, is_within, keep_inputs, open_pipeline, progress_bar, takes
 from spacy_incparse.errors import IncparseError, UntaggedError
 from spacy_incparse.files import write_bytes
 from spacy_incparse.repair.relabelling import PARSER, Relabeller, Sentence, relabel_trees
@@ -28,42 +27,23 @@ if TYPE_CHECKING:
     from spacy_incparse.parsing.parse import Constraint, Posterior
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
-SURE = 0.95
 
-Sure = Annotated[
-    float | None,
-    typer.Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure --parser must be of a label. Default: 0.95."),
-]
-Pairs = Annotated[
-    str | None,
-    typer.Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
-]
-
-
+@takes(
+    treebank=Argument(metavar="INPUT", help="Bracket file, folder or glob of a treebank."),
+    output=Argument(metavar="[OUTPUT]", help="The file for the repaired trees, one on each line."),
+    rules=Option("--rules", metavar="NAME|FILE.json", help="Rules: english, craft or a file. May be repeated."),
+    parser=Option("--parser", metavar="MODEL", help="Then relabel phrases by a pipeline's parser, where it is sure."),
+    sure=Option("--sure", metavar="P", min=0.5, max=1.0, help="How sure --parser must be of a label. Default: 0.95."),
+    pairs=Option("--pairs", metavar="'OLD>NEW ...'", help="The changes that --parser may make. Default: all."),
+    report=Option("--report", metavar="FILE.tsv", help="One line for each change. Default: OUTPUT.changes.tsv"),
+    dry_run=Option("--dry-run", help="Only write the report, and not the trees."),
+    ptb=Option("--ptb", help="Write words in the spelling of the Penn Treebank."),
+)
 def repair_command(
-    treebank: Annotated[str, typer.Argument(metavar="INPUT", help="Bracket file, folder or glob of a treebank.")],
-    output: Annotated[
-        Path | None, typer.Argument(metavar="[OUTPUT]", help="The file for the repaired trees, one on each line.")
-    ] = None,
-    rules: Annotated[
-        list[str] | None,
-        typer.Option("--rules", metavar="NAME|FILE.json", help="Rules: english, craft or a file. May be repeated."),
-    ] = None,
-    parser: Annotated[
-        str | None,
-        typer.Option(
-            "--parser", metavar="MODEL", help="Then relabel phrases by a pipeline's parser, where it is sure."
-        ),
-    ] = None,
-    sure: Sure = None,
-    pairs: Pairs = None,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE.tsv", help="One line for each change. Default: OUTPUT.changes.tsv"),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only write the report, and not the trees.")] = False,
-    ptb: Annotated[bool, typer.Option("--ptb", help="Write words in the spelling of the Penn Treebank.")] = False,
-) -> None:
+    treebank: str, output: Path | None = None, rules: list[str] | None = None, parser: str | None = None,
+    sure: float | None = None, pairs: str | None = None, report: Path | None = None, dry_run: bool = False,
+    ptb: bool = False,
+) -> None:  # fmt: skip
     """Repair a treebank by rules, and by a parser.
 
     A rule has a pattern, which finds what is wrong, and an action, which mends it (docs/training.md). They apply in
@@ -93,26 +73,29 @@ def repair_command(
         raise IncparseError("--pairs is for --parser: rules name their labels themselves")
     if sure is not None and parser is None:
         raise IncparseError("--sure is for --parser: rules are always applied")
-    allowed = None if pairs is None else read_pairs(pairs)
-    relabeller = None if parser is None else open_relabeller(parser, sure or SURE, allowed)
+    relabeller = None if parser is None else _open_relabeller(parser, sure or 0.95, pairs)
     repair(treebank, None if dry_run else output, found, report, relabeller, ptb=ptb)
 
 
 def repair(
-    treebank: str,
-    output: Path | None,
-    rules: Sequence[Rule],
-    report: Path,
-    relabeller: Relabeller | None = None,
-    *,
-    ptb: bool = False,
-) -> None:
+    treebank: str, output: Path | None, rules: Sequence[Rule], report: Path, relabeller: Relabeller | None = None,
+    *, ptb: bool = False,
+) -> None:  # fmt: skip
     """Write the report, then the repaired trees unless `output` is None, and show the counts of each rule."""
     files = [_repaired(path, rules, relabeller) for path in treebank_files(treebank)]
     _write(report, report_lines([file.changes for file in files]))
     if output is not None:
         _write(output, (tree.to_string(ptb=ptb) for file in files for tree in file.trees))
-    _show_counts(files, rules, relabeller)
+    reasons = {rule.name: rule.reason for rule in rules}
+    if relabeller is not None:
+        reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
+    for line in summary_lines([file.changes for file in files], reasons):
+        echo(line)
+    n_left = sum(file.n_left for file in files)
+    if n_left:
+        n_trees = sum(file.changes.n_trees for file in files)
+        what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
+        echo(f"left as they are: {what}", err=True)
 
 
 class RepairedFile(NamedTuple):
@@ -124,7 +107,10 @@ class RepairedFile(NamedTuple):
 
 
 def _repaired(path: Path, rules: Sequence[Rule], relabeller: Relabeller | None) -> RepairedFile:
-    trees, n_left = _tagged_trees(path), 0
+    try:
+        trees, n_left = list(read_trees(path)), 0
+    except UntaggedError as error:  # without tags, a rule would find what it should not, such as a phrase that has none
+        raise error.with_advice("`repair` looks at parts of speech, and needs brackets that have them") from None
     mended, changes = repair_trees(trees, rules, str(path))
     if relabeller is not None:
         relabelled = relabel_trees(mended, relabeller, rules)
@@ -133,27 +119,7 @@ def _repaired(path: Path, rules: Sequence[Rule], relabeller: Relabeller | None) 
     return RepairedFile(mended, FileChanges(path, len(trees), n_phrases, changes), n_left)
 
 
-def _tagged_trees(path: Path) -> list[Tree]:
-    try:
-        return list(read_trees(path))
-    except UntaggedError as error:  # without tags, a rule would find what it should not, such as a phrase that has none
-        raise error.with_advice("`repair` looks at parts of speech, and needs brackets that have them") from None
-
-
-def _show_counts(files: Sequence[RepairedFile], rules: Sequence[Rule], relabeller: Relabeller | None) -> None:
-    reasons = {rule.name: rule.reason for rule in rules}
-    if relabeller is not None:
-        reasons[PARSER] = f"The parser gives the label a probability of at least {relabeller.sure:g}."
-    for line in summary_lines([file.changes for file in files], reasons):
-        typer.echo(line)
-    n_left = sum(file.n_left for file in files)
-    if n_left:
-        n_trees = sum(file.changes.n_trees for file in files)
-        what = f"{n_left:,} of {n_trees:,} trees, for which the parser finds no tree with all of their phrases"
-        typer.echo(f"left as they are: {what}", err=True)
-
-
-def read_pairs(text: str) -> list[tuple[str, str]]:
+def _read_pairs(text: str) -> list[tuple[str, str]]:
     """Return the pairs of labels in a text such as "NP>WHNP ADVP>PRN". Raises IncparseError for anything else."""
     found = [tuple(pair.split(">")) for pair in text.split()]
     if not found or not all(len(pair) == 2 and all(pair) for pair in found):
@@ -161,14 +127,15 @@ def read_pairs(text: str) -> list[tuple[str, str]]:
     return [(old, new) for old, new in found]
 
 
-def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, str]] | None = None) -> Relabeller:
+def _open_relabeller(model: str, sure: float, pairs: str | None) -> Relabeller:
     """Return the parser of a pipeline, given its name or path, as one that relabels phrases.
 
-    pairs: the changes that it may make, as (old label, new label); None: all.
+    pairs: the changes that it may make, as in --pairs; None: all.
 
     Raises ModelError if it cannot be loaded, and IncparseError if it does not compute probabilities of phrases, or does
     not know a label.
     """
+    changes = None if pairs is None else _read_pairs(pairs)
     nlp, component = open_pipeline(model)
     parser = component.decoder.parser
     if not parser.has_posterior:
@@ -182,12 +149,12 @@ def open_relabeller(model: str, sure: float = SURE, pairs: Sequence[tuple[str, s
             f"component's calibrate()"
         )
     known = frozenset(parser.labels) - {ROOT}
-    for label in (label for pair in pairs or () for label in pair):
+    for label in (label for pair in changes or () for label in pair):
         if label not in known:
             raise IncparseError(
                 f"--pairs: {model} does not know the label {label!r} (it has {', '.join(sorted(known))})"
             )
-    allowed = None if pairs is None else frozenset(pairs)
+    allowed = None if changes is None else frozenset(changes)
     return Relabeller(partial(_posteriors, nlp, component), known, allowed, sure)
 
 
@@ -207,13 +174,10 @@ def _check_outputs(output: Path | None, report: Path, treebank: str) -> None:
     for path in (output, report):
         check_output(path)
         keep_inputs(path, treebank)
-        _check_outside(path, Path(treebank))
-
-
-def _check_outside(output: Path | None, treebank: Path) -> None:
-    """Raise IncparseError if an output is within the treebank's folder, and would be part of it from then on."""
-    if output is not None and is_within(output, treebank):
-        raise IncparseError(f"{output} is inside the treebank {treebank}, and would be read as a part of it next time")
+        if path is not None and is_within(path, Path(treebank)):
+            raise IncparseError(
+                f"{path} is inside the treebank {treebank}, and would be read as a part of it next time"
+            )
 
 
 def _posteriors(nlp: Language, component: TreePipe, sentences: Sequence[Sentence]) -> Iterator[Posterior | None]:

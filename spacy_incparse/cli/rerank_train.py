@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, cast
 
-import typer
+from typer import Argument, Option, echo
 
-from spacy_incparse.cli.options import NoTags, OutputFile, SkipBad, open_pipeline, open_treebank, write_json
+from spacy_incparse.cli.options import one_of, open_pipeline, open_treebank, takes, write_json
 from spacy_incparse.cli.train_options import check_replaceable, is_free
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
@@ -20,67 +19,37 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_incparse.pipeline.tree_pipe import TreePipe
-    from spacy_incparse.rerank.list_folders import FoldReport
     from spacy_incparse.rerank.reranker import Reranker
     from spacy_incparse.rerank.training import RerankReport
     from spacy_incparse.training.settings import ParserRecipe
 
-N_PASSES = 10  # of a parser whose pipeline does not say how many it was trained for
+_N_PASSES = 10  # of a parser whose pipeline does not say how many it was trained for, at most
 
 
-class Loss(str, Enum):
-    """What the reranker learns to minimize."""
-
-    risk = "risk"
-    log = "log"
-    boost = "boost"
-    log_greedy = "log-greedy"
-    perceptron = "perceptron"
-
-
-class Choice(str, Enum):
-    """Which tree the reranker takes."""
-
-    score = "score"
-    expected_f = "expected_f"
-
-
-Losses = Annotated[
-    list[Loss], typer.Option("--loss", help="What is learned: risk is expected F. Of several, the best is taken.")
-]
-FamilyChoices = Annotated[
-    list[str] | None,
-    typer.Option("--families", metavar="A,B", help="Families of features. Of several choices, the best is taken."),
-]
-
-
+@takes(
+    pipeline=Argument(metavar="PIPELINE", help="The parser: a trained pipeline."),
+    train=Argument(metavar="TRAIN", help="The trees that the parser was trained on."),
+    dev=Argument(metavar="DEV", help="Other trees, to measure the gain on."),
+    out=Argument(metavar="OUT", file_okay=False, help="Folder for the new pipeline."),
+    loss=one_of(
+        "risk log boost log-greedy perceptron", "--loss", several=True,
+        help="What is learned: risk is expected F. Of several, the best is taken.",
+    ),
+    n=Option("--n", min=2, max=100, help="Trees of each sentence to choose from."),
+    folds=Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser."),
+    with_scores=Option("--with", metavar="A,B", help="Other scores: generative (default), chart."),
+    families=Option("--families", metavar="A,B", help="Families of features. Of several choices, the best is taken."),
+    choose=one_of("score expected_f", "--choose", help="How a tree is chosen. Default: the better way."),
+    passes=Option("--passes", min=1, help="Passes of the parsers. Default: those of PIPELINE."),
+    n_process=Option("--n-process", min=1, help="Processes. Default: one for each core."),
+    work=Option("--work", file_okay=False, help="Folder for the lists. Default: OUT.lists."),
+    force=Option("--force", "-F", help="Replace the pipeline in OUT."),
+)  # fmt: skip
 def rerank_train_command(
-    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="The parser: a trained pipeline.")],
-    train: Annotated[str, typer.Argument(metavar="TRAIN", help="The trees that the parser was trained on.")],
-    dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, to measure the gain on.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", file_okay=False, help="Folder for the new pipeline.")],
-    loss: Losses = [Loss.risk],  # noqa: B006  typer copies it
-    n: Annotated[int, typer.Option("--n", min=2, max=100, help="Trees of each sentence to choose from.")] = 20,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of TRAIN, each parsed by its own parser.")] = 10,
-    with_scores: Annotated[
-        str | None, typer.Option("--with", metavar="A,B", help="Other scores: generative (default), chart.")
-    ] = None,
-    families: FamilyChoices = None,
-    choose: Annotated[Choice | None, typer.Option("--choose", help="How a tree is chosen. Default: the better way.")]
-    = None,
-    passes: Annotated[
-        int | None, typer.Option("--passes", min=1, help="Passes of the parsers. Default: those of PIPELINE.")
-    ] = None,
-    n_process: Annotated[
-        int | None, typer.Option("--n-process", min=1, help="Processes. Default: one for each core.")
-    ] = None,
-    work: Annotated[
-        Path | None, typer.Option("--work", file_okay=False, help="Folder for the lists. Default: OUT.lists.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT.")] = False,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
-    output: OutputFile = None,
+    pipeline: str, train: str, dev: str, out: Path, loss: list[str] = ["risk"], n: int = 20, folds: int = 10,  # noqa: B006  typer copies it
+    with_scores: str | None = None, families: list[str] | None = None, choose: str | None = None,
+    passes: int | None = None, n_process: int | None = None, work: Path | None = None, force: bool = False,
+    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Train a reranker, which chooses among the best trees of a parser.
 
@@ -94,51 +63,50 @@ def rerank_train_command(
       spacy-incparse rerank-train parser/model-best train.mrg dev.mrg boosted --loss boost --work reranked.lists
     """
     from spacy_incparse.cli.recipe import save_pipeline
+    from spacy_incparse.documents.live_parsers import components_of
     from spacy_incparse.rerank.list_folders import TrainingLists
     from spacy_incparse.rerank.training import learn_reranker
 
     work = work or out.with_name(f"{out.name}.lists")
     for folder in (out, work):
         check_writable(folder)
-    _check_out(out, force=force)
-    settings = _settings(loss, n, choose, families, with_scores)
-    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
-    held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
-    nlp, parser = open_pipeline(pipeline)
-    component = _with_reranker(nlp, parser, settings)
-    _make_lists(trees, parser_recipe(nlp, parser, passes), work, settings, folds, n_process)
-    reranker = learn_reranker(TrainingLists(work), parser.decoder.model_parser.heads, settings, typer.echo)
-    report = _measured(reranker, parser, held_out)
-    component.model.reranker = reranker
-    nlp.meta["performance"] = dict(nlp.meta.get("performance", {})) | report.reranked.to_dict()
-    save_pipeline(nlp, out)
-    typer.echo(f"\n{report.format()}\nThe pipeline is in {out}")
-    write_json(output, {"pipeline": pipeline, "train": train, "dev": dev} | settings | report.to_dict())
-
-
-def _check_out(out: Path, *, force: bool) -> None:
     if force:
         check_replaceable(out)
     elif not is_free(out):
         raise IncparseError(f"there is already something in {out}: name another folder, or replace it with --force")
+    settings = _settings(loss, n, choose, families, with_scores)
+    trees = open_treebank(train, skip_bad=skip_bad, for_grammar=True, no_tags=no_tags)
+    held_out = open_treebank(dev, skip_bad=skip_bad, no_tags=no_tags)
+    nlp, parser = open_pipeline(pipeline)
+    for old in [component.name for component in components_of(nlp) if component.is_reranker]:
+        nlp.remove_pipe(old)
+    component: Any = nlp.add_pipe("incparse_reranker", after=parser.name, config={"training": settings})
+    _make_lists(trees, parser_recipe(nlp, parser, passes), work, settings, folds, n_process or os.cpu_count() or 1)
+    reranker = learn_reranker(TrainingLists(work), parser.decoder.model_parser.heads, settings, echo)
+    report = _measured(reranker, parser, held_out)
+    component.model.reranker = reranker
+    nlp.meta["performance"] = dict(nlp.meta.get("performance", {})) | report.reranked.to_dict()
+    save_pipeline(nlp, out)
+    echo(f"\n{report.format()}\nThe pipeline is in {out}")
+    write_json(output, {"pipeline": pipeline, "train": train, "dev": dev} | settings | report.to_dict())
 
 
 def _settings(
-    loss: Sequence[Loss], n: int, choose: Choice | None, families: Sequence[str] | None, with_scores: str | None
+    loss: Sequence[str], n: int, choose: str | None, families: Sequence[str] | None, with_scores: str | None
 ) -> dict[str, Any]:
     """Return the settings of training that were given as options. Raises ConfigError for scores of a wrong name."""
     from spacy_incparse.rerank.learner import find_learner
     from spacy_incparse.rerank.training import DEFAULT_SCORES, check_reranking
 
-    names = [one.value for one in loss]
+    names = list(map(str, loss))
     unweighted = [name for name in names if not find_learner(name).WEIGHS_SCORES]
     scores = [] if unweighted else list(DEFAULT_SCORES)
     if with_scores is None and 0 < len(unweighted) < len(names):
         left_out = " and ".join(DEFAULT_SCORES)
-        typer.echo(f"{', '.join(unweighted)} cannot weigh the {left_out} score: all losses learn without it")
+        echo(f"{', '.join(unweighted)} cannot weigh the {left_out} score: all losses learn without it")
     elif with_scores is not None:
         scores = [name for name in with_scores.split(",") if name and with_scores != "none"]
-    settings: dict[str, Any] = {"loss": _one_or_all(names), "scores": scores, "n": n, "choose": choose and choose.value}
+    settings: dict[str, Any] = {"loss": _one_or_all(names), "scores": scores, "n": n, "choose": choose and str(choose)}
     if families:
         settings["families"] = _one_or_all([[name for name in names.split(",") if name] for names in families])
     check_reranking(settings)
@@ -162,7 +130,8 @@ def parser_recipe(nlp: Language, parser: TreePipe, passes: int | None = None) ->
             f"the trees come from the component {parser.name!r}, but rerank-train has to train a parser for each part "
             f"of the treebank, and can only do so for an 'incparse'"
         )
-    model = parser.decoder.model_parser
+    model, config = parser.decoder.model_parser, cast("dict[str, Any]", nlp.config.get("training", {}))
+    trained_for = nlp.meta.get("performance", {}).get("passes") or config.get("max_epochs") or _N_PASSES
     return ParserRecipe(
         kind=model.kind,
         config=getattr(model, "config", None) or parser_config(parser.training | dict(parser.search)),
@@ -170,56 +139,31 @@ def parser_recipe(nlp: Language, parser: TreePipe, passes: int | None = None) ->
         n_tag_folds=parser.training["n_folds"],
         tagger_settings=parser.training["tagger"],
         seed=parser.training["seed"],
-        n_passes=passes or _n_passes(nlp),
+        n_passes=passes or trained_for,
         search=dict(parser.search),
     )
 
 
-def _n_passes(nlp: Language) -> int:
-    """Return the number of passes that a pipeline's parser was trained for, or was to be trained for at most."""
-    config: dict[str, Any] = nlp.config.get("training", {})
-    return nlp.meta.get("performance", {}).get("passes") or config.get("max_epochs") or N_PASSES
-
-
-def _with_reranker(nlp: Language, parser: TreePipe, settings: dict[str, Any]) -> Any:
-    """Add an untrained reranker to a pipeline, in place of one that it has."""
-    from spacy_incparse.documents.live_parsers import components_of
-
-    for old in [component.name for component in components_of(nlp) if component.is_reranker]:
-        nlp.remove_pipe(old)
-    return nlp.add_pipe("incparse_reranker", after=parser.name, config={"training": settings})
-
-
 def _make_lists(
-    trees: Sequence[Tree],
-    recipe: ParserRecipe,
-    work: Path,
-    settings: Mapping[str, Any],
-    n_folds: int,
-    n_process: int | None,
+    trees: Sequence[Tree], recipe: ParserRecipe, work: Path, settings: Mapping[str, Any], n_folds: int, n_process: int
 ) -> None:
     """Make the lists of all folds, with a line for each. settings: of the reranker's training."""
     from spacy_incparse.rerank.list_folders import make_lists
 
     passes = "1 pass" if recipe.n_passes == 1 else f"{recipe.n_passes} passes"
-    typer.echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
+    echo(f"{len(trees):,} sentences in {n_folds} folds, {recipe.kind} parsers, {passes}")
     n_done = 0
     made = {"n_folds": n_folds, "n": settings["n"], "scores": settings["scores"]}
     try:
-        for report in make_lists(trees, recipe, work, **made, n_process=n_process or os.cpu_count() or 1):
+        for report in make_lists(trees, recipe, work, **made, n_process=n_process):
             n_done += 1
-            typer.echo(_fold_line(report))
+            line = f"  fold {report.number}: {report.n_sentences:,} sentences, "
+            if report.seconds:
+                line += f"{report.mean_length:.1f} trees each, parser F {100 * report.f:.2f}, "
+                line += f"best trees {100 * report.oracle_f:.2f}, {report.seconds:.0f} seconds"
+            echo(line if report.seconds else f"{line}finished before")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{n_done} folds are finished, the same command continues after them") from None
-
-
-def _fold_line(report: FoldReport) -> str:
-    if not report.seconds:
-        return f"  fold {report.number}: {report.n_sentences:,} sentences, finished before"
-    return (
-        f"  fold {report.number}: {report.n_sentences:,} sentences, {report.mean_length:.1f} trees each, "
-        f"parser F {100 * report.f:.2f}, best trees {100 * report.oracle_f:.2f}, {report.seconds:.0f} seconds"
-    )
 
 
 def _measured(reranker: Reranker, parser: TreePipe, trees: Sequence[Tree]) -> RerankReport:

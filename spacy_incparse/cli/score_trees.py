@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import srsly
-import typer
+from typer import Option, echo
 
+from spacy_incparse.cli import options
 from spacy_incparse.cli.evaluate import tree_sentences
-from spacy_incparse.cli.group import progress_bar
-from spacy_incparse.cli.options import Model, NoTags, SkipBad, check_output, keep_inputs, open_pipeline, write_lines
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.treebanks.normalize import normalize
 from spacy_incparse.treebanks.reader import SkipLog, read_numbered_trees
@@ -24,8 +22,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_incparse.documents.sentences import Sentence
-    from spacy_incparse.parsing.parse import Parse, ScoredMove, ScoredRule, TreeScore
+    from spacy_incparse.parsing.parse import Parse, ScoredMove, ScoredRule, TreeScore, Violation
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
 COLUMNS = ("tree", "words", "score", "per_word", "derived", "best", "is_best", "missing")
@@ -35,39 +32,15 @@ MOVE_COLUMNS = (
 RULE_COLUMNS = ("tree", "start", "end", "rule", "score", "missing")
 
 
-class TagSource(str, Enum):
-    """The source of the tags used for scoring."""
-
-    own = "own"
-    gold = "gold"
-
-
-class Format(str, Enum):
-    """The output formats."""
-
-    tsv = "tsv"
-    json = "json"
-
-
+@options.takes(
+    tags=options.one_of("own gold", "--tags", help="Score with the tags of the parser's tagger, or of the trees."),
+    format_=options.one_of("tsv json", "--format", "-f", help="A table, or a JSON object per tree."),
+    derivation=Option("--derivation", help="Write the moves word by word, or a chart's rules, with their scores."),
+    output=options.output_option("FILE", "Write to this file instead of standard output."),
+)
 def score_trees_command(
-    trees: Annotated[list[str], typer.Argument(metavar="TREES", help="Bracket files, folders or globs.")],
-    model: Model = "en",
-    tags: Annotated[
-        TagSource, typer.Option("--tags", help="Score with the tags of the parser's tagger, or of the trees.")
-    ] = TagSource.own,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="A table, or a JSON object per tree.")] = Format.tsv,
-    derivation: Annotated[
-        bool, typer.Option("--derivation", help="Write the moves word by word, or a chart's rules, with their scores.")
-    ] = False,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write to this file instead of standard output.",
-            callback=lambda path: check_output(path),
-        ),
-    ] = None,
+    trees: list[str], model: str = "en", tags: str = "own", format_: str = "tsv", derivation: bool = False,
+    skip_bad: bool = False, no_tags: bool = False, output: Path | None = None,
 ) -> None:  # fmt: skip
     """Score given trees with a parser.
 
@@ -82,17 +55,18 @@ def score_trees_command(
       spacy-incparse score-trees variants.mrg --tags gold --derivation
       spacy-incparse score-trees dev.mrg --format json --output scores.jsonl
     """
-    if no_tags and tags is TagSource.gold:
+    if no_tags and tags == "gold":
         raise IncparseError("--tags gold and --no-tags exclude each other")
-    keep_inputs(output, *trees)
+    options.keep_inputs(output, *trees)
     log = SkipLog() if skip_bad else None
-    numbered = read_numbered(trees, log, no_tags=no_tags)
-    nlp, parser = open_pipeline(model)
-    scored = score_trees(nlp, parser, numbered, gold_tags=tags is TagSource.gold)
-    writer = _WRITERS[format_, derivation]
-    write_lines(output, writer(_begun(_with_progress(scored, is_shown=output is not None))))
+    numbered = _read_numbered(trees, log, no_tags=no_tags)
+    nlp, parser = options.open_pipeline(model)
+    scored = iter(_with_progress(score_trees(nlp, parser, numbered, gold_tags=tags == "gold"), output))
+    first = list(islice(scored, 1))  # so that its errors are reported before anything is written
+    table = _objects if format_ == "json" else _derivation_table if derivation else _tree_table
+    options.write_lines(output, table(chain(first, scored), derivation))
     if log:
-        typer.echo(str(log), err=True)
+        echo(str(log), err=True)
 
 
 @dataclass(frozen=True)
@@ -108,6 +82,16 @@ class ScoredTree:
     best: Parse | None
 
     @property
+    def score(self) -> float | None:
+        """The score of the tree, if it has one."""
+        return self.scored.score if self.scored else None
+
+    @property
+    def per_word(self) -> float | None:
+        """The score by the number of words."""
+        return None if self.score is None else self.score / len(self.tree.words)
+
+    @property
     def is_best(self) -> bool:
         """Whether this is the parser's own tree, including tags."""
         return self.scored is not None and self.best is not None and self.scored.tree == self.best.tree
@@ -118,9 +102,7 @@ class ScoredTree:
         return "a word is whitespace" if self.scored is None else self.scored.reason
 
 
-def read_numbered(
-    paths: Sequence[str], skip_bad: SkipLog | None = None, *, no_tags: bool = False
-) -> Iterator[tuple[int, Tree]]:
+def _read_numbered(paths: Sequence[str], skip_bad: SkipLog | None, *, no_tags: bool) -> Iterator[tuple[int, Tree]]:
     """Yield the normalized trees of bracket files with their numbers in the input, skipping empty trees.
 
     The numbers include skipped trees, to match the treebank. Raises IncparseError if there are no trees.
@@ -145,77 +127,60 @@ def score_trees(
             if sentence is None:
                 yield ScoredTree(number, tree, None, None)
             else:
-                yield _scored(number, tree, sentence, component)
+                parser, tags = component.decoder.parser, component.tags_for(sentence)
+                best = parser.parse(tree.words, tags, sentence.constraints)
+                yield ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
 
 
-def _scored(number: int, tree: Tree, sentence: Sentence, component: TreePipe) -> ScoredTree:
-    parser, tags = component.decoder.parser, component.tags_for(sentence)
-    best = parser.parse(tree.words, tags, sentence.constraints)
-    return ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
-
-
-def _with_progress(scored: Iterable[ScoredTree], *, is_shown: bool) -> Iterator[ScoredTree]:
-    with progress_bar(is_shown=is_shown or not sys.stdout.isatty(), unit=" trees") as progress:
+def _with_progress(scored: Iterable[ScoredTree], output: Path | None) -> Iterator[ScoredTree]:
+    with options.progress_bar(is_shown=output is not None or not sys.stdout.isatty(), unit=" trees") as progress:
         for item in scored:
             yield item
             progress.update()
 
 
-def _tree_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+def _tree_table(scored: Iterator[ScoredTree], _: bool) -> Iterator[str]:
     yield "\t".join(COLUMNS)
     for item in scored:
-        score, n_words = item.scored.score if item.scored else None, len(item.tree.words)
+        best = item.best.score if item.best else None
         cells = [
-            str(item.number), str(n_words), _cell(score), _cell(None if score is None else score / n_words),
-            _yes(not item.missing), _cell(item.best.score if item.best else None), _yes(item.is_best), item.missing,
+            item.number, len(item.tree.words), _cell(item.score), _cell(item.per_word), _yes(not item.missing),
+            _cell(best), _yes(item.is_best), item.missing,
         ]  # fmt: skip
-        yield "\t".join(cells)
+        yield "\t".join(map(str, cells))
 
 
-def _derivation_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
+def _derivation_table(scored: Iterator[ScoredTree], _: bool) -> Iterator[str]:
     """Yield the lines of the table that fits the first tree: a parser's trees all have moves, or all have rules."""
-    items = iter(scored)
     waiting = []
-    for item in items:
+    for item in scored:
         waiting.append(item)
         if item.scored is not None:
             break
     has_rules = any(item.scored and item.scored.rules for item in waiting)
-    yield from (_rule_table if has_rules else _move_table)(chain(waiting, items))
-
-
-def _rule_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
-    yield "\t".join(RULE_COLUMNS)
-    for item in scored:
-        for rule in item.scored.rules if item.scored else ():
+    yield "\t".join(RULE_COLUMNS if has_rules else MOVE_COLUMNS)
+    for item in chain(waiting, scored):
+        if item.scored is None:
+            continue
+        for step in item.scored.rules if has_rules else ():
+            cells = [item.number, step.start + 1, step.end, step.rule, _cell(step.score), _what(step.violation)]
+            yield "\t".join(map(str, cells))
+        for number, move in enumerate(() if has_rules else item.scored.moves, start=1):
             cells = [
-                str(item.number), str(rule.start + 1), str(rule.end), rule.rule, _cell(rule.score),
-                f"{rule.violation.what} ({rule.violation.kind})" if rule.violation else "",
+                item.number, number, move.word or "", move.tag or "", " ".join(move.closings), " ".join(move.chain),
+                _cell(move.closing_score), _cell(move.chain_score), _cell(move.score), _what(move.violation),
             ]  # fmt: skip
-            yield "\t".join(cells)
+            yield "\t".join(map(str, cells))
 
 
-def _move_table(scored: Iterable[ScoredTree]) -> Iterator[str]:
-    yield "\t".join(MOVE_COLUMNS)
+def _objects(scored: Iterator[ScoredTree], with_moves: bool) -> Iterator[str]:
     for item in scored:
-        for number, move in enumerate(item.scored.moves if item.scored else (), start=1):
-            cells = [
-                str(item.number), str(number), move.word or "", move.tag or "", " ".join(move.closings),
-                " ".join(move.chain), _cell(move.closing_score), _cell(move.chain_score), _cell(move.score),
-                f"{move.violation.what} ({move.violation.kind})" if move.violation else "",
-            ]  # fmt: skip
-            yield "\t".join(cells)
-
-
-def _objects(scored: Iterable[ScoredTree], *, with_moves: bool) -> Iterator[str]:
-    for item in scored:
-        score, n_words = item.scored.score if item.scored else None, len(item.tree.words)
         content: dict[str, Any] = {
             "number": item.number,
             "tree": str(item.scored.tree if item.scored else item.tree),
-            "words": n_words,
-            "score": score,
-            "per_word": None if score is None else score / n_words,
+            "words": len(item.tree.words),
+            "score": item.score,
+            "per_word": item.per_word,
             "derived": not item.missing,
             "missing": item.missing,
             "is_best": item.is_best,
@@ -252,24 +217,13 @@ def _rule(rule: ScoredRule) -> dict[str, Any]:
     }
 
 
-_WRITERS: dict[tuple[Format, bool], Callable[[Iterable[ScoredTree]], Iterator[str]]] = {
-    (Format.tsv, False): _tree_table,
-    (Format.tsv, True): _derivation_table,
-    (Format.json, False): lambda scored: _objects(scored, with_moves=False),
-    (Format.json, True): lambda scored: _objects(scored, with_moves=True),
-}
-
-
-def _begun(scored: Iterable[ScoredTree]) -> Iterator[ScoredTree]:
-    """Score the first tree immediately, so that its errors are reported before anything is written."""
-    items = iter(scored)
-    first = list(islice(items, 1))
-    return chain(first, items)
-
-
 def _cell(score: float | None) -> str:
     return "" if score is None else f"{score:.6f}"
 
 
 def _yes(condition: bool) -> str:
     return "yes" if condition else "no"
+
+
+def _what(violation: Violation | None) -> str:
+    return f"{violation.what} ({violation.kind})" if violation else ""

@@ -8,17 +8,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
 
 import srsly
-import typer
+from typer import Argument, Option, echo
 
-from spacy_incparse.cli.group import progress_bar
-from spacy_incparse.cli.options import NoTags, SkipBad
+from spacy_incparse.cli.options import one_of, progress_bar, takes
 from spacy_incparse.documents.rows import PARQUET, annotated_format, read_rows, sentence_files
 from spacy_incparse.errors import IncparseError, TreebankError
 from spacy_incparse.files import named_paths
@@ -34,53 +31,27 @@ from spacy_incparse.viz.blocks import columns
 from spacy_incparse.workers import run_in_order
 
 
-class HitFormat(str, Enum):
-    """The output formats."""
-
-    kwic = "kwic"
-    tree = "tree"
-    json = "json"
-
-
-Format = Annotated[
-    HitFormat | None,
-    typer.Option("--format", "-f", help="Keyword in context, the default, trees, or JSON lines."),
-]
-
-
+@takes(
+    pattern=Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md."),
+    sources=Argument(metavar="FILE...", help="Bracket, .spacy, .parquet and .jsonl files, folders or globs."),
+    normalize=Option("--normalize", help="Remove functions, traces and wrappers from trees of bracket files first."),
+    raw_labels=Option("--raw-labels", help="A label such as NP does not match NP-SBJ."),
+    heads=Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ..."),
+    format_=one_of("kwic tree json", "--format", "-f", help="Keyword in context, the default, trees, or JSON lines."),
+    context=Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
+    every=Option("--every", help="One hit for each way to assign the pattern's names to nodes."),
+    limit=Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits."),
+    timeout=Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file."),
+    count=Option("--count", help="Print only the number of matching nodes."),
+    by_label=Option("--by-label", help="Print how many nodes of each label match."),
+    n_process=Option("--n-process", min=1, metavar="N", help="Files searched at once."),
+)
 def search_command(
-    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="The pattern, in quotes: see docs/search.md.")],
-    sources: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Bracket, .spacy, .parquet and .jsonl files, folders or globs."),
-    ],
-    normalize: Annotated[
-        bool,
-        typer.Option("--normalize", help="Remove functions, traces and wrappers from trees of bracket files first."),
-    ] = False,
-    raw_labels: Annotated[bool, typer.Option("--raw-labels", help="A label such as NP does not match NP-SBJ.")] = False,
-    heads: Annotated[
-        str, typer.Option("--heads", metavar="NAME|FILE.json", help="Head rules for relations with '#': en, any, ...")
-    ] = "en",
-    format_: Format = None,
-    context: Annotated[
-        int | None,
-        typer.Option("--context", "-c", min=0, metavar="N", help="Words on either side. Default: as many as fit."),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--every", help="One hit for each way to assign the pattern's names to nodes.")
-    ] = False,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Stop after N hits.")] = None,
-    timeout: Annotated[
-        float,
-        typer.Option("--timeout", min=0, metavar="SECONDS", help="Time limit for regular expressions, per file."),
-    ] = 60,
-    count: Annotated[bool, typer.Option("--count", help="Print only the number of matching nodes.")] = False,
-    by_label: Annotated[bool, typer.Option("--by-label", help="Print how many nodes of each label match.")] = False,
-    n_process: Annotated[int, typer.Option("--n-process", min=1, metavar="N", help="Files searched at once.")] = 1,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
-) -> None:
+    pattern: str, sources: list[str], normalize: bool = False, raw_labels: bool = False, heads: str = "en",
+    format_: str | None = None, context: int | None = None, every: bool = False, limit: int | None = None,
+    timeout: float = 60, count: bool = False, by_label: bool = False, n_process: int = 1, skip_bad: bool = False,
+    no_tags: bool = False,
+) -> None:  # fmt: skip
     """Search trees with a Tregex pattern.
 
     Bracket files may be gzipped, and their trees are searched without normalization; Parquet files are those of
@@ -100,13 +71,19 @@ def search_command(
     compiled = compile(pattern, raw_labels=raw_labels, heads=HeadRules.find(heads), timeout=timeout)
     if (count or by_label) and (limit or every or format_ or context is not None or (count and by_label)):
         raise IncparseError("--count and --by-label exclude each other, --limit, --every, --format and --context")
-    if context is not None and format_ not in (None, HitFormat.kwic):
-        raise IncparseError(f"--context is for --format kwic, not for {format_.value}")
-    files = corpus_files(sources)
-    writer = None if count or by_label else _writer(format_ or HitFormat.kwic, context, files)
+    if context is not None and format_ not in (None, "kwic"):
+        raise IncparseError(f"--context is for --format kwic, not for {format_}")
+    files = [file for path in sources for file in _expand(path)]
+    width, names = shutil.get_terminal_size().columns, max(len(path.name) for path in files) if len(files) > 1 else 0
+    writers: dict[str, HitWriter] = {
+        "kwic": Kwic(width, context, names),
+        "tree": TreeHits(width),
+        "json": write_json,
+    }
     search = FileSearch(
-        compiled, writer, by_label, raw_labels, every, limit, normalized=normalize, skip_bad=skip_bad, tags=not no_tags
-    )
+        compiled, None if count or by_label else writers[format_ or "kwic"], by_label, raw_labels, every, limit,
+        normalized=normalize, skip_bad=skip_bad, tags=not no_tags,
+    )  # fmt: skip
     _print(search, files, n_process)
 
 
@@ -117,7 +94,7 @@ def _print(search: FileSearch, files: Sequence[Path], n_process: int) -> None:
     with progress_bar(is_shown=is_shown, total=len(files), unit=" files") as progress:
         for result in search.results(files, n_process):
             for line in islice(result.lines, n_left):
-                print(line)  # not typer.echo, which flushes every line: there may be many hits
+                print(line)  # not echo, which flushes every line: there may be many hits
                 n_left = None if n_left is None else n_left - 1
             labels.update(result.labels)
             count += result.count
@@ -126,20 +103,9 @@ def _print(search: FileSearch, files: Sequence[Path], n_process: int) -> None:
             if n_left == 0:
                 break
     if search.writer is None:
-        typer.echo("\n".join(label_table(labels)) if search.by_label else count)
+        echo("\n".join(label_table(labels)) if search.by_label else count)
     if search.skip_bad:
-        typer.echo(str(skipped), err=True)
-
-
-def _writer(format_: HitFormat, context: int | None, files: Sequence[Path]) -> HitWriter:
-    width = shutil.get_terminal_size().columns
-    names = max(len(path.name) for path in files) if len(files) > 1 else 0
-    writers: dict[HitFormat, HitWriter] = {
-        HitFormat.kwic: Kwic(width, context, names),
-        HitFormat.tree: TreeHits(width),
-        HitFormat.json: write_json,
-    }
-    return writers[format_]
+        echo(str(skipped), err=True)
 
 
 DOCBIN, JSON_LINES = ".spacy", (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
@@ -147,35 +113,12 @@ _NO_TREES = "expected an object with trees, as `annotate --format jsonl` and `pa
 _DOCUMENTS = "documents"  # the folder of `annotate` with the files that have trees
 
 
-def corpus_files(paths: Sequence[str]) -> list[Path]:
-    """Return the bracket files, `.spacy` files, Parquet files and JSON lines for a list of files, folders and globs.
+def _expand(path: str) -> list[Path]:
+    """Return the bracket files, `.spacy` files, Parquet files and JSON lines for a file, a folder or a glob.
 
     A corpus that `annotate` has made may have none. Raises IncparseError if another path does not exist or contains no
     such files.
     """
-    return [file for path in paths for file in _expand(path)]
-
-
-def read_corpus(
-    files: Sequence[Path], *, normalized: bool = False, skip_bad: SkipLog | None = None, tags: bool = True
-) -> Iterator[tuple[Path, Forest]]:
-    """Yield each file with its trees: from bracket files, unchanged or `normalized`; from the others, as stored.
-
-    tags: whether the brackets include parts of speech.
-    """
-    symbols = Symbols()
-    for path in files:
-        if path.suffix == DOCBIN:
-            yield path, _stored_trees(path, symbols)
-        elif path.suffix == PARQUET:
-            yield path, _parquet_trees(path, symbols)
-        elif path.name.endswith(JSON_LINES):
-            yield path, _json_trees(path, symbols, skip_bad)
-        else:
-            yield from read_forests([path], symbols=symbols, normalized=normalized, skip_bad=skip_bad, tags=tags)
-
-
-def _expand(path: str) -> list[Path]:
     named = named_paths(path)
     files = expanded(named, _files_in)
     if not files and not any(map(annotated_format, named)):
@@ -189,14 +132,6 @@ def _files_in(folder: Path) -> list[Path]:
     found = ((file, file.absolute().parent) for file in folder.rglob("*.jsonl"))
     documents = [file for file, at in found if at.name == _DOCUMENTS and annotated_format(at.parent) == "jsonl"]
     return sorted([*files_in(folder), *folder.rglob("*" + DOCBIN), *sentence_files(folder), *documents])
-
-
-def _parquet_trees(path: Path, symbols: Symbols) -> Forest:
-    trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
-    forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
-    if forest is None:
-        raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
-    return forest
 
 
 def _json_trees(path: Path, symbols: Symbols, skip_bad: SkipLog | None) -> Forest:
@@ -229,12 +164,11 @@ def _brackets(line: str) -> Sequence[str | None]:
 def _added(brackets: str, forest: Forest, reader: BracketReader) -> str:
     """Add a tree to a forest; return what is wrong with it, or ""."""
     n_before = len(forest)
-    if reader.read(brackets.encode(), forest) >= 0 and len(forest) == n_before + 1:
-        return ""
-    try:
-        forest.add(Tree.from_string(brackets))  # it has a message for each mistake
-    except TreebankError as error:
-        return f"a tree of this line is damaged: {error.what}"
+    if reader.read(brackets.encode(), forest) < 0 or len(forest) != n_before + 1:
+        try:
+            forest.add(Tree.from_string(brackets))  # it has a message for each mistake
+        except TreebankError as error:
+            return f"a tree of this line is damaged: {error.what}"
     return ""
 
 
@@ -281,25 +215,42 @@ class FileSearch:
         return [replace(result, lines=list(islice(result.lines, self.limit))) for result in self._results([path])]
 
     def _results(self, files: Sequence[Path]) -> Iterator[FileResult]:
-        skipped = SkipLog() if self.skip_bad else None
-        for path, forest in read_corpus(files, normalized=self.normalized, skip_bad=skipped, tags=self.tags):
-            yield self._result(path, forest)
+        skipped, symbols = SkipLog() if self.skip_bad else None, Symbols()
+        for path in files:
+            for name, forest in self._forests(path, symbols, skipped):
+                yield self._result(name, forest)
         if skipped is not None:
             yield FileResult(skipped=skipped)
 
+    def _forests(self, path: Path, symbols: Symbols, skipped: SkipLog | None) -> Iterator[tuple[Path, Forest]]:
+        """Yield a file with its trees: from a bracket file, unchanged or normalized; from the others, as stored."""
+        if path.suffix == DOCBIN:
+            yield path, _stored_trees(path, symbols)
+        elif path.suffix == PARQUET:
+            trees = "\n".join(row["brackets"] or "" for row in read_rows(path, ["brackets"]))
+            forest = scanned(trees, path, symbols) if trees.strip() else Forest(symbols=symbols)
+            if forest is None:
+                raise IncparseError(f"{path}: the trees in the column 'brackets' are damaged")
+            yield path, forest
+        elif path.name.endswith(JSON_LINES):
+            yield path, _json_trees(path, symbols, skipped)
+        else:
+            yield from read_forests(
+                [path], symbols=symbols, normalized=self.normalized, skip_bad=skipped, tags=self.tags
+            )
+
     def _result(self, path: Path, forest: Forest) -> FileResult:
         if self.writer is not None:
-            writer = self.writer
-            matches = _placed(self.pattern, forest, self.every)
+            writer, matches = self.writer, self.pattern.search(forest, every=self.every)
+            if forest.places is not None:  # the file's numbers of the trees, because the forest may omit some
+                matches = (match._replace(number=forest.place(match.number)) for match in matches)
             return FileResult((writer(path, match) for match in matches), is_file=True)
         if not self.by_label:
             return FileResult(count=self.pattern.count(forest), is_file=True)
         category = str if self.raw_labels else bare_label
         matches = self.pattern.search(forest)
-        return FileResult(
-            labels=Counter(one.node.words[0] if one.is_word else category(one.node.label) for one in matches),
-            is_file=True,
-        )
+        labels = Counter(one.node.words[0] if one.is_word else category(one.node.label) for one in matches)
+        return FileResult(labels=labels, is_file=True)
 
 
 @dataclass
@@ -311,14 +262,6 @@ class FileResult:
     count: int = 0
     skipped: SkipLog = field(default_factory=SkipLog)
     is_file: bool = False  # not only what was skipped
-
-
-def _placed(pattern: Pattern, forest: Forest, every: bool) -> Iterator[Match]:
-    """Yield the matches, each with the number of its tree in the file, because the forest may omit trees."""
-    matches = pattern.search(forest, every=every)
-    if forest.places is None:
-        return matches
-    return (match._replace(number=forest.place(match.number)) for match in matches)
 
 
 HitWriter = Callable[[Path, Match], str]

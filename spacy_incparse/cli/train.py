@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.options import NoTags, SkipBad, WordClusters
+from spacy_incparse.cli.options import takes
 from spacy_incparse.cli.train_neural import TrainingFiles, is_neural_pipeline, train_from_files
 from spacy_incparse.cli.train_options import (
     BEST,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     OnPass = Callable[[PassReport, Tagger | None, Parser], None]
 
 
+@takes()
 def train_command(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Bracket file, folder or glob to learn from.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="Other trees, which choose the best pass.")],
@@ -55,7 +56,7 @@ def train_command(
     config: Config = None,
     lang: Lang = None,
     heads: Heads = None,
-    clusters: WordClusters = None,
+    clusters: str | None = None,
     max_epochs: Annotated[
         int | None, typer.Option("--max-epochs", min=1, metavar="N", help="Passes. Default: the config's, or 10.")
     ] = None,
@@ -68,8 +69,8 @@ def train_command(
     resume: Annotated[bool, typer.Option("--resume", help="Continue after the last finished pass.")] = False,
     resume_or_start: ResumeOrStart = False,
     force: Annotated[bool, typer.Option("--force", "-F", help="Replace the pipeline in OUT_DIR.")] = False,
-    skip_bad: SkipBad = False,
-    no_tags: NoTags = False,
+    skip_bad: bool = False,
+    no_tags: bool = False,
     n_process: Processes = 1,
     extra: Extra = None,
     extra_weight: ExtraWeight = 1.0,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import srsly
 import typer
 
-from spacy_incparse.cli.group import progress_bar
+from spacy_incparse.cli.options import progress_bar
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable

@@ -2,90 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, cast
 
-from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output import FAILED, OutputFolder
-from spacy_incparse.corpora.records import Counts, Shard, ShardRecord, Unreadable
+from spacy_incparse.corpora.readers import Fields, InputFile, find_reader, read_files, reader_of
+from spacy_incparse.corpora.records import (
+    SHARD_CHARS,
+    Counts,
+    Shard,
+    ShardRecord,
+    Unreadable,
+    file_hash,
+    folder_hash,
+    split,
+)
+from spacy_incparse.corpora.writers import find_writer
+from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.workers import OnKilled, run_in_workers
+from spacy_incparse.workers import OnKilled
+
+FORMAT = "spacy-incparse annotation 1"
 
 
-class Progress(Protocol):
-    """What is told about each shard."""
+@dataclass(frozen=True)
+class Job:
+    """What an output folder is made from; can be pickled, and names everything that its bytes depend on."""
 
-    def __call__(self, n_bytes: int, record: ShardRecord, *, is_new: bool) -> None:
-        """Note a shard with these bytes of the input; not `is_new`: an earlier run has finished it."""
+    files: tuple[Path, ...]
+    output: Path
+    model: str = "en"
+    reader: str = "auto"
+    writer: str = "parquet"
+    fields: Fields = Fields()  # noqa: RUF009  immutable
+    code: Path | None = None
+    shard_chars: int = SHARD_CHARS
+
+    def check(self) -> None:
+        """Raise IncparseError if a format, the pipeline or the code does not exist, or a library is not installed."""
+        for reader in {reader_of(path, find_reader(self.reader)) for path in self.files}:
+            reader.check()
+        find_writer(self.writer)
+        find_pipeline(self.model)
+        if self.code is not None and not self.code.is_file():
+            raise IncparseError(f"{self.code}: no such file")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return hashes of input and model, settings and versions. Raises ModelError if there is no such pipeline."""
+        packages = ["spacy-incparse", "spacy", *(["pyarrow"] if self.writer == "parquet" else [])]
+        return {
+            "format": FORMAT,
+            "input": [
+                {"file": file.name, "bytes": file.size, "sha256": file_hash(file.path)}
+                for file in map(InputFile, self.files)
+            ],
+            "input_format": self.reader,
+            "text_field": self.fields.text,
+            "id_field": self.fields.id,
+            "model": {"name": self.model, "sha256": folder_hash(find_pipeline(self.model))},
+            "code": None if self.code is None else {"file": self.code.name, "sha256": file_hash(self.code)},
+            "output_format": self.writer,
+            "shard_chars": self.shard_chars,
+            "versions": {name: version(name) for name in packages},
+        }
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield the shards of the corpus; they depend on nothing but the input and the settings."""
+        items = read_files(self.files, find_reader(self.reader), self.fields)
+        return split(items, self.shard_chars)
 
 
-# Yields each shard of a job that is not finished with its record, and each other one with the record that it has.
-Engine = Callable[[Job], Iterator[tuple[int, ShardRecord, bool]]]
-# Annotates a shard. Each worker gets one from a function that it calls once.
-AnnotateShard = Callable[[Shard], ShardRecord]
+# Has workers annotate shards, as `run_in_workers` does: prepare, shards, on_killed -> shards with their records.
+RunWorkers = Callable[..., Iterator[tuple[Shard, ShardRecord]]]
 
 
-class RunWorkers(Protocol):
-    """What has workers annotate shards."""
+def annotate(job: Job, run_workers: RunWorkers, progress: Callable[..., object], *, overwrite: bool = False) -> Counts:
+    """Annotate a corpus, and return what it consists of.
 
-    def __call__(
-        self, prepare: Callable[[], AnnotateShard], shards: Iterator[Shard], /, *, on_killed: OnKilled | None = None
-    ) -> Iterator[tuple[Shard, ShardRecord]]:
-        """Yield each shard with its record; `on_killed` is as in `run_in_workers`."""
-        ...
+    progress: called with the bytes of each shard in the input, its record, and `is_new`; False: an earlier run has
+    finished it. Killed at any moment and called again with the same job, it does only what is not finished, and the
+    files are the same as after one run, whatever the workers. Raises IncparseError if another run is writing to the
+    folder, as `OutputFolder.begin` does, if the corpus is empty, and if all its documents were put aside.
+    """
+    job.check()
+    folder = OutputFolder(job.output)
+    with folder.claimed():
+        is_new = folder.begin(job.manifest(), overwrite=overwrite)
+        try:
+            totals, n_shards = Counts(), 0
+            for n_bytes, record, is_own in _records(job, run_workers):
+                n_shards += 1
+                totals.add(record.counts)
+                progress(n_bytes, record, is_new=is_own)
+            if not n_shards:
+                raise IncparseError("the input has no documents")
+            if not totals.documents:
+                failed = folder.first_failed()
+                raise IncparseError(
+                    f"no document could be annotated; the first, {failed['id']}: {' '.join(failed['reason'].split())}. "
+                    f"All of them ({totals.failed:,}) are in {folder.path / FAILED} with the reasons: mend the cause, "
+                    f"and begin anew in another folder or with --overwrite"
+                )
+            folder.write_totals(n_shards, totals)
+            return totals
+        except Exception:
+            if is_new:  # so that the same folder can be named when the mistake is mended
+                folder.withdraw()
+            raise
 
 
-def in_processes(n_process: int) -> Engine:
-    """Return an engine that annotates shards on this machine."""
-    return engine_of(partial(run_in_workers, n_process=n_process))
+def _records(job: Job, run_workers: RunWorkers) -> Iterator[tuple[int, ShardRecord, bool]]:
+    """Have the shards annotated that are not finished; yield bytes and record of each, and whether it is new."""
+    found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
+    given_up = GivenUp()
 
+    def on_finished(shard: Shard, record: ShardRecord) -> None:
+        given_up.n_finished += 1
+        found.append((shard.n_bytes, record, False))
 
-def engine_of(run_workers: RunWorkers) -> Engine:
-    """Return an engine whose workers get the shards that are not finished."""
+    def try_out(shards: Iterator[Shard], on_killed: OnKilled) -> None:
+        deque(run_workers(partial(_worker, job, "try_out"), shards, on_killed=on_killed), maxlen=0)
 
-    def run(job: Job) -> Iterator[tuple[int, ShardRecord, bool]]:
-        found: list[tuple[int, ShardRecord, bool]] = []  # finished before, and not yet reported
-        given_up = GivenUp()
-
-        def on_finished(shard: Shard, record: ShardRecord) -> None:
-            given_up.n_finished += 1
-            found.append((shard.n_bytes, record, False))
-
-        pending = unfinished(job, on_finished)
-        for shard, record in run_workers(partial(_shard_worker, job), pending, on_killed=given_up.note):
-            given_up.n_finished += 1
-            yield from found
-            found.clear()
-            yield shard.n_bytes, record, True
+    prepare = partial(_worker, job, "__call__")
+    for shard, record in run_workers(prepare, unfinished(job, on_finished), on_killed=given_up.note):
+        given_up.n_finished += 1
         yield from found
-        if given_up:
-            harmless = given_up.without_killers(partial(_try_out, job, run_workers))
-            for shard, record in run_workers(partial(_shard_worker, job), iter(harmless)):
-                yield shard.n_bytes, record, True
-
-    return run
-
-
-def _try_out(job: Job, run_workers: RunWorkers, shards: Iterator[Shard], on_killed: OnKilled) -> None:
-    for _ in run_workers(partial(_trial, job), shards, on_killed=on_killed):
-        pass
+        found.clear()
+        yield shard.n_bytes, record, True
+    yield from found
+    if given_up:
+        for shard, record in run_workers(prepare, iter(given_up.without_killers(try_out))):
+            yield shard.n_bytes, record, True
 
 
-def _shard_worker(job: Job) -> AnnotateShard:
+def _worker(job: Job, method: str) -> Callable[[Shard], ShardRecord]:
     """Return what annotates shards, in a worker: the process that reads them need not import spaCy."""
     from spacy_incparse.corpora.worker import ShardWorker
 
-    return ShardWorker(job)
-
-
-def _trial(job: Job) -> AnnotateShard:
-    """Return what annotates shards without writing them, in a worker."""
-    from spacy_incparse.corpora.worker import ShardWorker
-
-    return ShardWorker(job).try_out
+    return cast("Callable[[Shard], ShardRecord]", getattr(ShardWorker(job), method))
 
 
 def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) -> Iterator[Shard]:
@@ -95,7 +154,7 @@ def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) ->
     """
     folder = OutputFolder(job.output)
     for shard in job.shards():
-        record = folder.finished(shard.number)
+        record = folder.finished(shard)
         if record is None:
             folder.remove_totals()
             yield shard
@@ -103,54 +162,8 @@ def unfinished(job: Job, on_finished: Callable[[Shard, ShardRecord], object]) ->
             on_finished(shard, record)
 
 
-def annotate(job: Job, engine: Engine, progress: Progress, *, overwrite: bool = False) -> Counts:
-    """Annotate a corpus, and return what it consists of.
-
-    Killed at any moment and called again with the same job, it does only what is not finished, and the files are the
-    same as after one run, whatever the engine. Raises IncparseError if another run is writing to the folder, as
-    `OutputFolder.begin` does, if the corpus is empty, and if all its documents were put aside.
-    """
-    job.check()
-    folder = OutputFolder(job.output)
-    with folder.claimed():
-        is_new = folder.begin(job.manifest(), overwrite=overwrite)
-        try:
-            totals, n_shards = Counts(), 0
-            for n_bytes, record, is_new in engine(job):
-                n_shards += 1
-                totals.add(record.counts)
-                progress(n_bytes, record, is_new=is_new)
-            if not n_shards:
-                raise IncparseError("the input has no documents")
-            if not totals.documents:
-                raise IncparseError(_all_failed(folder, totals.failed))
-            folder.write_totals(n_shards, totals)
-            return totals
-        except Exception:
-            if is_new:  # so that the same folder can be named when the mistake is mended
-                folder.withdraw()
-            raise
-
-
-def _all_failed(folder: OutputFolder, n_failed: int) -> str:
-    failed = folder.first_failed()
-    return (
-        f"no document could be annotated; the first, {failed['id']}: {' '.join(failed['reason'].split())}. All of them "
-        f"({n_failed:,}) are in {folder.path / FAILED} with the reasons: mend the cause, and begin anew in another "
-        f"folder or with --overwrite"
-    )
-
-
-def input_bytes(files: Iterable[Path]) -> int:
-    """Return the size of all input files."""
-    return sum(path.stat().st_size for path in files)
-
-
 MOST_SHARDS = 3  # that may be given up before as many are finished: more speak for a fault of the pipeline
 REASON = "each worker process that parsed it ended"
-
-# Runs shards, and calls the function with those that kill all their workers.
-TryOut: TypeAlias = Callable[[Iterator[Shard], OnKilled], None]
 
 
 class GivenUp:
@@ -169,24 +182,24 @@ class GivenUp:
     def __bool__(self) -> bool:
         return bool(self._shards)
 
-    def without_killers(self, try_out: TryOut) -> Sequence[Shard]:
+    def without_killers(self, try_out: Callable[[Iterator[Shard], OnKilled], None]) -> Sequence[Shard]:
         """Return the shards without the documents that kill workers alone, too, which are put aside with the reason.
 
-        Raises IncparseError if these are all documents of the corpus.
+        try_out: runs shards, and calls the function with those that kill all their workers. Raises IncparseError if
+        these are all documents of the corpus.
         """
         killers = {shard.first for shard, _ in self._shards if len(shard.items) == 1}
-        several = [shard for shard, _ in self._shards if len(shard.items) > 1]
-        if several:
-            try_out(_single_documents(several), lambda document, _: killers.add(document.first))
+        single = [
+            Shard(shard.number, number, (item,), 0)
+            for shard, _ in self._shards
+            if len(shard.items) > 1
+            for number, item in enumerate(shard.items, start=shard.first)
+        ]
+        if single:
+            try_out(iter(single), lambda document, _: killers.add(document.first))
         if not self.n_finished and len(killers) == sum(len(shard.items) for shard, _ in self._shards):
             raise self._shards[0][1]
         return [_put_aside(shard, killers) for shard, _ in self._shards]
-
-
-def _single_documents(shards: Sequence[Shard]) -> Iterator[Shard]:
-    for shard in shards:
-        for number, item in enumerate(shard.items, start=shard.first):
-            yield Shard(shard.number, number, (item,), 0)
 
 
 def _put_aside(shard: Shard, killers: set[int]) -> Shard:

@@ -11,17 +11,19 @@ Each file appears complete or not at all, so that the folder is right at any mom
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import srsly
 
-from spacy_incparse.corpora.records import Counts, ShardRecord, bytes_hash, file_hash, shard_name
+from spacy_incparse.corpora.records import Counts, Shard, ShardRecord, file_hash
 from spacy_incparse.documents.rows import MANIFEST
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import lock, named
@@ -75,7 +77,7 @@ class OutputFolder:
         self._remove_unfinished()
         is_new = not (self.path / MANIFEST).exists()
         if is_new:
-            self._write(MANIFEST, json_bytes(manifest))
+            self._write(MANIFEST, _json_bytes(manifest))
         return is_new
 
     def withdraw(self) -> None:
@@ -83,23 +85,25 @@ class OutputFolder:
         if not any((self.path / SHARDS).glob("*.json")):
             shutil.rmtree(self.path.resolve(), ignore_errors=True)
 
-    def finished(self, number: int) -> ShardRecord | None:
+    def finished(self, shard: Shard) -> ShardRecord | None:
         """Return the record of a shard if all its files are there, with the bytes that were written; otherwise None.
 
         To check the bytes takes a small part of the time that it takes to read the shard's documents again.
         """
         try:
-            record = ShardRecord.from_dict(srsly.read_json(self.path / SHARDS / f"{shard_name(number)}.json"))
+            record = ShardRecord.from_dict(srsly.read_json(self.path / SHARDS / f"{shard.name}.json"))
+            is_whole = all(file_hash(self.path / name) == sha256 for name, sha256 in record.files.items())
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return record if all(self._has(name, sha256) for name, sha256 in record.files.items()) else None
+        return record if is_whole else None
 
-    def write_shard(self, number: int, counts: Counts, files: Mapping[str, bytes]) -> ShardRecord:
+    def write_shard(self, shard: Shard, counts: Counts, files: Mapping[str, bytes]) -> ShardRecord:
         """Write the files of a shard, and then its record."""
-        record = ShardRecord(number, counts, {name: bytes_hash(data) for name, data in files.items()})
+        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        record = ShardRecord(shard.number, counts, hashes)
         for name, data in files.items():
             self._write(name, data)
-        self._write(f"{SHARDS}/{shard_name(number)}.json", json_bytes(record.to_dict()))
+        self._write(f"{SHARDS}/{shard.name}.json", _json_bytes(record.to_dict()))
         return record
 
     def first_failed(self) -> dict[str, Any]:
@@ -114,17 +118,11 @@ class OutputFolder:
     def write_totals(self, n_shards: int, counts: Counts) -> None:
         """Write the file that says that all shards are finished."""
         self._remove_unfinished()  # of workers that were killed while they were writing
-        self._write(TOTALS, json_bytes({"shards": n_shards, **{name: getattr(counts, name) for name in Counts.NAMES}}))
+        self._write(TOTALS, _json_bytes({"shards": n_shards, **asdict(counts)}))
 
     def _remove_unfinished(self) -> None:
         for path in filter(_is_unfinished, self.path.rglob(f".*{_TMP}")):
             path.unlink(missing_ok=True)
-
-    def _has(self, name: str, sha256: str) -> bool:
-        try:
-            return file_hash(self.path / name) == sha256
-        except OSError:
-            return False
 
     def _obstacle(self, manifest: Mapping[str, Any]) -> str:
         """Return what keeps this annotation from going on with a manifest, or "". Raises IncparseError as `begin`."""
@@ -134,15 +132,15 @@ class OutputFolder:
                 raise self._foreign()
             return ""
         try:
-            found = dict(srsly.read_json(path))
-            if "format" not in found:
+            known = dict(srsly.read_json(path))
+            if "format" not in known:
                 raise ValueError("it names no format")
-            known = found
         except (ValueError, TypeError) as error:
             if self._foreign_file():  # the manifest of another program, perhaps
                 raise self._foreign() from None
             return f"{path} is damaged ({error})"
-        return "" if known == manifest else f"{self.path} was begun with other {_difference(known, manifest)}"
+        names = [name for name in {**known, **manifest} if known.get(name) != manifest.get(name)]
+        return f"{self.path} was begun with other {', '.join(names).replace('_', ' ')}" if names else ""
 
     def _foreign(self) -> IncparseError:
         return IncparseError(f"{self.path} exists, and is no annotated corpus: name a new folder")
@@ -172,12 +170,5 @@ def _is_unfinished(path: Path) -> bool:
     return path.name.startswith(".") and path.name.endswith(_TMP)
 
 
-def json_bytes(content: Mapping[str, Any]) -> bytes:
-    """Return JSON, indented, in UTF-8."""
+def _json_bytes(content: Mapping[str, Any]) -> bytes:
     return (srsly.json_dumps(dict(content), indent=2) + "\n").encode()
-
-
-def _difference(known: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
-    """Return the names of the entries in which two manifests differ."""
-    names = [name for name in {**known, **manifest} if known.get(name) != manifest.get(name)]
-    return ", ".join(names).replace("_", " ")

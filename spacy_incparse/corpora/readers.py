@@ -2,31 +2,153 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import json  # srsly's rounds numbers, and cannot read large ones
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
-from spacy_incparse.corpora.inputs import (
-    Fields,
-    InputFile,
-    decoded,
-    exact_json,
-    kind_suffix,
-    loaded_json,
-    meta_json,
-    printable,
-)
-from spacy_incparse.corpora.parquet import read_parquet
+import srsly
+
 from spacy_incparse.corpora.records import Document, Item, Unreadable
 from spacy_incparse.errors import IncparseError, parquet_module
+from spacy_incparse.files import named_paths, whole_lines
+from spacy_incparse.treebanks.reader import expanded
+
+_UNPACK: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
+    b"\x1f\x8b": lambda raw: cast("IO[bytes]", gzip.GzipFile(fileobj=raw)),
+    b"BZh": lambda raw: cast("IO[bytes]", bz2.BZ2File(raw)),
+    b"\xfd7zXZ\x00": lambda raw: cast("IO[bytes]", lzma.LZMAFile(raw)),  # noqa: SIM115  `InputFile` closes the file in it
+}
+
+
+class InputFile:
+    """A file of a corpus, and how many of its bytes have been read."""
+
+    def __init__(self, path: Path):
+        self.path, self.name = path, _printable(path.as_posix())
+        self.position = 0
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of the unpacked file, with their line ends."""
+        return whole_lines(self._lines())
+
+    def _lines(self) -> Iterator[bytes]:
+        with self._opened() as (raw, file):
+            for line in file:
+                self.position = self.position + len(line) if file is raw else raw.tell()
+                yield line
+
+    def read(self) -> bytes:
+        """Return the unpacked content."""
+        with self._opened() as (_, file):
+            data = file.read()
+        self.position = self.size
+        return data
+
+    @property
+    def size(self) -> int:
+        """Its size on disk."""
+        return self.path.stat().st_size
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """Open the file as it is, and unpacked; gzip, bzip2 and xz are recognised by content."""
+        with self.path.open("rb") as raw:
+            start = raw.peek(max(map(len, _UNPACK)))
+            unpack = next((unpack for magic, unpack in _UNPACK.items() if start.startswith(magic)), None)
+            yield raw, raw if unpack is None else unpack(raw)
+
+
+def _printable(name: str) -> str:
+    """Return a name with an escape such as \\udce9 in place of each byte that was not UTF-8."""
+    return name.encode("utf8", "backslashreplace").decode("utf8")
+
+
+def input_files(paths: Sequence[str], suffixes: Collection[str], *, any_suffix: bool = False) -> list[Path]:
+    """Return the files for a list of files, folders and globs, without hidden ones.
+
+    suffixes: those of the files in a folder, each also with the suffix of a compressed file. any_suffix: whether a file
+    that is named, or found by a glob, may have another one. Raises IncparseError if a path does not exist, has no such
+    files, or two paths stand for the same file.
+    """
+
+    def in_folder(folder: Path) -> list[Path]:
+        files = [file for file in folder.rglob("*") if _kind_suffix(file) in suffixes and file.is_file()]
+        return sorted(file for file in files if not any(part[0] == "." for part in file.relative_to(folder).parts))
+
+    found: dict[Path, Path] = {}
+    for path in paths:
+        files = expanded(named_paths(path), in_folder)
+        if not files:
+            raise IncparseError(f"{path}: no file to read; looked for {' '.join(sorted(suffixes))}, also compressed")
+        for file in files:
+            if not any_suffix and _kind_suffix(file) not in suffixes:
+                raise IncparseError(
+                    f"{file}: what it contains cannot be told from its name: say it with --input-format text, lines, "
+                    f"..."
+                )
+            if found.setdefault(file.resolve(), file) is not file:
+                raise IncparseError(
+                    f"{file} is given twice, so that its documents would be annotated twice: name it once"
+                )
+    return list(found.values())
+
+
+def _kind_suffix(path: Path) -> str:
+    """Return the suffix that says what a file contains: ".jsonl" for a.jsonl.gz."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in (".gz", ".bz2", ".xz") else suffix
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The names of the fields of JSON objects and the columns of Parquet files that a document is read from."""
+
+    text: str = "text"
+    id: str = "id"
+
+
+def _meta_json(fields: Mapping[str, Any]) -> str:
+    """Return the other fields of a document as JSON, which has no infinite numbers: they become null."""
+    try:
+        return _exact_json(fields)
+    except ValueError:
+        return _exact_json(_loaded_json(json.dumps(fields)))
+
+
+def _exact_json(content: Any) -> str:
+    """Return content as JSON with all its digits. Raises ValueError for infinite numbers."""
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError:  # srsly's is not limited so
+        return str(srsly.json_dumps(content))
+
+
+def _loaded_json(text: str) -> Any:
+    """Return the content of JSON; Infinity and NaN, which other programs write, are null. Raises ValueError."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:
+        return srsly.json_loads(text)
+
+
+def _decoded(data: bytes, name: str, file: str) -> str | Unreadable:
+    """Return UTF-8 as text, without a byte order mark; otherwise what is wrong with the document of this name."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Unreadable(name, file, f"byte 0x{data[error.start]:02x} at {error.start} is not UTF-8")
+
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # only an escape can be half a pair: the line itself is valid UTF-8
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
 @dataclass(frozen=True)
@@ -44,7 +166,7 @@ class Reader:
 
 def read_text(file: InputFile, fields: Fields) -> Iterator[Item]:
     """Yield the file as one document, whose id is its name."""
-    text = decoded(file.read(), file.name, file.name)
+    text = _decoded(file.read(), file.name, file.name)
     yield Document(file.name, file.name, text) if isinstance(text, str) else text
 
 
@@ -66,7 +188,7 @@ def read_json_lines(file: InputFile, fields: Fields) -> Iterator[Item]:
 def _lines(file: InputFile) -> Iterator[tuple[int, str | Unreadable]]:
     """Yield the lines that are not blank, or what cannot be decoded, with their numbers from 1."""
     for number, line in enumerate(file.lines(), start=1):
-        text = decoded(line, f"{file.name}:{number}", file.name)
+        text = _decoded(line, f"{file.name}:{number}", file.name)
         if isinstance(text, Unreadable) or (text and not text.isspace()):
             yield number, text
 
@@ -74,7 +196,7 @@ def _lines(file: InputFile) -> Iterator[tuple[int, str | Unreadable]]:
 def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     name = f"{file}:{number}"
     try:
-        content = loaded_json(line)
+        content = _loaded_json(line)
     except ValueError as error:
         return Unreadable(name, file, f"the line is not JSON: {error}")
     if _SURROGATE.search(line) and not all(map(_is_encodable, _strings(content))):
@@ -84,14 +206,14 @@ def _json_document(line: str, number: int, file: str, fields: Fields) -> Item:
     is_null = content.get(fields.text, "") is None
     text, own_id = content.pop(fields.text, None), content.pop(fields.id, None)
     if own_id is not None:
-        name = own_id if isinstance(own_id, str) else exact_json(own_id)
+        name = own_id if isinstance(own_id, str) else _exact_json(own_id)
     if text is not None and not isinstance(text, str):
-        return Unreadable(name, file, f"{fields.text!r} is not a text: {exact_json(text):.60}")
+        return Unreadable(name, file, f"{fields.text!r} is not a text: {_exact_json(text):.60}")
     if is_null:
         return Unreadable(name, file, f"{fields.text!r} is null")
     if text is None:
         return Unreadable(name, file, f"no text in {fields.text!r}; the object has {', '.join(content) or 'nothing'}")
-    return Document(name, file, text, meta=meta_json(content))
+    return Document(name, file, text, meta=_meta_json(content))
 
 
 def _strings(content: Any) -> Iterator[str]:
@@ -113,6 +235,80 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+_COLUMNS = 10
+_NUMBER = re.compile(r"\d+([-.]\d+)?")  # of a word, a multiword token, or an empty node
+_Line = tuple[int, str]  # its number, from 1, and its text
+_Word = tuple[str, bool]  # the text, and whether a space follows
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
+    """Yield the lines between blank lines. What is not UTF-8 is decoded with a mark, and found by `_document`."""
+    texts = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
+    for is_blank, block in groupby(enumerate(texts, start=1), lambda line: not line[1].strip()):
+        if not is_blank:
+            yield list(block)
+
+
+def _document(blocks: list[list[_Line]], name: str, file: str) -> Item:
+    words: list[_Word] = []
+    starts: list[bool] = []
+    try:
+        for block in blocks:
+            sentence = list(_words(block))
+            words += sentence
+            starts += [i == 0 for i in range(len(sentence))]
+    except ValueError as error:
+        return Unreadable(name, file, str(error))
+    text = "".join(word + " " * has_space for word, has_space in words)
+    checked = _decoded(text.encode("utf8", "surrogateescape"), name, file)
+    if isinstance(checked, Unreadable):
+        return checked
+    return Document(name, file, text, tuple(w for w, _ in words), tuple(s for _, s in words), tuple(starts))
+
+
+def _words(block: list[_Line]) -> Iterator[_Word]:
+    """Yield the words of a sentence; the parts of a multiword token only if they are spelled as it is (do + n't)."""
+    numbered = [(number, _columns(number, line)) for number, line in block if not line.startswith("#")]
+    numbered = [(number, row) for number, row in numbered if "." not in row[0]]  # without empty nodes
+    rows = [row for _, row in numbered]
+    i = 0
+    while i < len(rows):
+        first, dash, last = rows[i][0].partition("-")
+        if dash:
+            n_parts = int(last) - int(first) + 1
+            parts = [row[1] for row in rows[i + 1 : i + 1 + max(n_parts, 0)]]
+            if not 0 < n_parts == len(parts):
+                number, (token, text, *_) = numbered[i]
+                raise ValueError(f"line {number}: the words of the token {token}, {text!r:.40}, are missing")
+            shown = parts if "".join(parts) == rows[i][1] else [rows[i][1]]
+            yield from ((part, False) for part in shown[:-1])
+            yield shown[-1], _has_space(rows[i])
+            i += 1 + n_parts
+        else:
+            yield rows[i][1], _has_space(rows[i])
+            i += 1
+
+
+def _columns(number: int, line: str) -> list[str]:
+    columns = line.split("\t")
+    if len(columns) != _COLUMNS:
+        raise ValueError(f"line {number} has {len(columns)} columns, not {_COLUMNS} separated by tabs")
+    if not _NUMBER.fullmatch(columns[0]):
+        raise ValueError(f"line {number}: {columns[0]!r} is no number of a word")
+    if not columns[1]:
+        raise ValueError(f"line {number}: the word is missing")
+    return columns
+
+
+def _has_space(columns: list[str]) -> bool:
+    return "SpaceAfter=No" not in columns[-1].split("|")
+
+
+def _value(comment: str) -> str:
+    """Return what follows the equals sign of a comment."""
+    return _printable(comment.partition("=")[2].strip())
 
 
 def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
@@ -138,6 +334,90 @@ def read_conllu(file: InputFile, fields: Fields) -> Iterator[Item]:
         yield _document(collected, name, file.name)
 
 
+_ROWS = 1000  # at a time
+
+
+def read_parquet(file: InputFile, fields: Fields) -> Iterator[Item]:
+    """Yield each row as a document; columns of texts, numbers and truth values are kept as its other fields.
+
+    Ids are those of the column for ids, of any type, or else FILE:ROW. A row with texts that are not UTF-8 is
+    unreadable. Raises IncparseError if there is no column for the text.
+    """
+    parquet = parquet_module()
+    try:
+        table = parquet.ParquetFile(file.path)
+    except ValueError as error:  # pyarrow's own are ValueErrors
+        yield Unreadable(file.name, file.name, f"the file is not Parquet, or is damaged: {error}")
+        return
+    schema = table.schema_arrow
+    import pyarrow
+
+    tests = (
+        pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_integer, pyarrow.types.is_floating,
+        pyarrow.types.is_boolean,
+    )  # fmt: skip
+
+    kinds = {
+        column.name: column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        for column in schema
+    }
+    names = [name for name, kind in kinds.items() if any(test(kind) for test in tests)]
+    if fields.text not in names:
+        raise IncparseError(
+            f"{file.name}: there is no column {fields.text!r} with texts (it has {', '.join(names) or 'no plain ones'}"
+            f"): name the right one with --text-field"
+        )
+    if fields.id in schema.names and fields.id not in names:
+        names.append(fields.id)
+    number, n_rows = 0, max(table.metadata.num_rows, 1)
+    for batch in _batches(table, names):
+        if isinstance(batch, str):
+            yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {batch}")
+            return
+        for row in _rows(batch):
+            number += 1
+            file.position = file.size * number // n_rows
+            yield _parquet_document(row, f"{file.name}:{number}", file.name, fields)
+
+
+def _batches(table: Any, names: list[str]) -> Iterator[Any]:
+    """Yield the batches of a table, or, last, why one cannot be read."""
+    batches = table.iter_batches(batch_size=_ROWS, columns=names)
+    while True:
+        try:
+            batch = next(batches, None)
+        except ValueError as error:  # pyarrow's own are ValueErrors
+            yield f"{error}"
+            return
+        if batch is None:
+            return
+        yield batch
+
+
+def _rows(batch: Any) -> Iterator[dict[str, Any] | str]:
+    """Yield the rows of a batch, or why one cannot be read."""
+    try:
+        yield from batch.to_pylist()
+    except UnicodeDecodeError:
+        for number in range(batch.num_rows):
+            try:
+                yield from batch.slice(number, 1).to_pylist()
+            except UnicodeDecodeError as error:
+                yield f"a text is not UTF-8: {error}"
+
+
+def _parquet_document(row: dict[str, Any] | str, name: str, file: str, fields: Fields) -> Item:
+    if isinstance(row, str):
+        return Unreadable(name, file, row)
+    text, own_id = row.pop(fields.text), row.pop(fields.id, None)
+    if isinstance(own_id, bytes):
+        own_id = own_id.decode("utf8", "backslashreplace")
+    name = name if own_id is None else str(own_id)
+    if not isinstance(text, str):
+        return Unreadable(name, file, f"no text in the column {fields.text!r}: it is {text!r:.40}")
+    return Document(name, file, text, meta=_meta_json(row))
+
+
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
@@ -158,13 +438,12 @@ def find_reader(name: str) -> Reader | None:
     return READERS.get(name)
 
 
-def check_readers(paths: Iterable[Path], reader: Reader | None) -> None:
-    """Raise IncparseError if something that files need is not installed; `reader` is as in `read_files`."""
-    for used in {_reader_of(path, reader) for path in paths}:
-        used.check()
+def reader_of(path: Path, reader: Reader | None) -> Reader:
+    """Return the reader of all files, or else that of a file, by its suffix."""
+    return reader or SUFFIXES[_kind_suffix(path)]
 
 
-def read_files(paths: list[Path], reader: Reader | None, fields: Fields) -> Iterator[tuple[Item, int]]:
+def read_files(paths: Iterable[Path], reader: Reader | None, fields: Fields) -> Iterator[tuple[Item, int]]:
     """Yield the documents of files, each with how many bytes have been read until now.
 
     reader: that of all files; None: by their suffixes. What cannot be read is yielded with the reason.
@@ -172,97 +451,12 @@ def read_files(paths: list[Path], reader: Reader | None, fields: Fields) -> Iter
     before = 0
     for path in paths:
         file = InputFile(path)
-        for item in _read_file(file, _reader_of(path, reader), fields):
-            yield item, before + file.position
+        try:
+            for item in reader_of(path, reader).read(file, fields):
+                yield item, before + file.position
+        except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # a disk's, not a compressed file's
+            reason = f"the rest of the file cannot be read, it is damaged: {error}"
+            yield Unreadable(file.name, file.name, reason), before + file.position
         before += file.size
-
-
-def _reader_of(path: Path, reader: Reader | None) -> Reader:
-    return reader or SUFFIXES[kind_suffix(path)]
-
-
-def _read_file(file: InputFile, reader: Reader, fields: Fields) -> Iterator[Item]:
-    try:
-        yield from reader.read(file, fields)
-    except _DAMAGED as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # a disk's, not a compressed file's
-        yield Unreadable(file.name, file.name, f"the rest of the file cannot be read, it is damaged: {error}")
-
-
-_COLUMNS = 10
-_NUMBER = re.compile(r"\d+([-.]\d+)?")  # of a word, a multiword token, or an empty node
-_Line = tuple[int, str]  # its number, from 1, and its text
-_Word = tuple[str, bool]  # the text, and whether a space follows
-
-
-class _LineError(ValueError):
-    """What is wrong with a line, with its number."""
-
-
-def _blocks(lines: Iterable[bytes]) -> Iterator[list[_Line]]:
-    """Yield the lines between blank lines. What is not UTF-8 is decoded with a mark, and found by `_document`."""
-    texts = (line.decode("utf-8-sig", "surrogateescape").rstrip("\r\n") for line in lines)
-    for is_blank, block in groupby(enumerate(texts, start=1), lambda line: not line[1].strip()):
-        if not is_blank:
-            yield list(block)
-
-
-def _document(blocks: list[list[_Line]], name: str, file: str) -> Item:
-    words: list[_Word] = []
-    starts: list[bool] = []
-    try:
-        for block in blocks:
-            sentence = list(_words(block))
-            words += sentence
-            starts += [i == 0 for i in range(len(sentence))]
-    except _LineError as error:
-        return Unreadable(name, file, str(error))
-    text = "".join(word + " " * has_space for word, has_space in words)
-    checked = decoded(text.encode("utf8", "surrogateescape"), name, file)
-    if isinstance(checked, Unreadable):
-        return checked
-    return Document(name, file, text, tuple(w for w, _ in words), tuple(s for _, s in words), tuple(starts))
-
-
-def _words(block: list[_Line]) -> Iterator[_Word]:
-    """Yield the words of a sentence; the parts of a multiword token only if they are spelled as it is (do + n't)."""
-    numbered = [(number, _columns(number, line)) for number, line in block if not line.startswith("#")]
-    numbered = [(number, row) for number, row in numbered if "." not in row[0]]  # without empty nodes
-    rows = [row for _, row in numbered]
-    i = 0
-    while i < len(rows):
-        first, dash, last = rows[i][0].partition("-")
-        if dash:
-            n_parts = int(last) - int(first) + 1
-            parts = [row[1] for row in rows[i + 1 : i + 1 + max(n_parts, 0)]]
-            if not 0 < n_parts == len(parts):
-                number, (token, text, *_) = numbered[i]
-                raise _LineError(f"line {number}: the words of the token {token}, {text!r:.40}, are missing")
-            shown = parts if "".join(parts) == rows[i][1] else [rows[i][1]]
-            yield from ((part, False) for part in shown[:-1])
-            yield shown[-1], _has_space(rows[i])
-            i += 1 + n_parts
-        else:
-            yield rows[i][1], _has_space(rows[i])
-            i += 1
-
-
-def _columns(number: int, line: str) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != _COLUMNS:
-        raise _LineError(f"line {number} has {len(columns)} columns, not {_COLUMNS} separated by tabs")
-    if not _NUMBER.fullmatch(columns[0]):
-        raise _LineError(f"line {number}: {columns[0]!r} is no number of a word")
-    if not columns[1]:
-        raise _LineError(f"line {number}: the word is missing")
-    return columns
-
-
-def _has_space(columns: list[str]) -> bool:
-    return "SpaceAfter=No" not in columns[-1].split("|")
-
-
-def _value(comment: str) -> str:
-    """Return what follows the equals sign of a comment."""
-    return printable(comment.partition("=")[2].strip())

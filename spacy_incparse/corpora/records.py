@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 SHARD_CHARS = 300_000  # about 60,000 words of English: three seconds' work of `en`, so that workers end together
 
@@ -48,15 +48,10 @@ class Shard:
     @property
     def name(self) -> str:
         """The name that its files have in common."""
-        return shard_name(self.number)
+        return f"part-{self.number:06d}"
 
     def __str__(self) -> str:
         return f"shard {self.number} ({self.items[0].id} to {self.items[-1].id})"
-
-
-def shard_name(number: int) -> str:
-    """Return the name of a shard's files."""
-    return f"part-{number:06d}"
 
 
 @dataclass
@@ -69,12 +64,10 @@ class Counts:
     words: int = 0
     flat: int = 0  # sentences whose words all hang from the root, because the parser failed
 
-    NAMES: ClassVar[tuple[str, ...]] = ("documents", "failed", "sentences", "words", "flat")
-
     def add(self, other: Counts) -> None:
         """Add other counts to these."""
-        for name in self.NAMES:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, number in asdict(other).items():
+            setattr(self, name, getattr(self, name) + number)
 
 
 @dataclass
@@ -92,7 +85,7 @@ class ShardRecord:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ShardRecord:
         """Return the record in a dict from `to_dict`. Raises KeyError if an entry is missing."""
-        return cls(data["number"], Counts(**{name: data[name] for name in Counts.NAMES}), dict(data["files"]))
+        return cls(data["number"], Counts(**{name: data[name] for name in asdict(Counts())}), dict(data["files"]))
 
 
 def split(items: Iterable[tuple[Item, int]], shard_chars: int) -> Iterator[Shard]:
@@ -113,14 +106,12 @@ def split(items: Iterable[tuple[Item, int]], shard_chars: int) -> Iterator[Shard
         yield Shard(number, first, tuple(collected), position - read_before)
 
 
-_CHUNK = 1 << 20
-
-
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's content, in hexadecimal digits."""
     digest = hashlib.sha256()
-    for chunk in _chunks(path):
-        digest.update(chunk)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
     return digest.hexdigest()
 
 
@@ -131,14 +122,3 @@ def folder_hash(folder: Path) -> str:
         if path.is_file() and path.suffix != ".pyc":
             digest.update(f"{path.relative_to(folder).as_posix()}\n{file_hash(path)}\n".encode())
     return digest.hexdigest()
-
-
-def bytes_hash(data: bytes) -> str:
-    """Return the SHA-256 of bytes, in hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk

@@ -6,13 +6,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_incparse.corpora.job import Job
 from spacy_incparse.corpora.output import FAILED, OutputFolder
 from spacy_incparse.corpora.records import Counts, Document, Item, Shard, ShardRecord, Unreadable
 from spacy_incparse.corpora.writers import Parsed, find_writer
@@ -20,6 +19,9 @@ from spacy_incparse.documents.storage import anchored_trees
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import release_memory
 from spacy_incparse.pipeline.loading import load_for_texts
+
+if TYPE_CHECKING:
+    from spacy_incparse.corpora.annotate import Job
 
 
 class ShardWorker:
@@ -31,7 +33,7 @@ class ShardWorker:
 
     def __call__(self, shard: Shard) -> ShardRecord:
         """Write the files of a shard, and then its record."""
-        record = self._write(shard)
+        record = self._folder.write_shard(shard, *self._files(shard))
         release_memory()
         return record
 
@@ -40,9 +42,6 @@ class ShardWorker:
         counts, _ = self._files(shard)
         release_memory()
         return ShardRecord(shard.number, counts)
-
-    def _write(self, shard: Shard) -> ShardRecord:
-        return self._folder.write_shard(shard.number, *self._files(shard))
 
     def _files(self, shard: Shard) -> tuple[Counts, dict[str, bytes]]:
         """Return what a shard consists of, and its files by their names in the output folder."""
@@ -63,21 +62,21 @@ class ShardWorker:
                 continue
             document, outcome = next(outcomes)
             assert document is item
-            reason = outcome if isinstance(outcome, str) else self._obstacle(outcome)
-            if reason:
-                failed.append(_failure(number, item, reason))
-            else:
-                _count(outcome, counts)
-                yield Parsed(number, item, cast("Doc", outcome))
+            if isinstance(outcome, Doc):
+                try:
+                    self._writer.check_doc(outcome)
+                except Exception as error:  # what components put on Docs may raise anything
+                    outcome = reason_of(error)
+            if isinstance(outcome, str):
+                failed.append(_failure(number, item, outcome))
+                continue
+            trees = anchored_trees(outcome)
+            counts.documents += 1
+            counts.sentences += len(trees)
+            counts.words += sum(len(found.tree.words) for found in trees)
+            counts.flat += sum(found.source == "flat" for found in trees)
+            yield Parsed(number, item, outcome)
         counts.failed = len(failed)
-
-    def _obstacle(self, doc: Doc) -> str:
-        """Return why a Doc cannot be written, or ""."""
-        try:
-            self._writer.check_doc(doc)
-        except Exception as error:  # what components put on Docs may raise anything
-            return reason_of(error)
-        return ""
 
 
 def _documents(shard: Shard) -> Iterator[Document]:
@@ -86,14 +85,6 @@ def _documents(shard: Shard) -> Iterator[Document]:
 
 def _failure(number: int, item: Item, reason: str) -> dict[str, Any]:
     return {"document": number, "id": item.id, "file": item.file, "reason": reason}
-
-
-def _count(doc: Any, counts: Counts) -> None:
-    trees = anchored_trees(doc)
-    counts.documents += 1
-    counts.sentences += len(trees)
-    counts.words += sum(len(found.tree.words) for found in trees)
-    counts.flat += sum(found.source == "flat" for found in trees)
 
 
 _BATCH_CHARS, _BATCH_DOCUMENTS = 100_000, 256  # in one call of `nlp.pipe`

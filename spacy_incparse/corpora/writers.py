@@ -5,14 +5,16 @@ What handles Docs is imported where it is used: a process that only looks up a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import io
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import srsly
 
 from spacy_incparse.corpora.records import Document
-from spacy_incparse.errors import IncparseError, parquet_module
+from spacy_incparse.documents.rows import sentence_rows
+from spacy_incparse.errors import IncparseError, optional_module, parquet_module
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -40,20 +42,106 @@ class Writer:
     check_doc: Callable[[Doc], object] = lambda doc: None
 
 
+_TYPES = {"string": "string", "int": "int32", "long": "int64", "double": "float64"}
+
+# Column -> type: a name of `_TYPES`, or the fields of the structs of a list. Spark has the same names for its types.
+Columns = Mapping[str, "str | Mapping[str, str]"]
+DOCUMENTS: Columns = {"document": "long", "id": "string", "file": "string", "text": "string", "meta": "string"}
+SENTENCES: Columns = {
+    "document": "long",
+    "id": "string",
+    "sentence": "int",
+    "start": "long",
+    "end": "long",
+    "text": "string",
+    "brackets": "string",
+    "score": "double",
+    "probability": "double",
+    "source": "string",
+    "tokens": {"text": "string", "start": "long", "end": "long", "tag": "string"},
+    "spans": {"label": "string", "start": "int", "end": "int", "parent": "int"},
+}
+
+
+class _Table:
+    """A Parquet file that is written to memory, row group by row group."""
+
+    def __init__(self, columns: Columns, group: int):
+        self._schema, self._group = arrow_schema(columns), group
+        self._rows: list[dict[str, Any]] = []
+        self._file = io.BytesIO()
+        self._writer = parquet_module().ParquetWriter(self._file, self._schema, compression="zstd")
+
+    def add(self, rows: Iterable[dict[str, Any]]) -> None:
+        self._rows += rows
+        while len(self._rows) >= self._group:
+            self._write(self._rows[: self._group])
+            del self._rows[: self._group]
+
+    def to_bytes(self) -> bytes:
+        if self._rows:
+            self._write(self._rows)
+        self._writer.close()
+        return self._file.getvalue()
+
+    def _write(self, rows: list[dict[str, Any]]) -> None:
+        self._writer.write_table(arrow_table(rows, self._schema))
+
+
+def arrow_schema(columns: Columns) -> Any:
+    """Return the pyarrow schema of columns."""
+    pyarrow = _pyarrow()
+
+    def arrow_type(name: str | Mapping[str, str]) -> Any:
+        if isinstance(name, str):
+            return getattr(pyarrow, _TYPES[name])()
+        return pyarrow.list_(pyarrow.struct({key: getattr(pyarrow, _TYPES[kind])() for key, kind in name.items()}))
+
+    return pyarrow.schema({name: arrow_type(kind) for name, kind in columns.items()})
+
+
+def arrow_table(rows: list[dict[str, Any]], schema: Any) -> Any:
+    """Return rows as a pyarrow table."""
+    return _pyarrow().Table.from_pylist(rows, schema=schema)
+
+
+def _pyarrow() -> Any:
+    return optional_module("pyarrow", "parquet", "Parquet files need pyarrow")
+
+
+def spark_schema(columns: Columns) -> str:
+    """Return the schema of columns as Spark writes it: `document long, id string, ...`."""
+
+    def spark_type(name: str | Mapping[str, str]) -> str:
+        if isinstance(name, str):
+            return name
+        return f"array<struct<{', '.join(f'{key}: {kind}' for key, kind in name.items())}>>"
+
+    return ", ".join(f"`{name}` {spark_type(kind)}" for name, kind in columns.items())
+
+
 def parquet_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a table of documents and one of sentences."""
-    from spacy_incparse.corpora.parquet import ParquetTables
-
-    tables = ParquetTables()
+    # Rows are packed together, so that a shard of short documents needs little memory.
+    documents, sentences = _Table(DOCUMENTS, 1000), _Table(SENTENCES, 2000)
     for number, document, doc in parsed:
-        tables.add(number, document, doc)
-    documents, sentences = tables.to_bytes()
-    return {f"documents/{name}.parquet": documents, f"sentences/{name}.parquet": sentences}
+        row = {"id": document.id, "file": document.file, "text": doc.text, "meta": document.meta}
+        documents.add([{"document": number, **row}])
+        sentences.add({"document": number, "id": document.id, **sentence} for sentence in sentence_rows(doc))
+    files = {f"documents/{name}.parquet": documents.to_bytes(), f"sentences/{name}.parquet": sentences.to_bytes()}
+    _pyarrow().default_memory_pool().release_unused()  # what Arrow keeps for later goes back to the system
+    return files
 
 
 def json_lines_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
     """Return a file with an object for each document, with its sentences."""
-    return {f"documents/{name}.jsonl": b"".join(_json_line(item) for item in parsed)}
+    lines = []
+    for number, document, doc in parsed:
+        before = srsly.json_dumps({"document": number, "id": document.id, "file": document.file, "text": doc.text})
+        behind = srsly.json_dumps({"sentences": list(sentence_rows(doc))})
+        # `meta` is JSON already, whose numbers have all their digits.
+        lines.append(f'{before[:-1]},"meta":{document.meta},{behind[1:]}\n'.encode())
+    return {f"documents/{name}.jsonl": b"".join(lines)}
 
 
 def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
@@ -61,10 +149,14 @@ def bracket_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
 
     There is no file without trees, which commands that read brackets would take for a mistake.
     """
-    documents = [_bracket_lines(item) for item in parsed]
-    if not any(trees for _, *trees in documents):
-        return {}
-    return {f"trees/{name}.mrg": "".join(f"{line}\n" for lines in documents for line in lines).encode()}
+    from spacy_incparse.documents.storage import anchored_trees
+
+    lines, n_trees = [], 0
+    for number, document, doc in parsed:
+        trees = [str(found.tree) for found in anchored_trees(doc)]
+        lines += [f"# document {number} {' '.join(document.id.split())}", *trees]
+        n_trees += len(trees)
+    return {f"trees/{name}.mrg": "".join(f"{line}\n" for line in lines).encode()} if n_trees else {}
 
 
 def docbin_files(name: str, parsed: Iterable[Parsed]) -> dict[str, bytes]:
@@ -95,19 +187,3 @@ def find_writer(name: str) -> Writer:
         raise IncparseError(f"no output format is called {name!r}; there are {', '.join(WRITERS)}")
     WRITERS[name].check()
     return WRITERS[name]
-
-
-def _json_line(item: Parsed) -> bytes:
-    from spacy_incparse.documents.rows import sentence_rows
-
-    number, document, doc = item
-    before = srsly.json_dumps({"document": number, "id": document.id, "file": document.file, "text": doc.text})
-    behind = srsly.json_dumps({"sentences": list(sentence_rows(doc))})
-    return f'{before[:-1]},"meta":{document.meta},{behind[1:]}\n'.encode()  # its numbers with all their digits
-
-
-def _bracket_lines(item: Parsed) -> list[str]:
-    from spacy_incparse.documents.storage import anchored_trees
-
-    shown = " ".join(item.document.id.split())  # on one line
-    return [f"# document {item.number} {shown}", *(str(found.tree) for found in anchored_trees(item.doc))]

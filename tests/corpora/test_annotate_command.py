@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 import spacy_incparse
 from spacy_incparse.cli import app
 from spacy_incparse.corpora import worker as shard_worker
-from spacy_incparse.corpora.annotate import unfinished
-from spacy_incparse.corpora.job import Job
+from spacy_incparse.corpora.annotate import Job, unfinished
 from spacy_incparse.corpora.output import OutputFolder
 from spacy_incparse.corpora.records import Counts
 from spacy_incparse.errors import IncparseError

@@ -6,8 +6,7 @@ import lzma
 
 import pytest
 
-from spacy_incparse.corpora.inputs import Fields, input_files
-from spacy_incparse.corpora.readers import READERS, SUFFIXES, read_files
+from spacy_incparse.corpora.readers import READERS, SUFFIXES, Fields, input_files, read_files
 from spacy_incparse.corpora.records import Document, Unreadable, split
 from spacy_incparse.errors import IncparseError
 

@@ -9,8 +9,7 @@ import spacy
 from typer.testing import CliRunner
 
 from spacy_incparse.cli import app
-from spacy_incparse.corpora.inputs import Fields
-from spacy_incparse.corpora.readers import read_files
+from spacy_incparse.corpora.readers import Fields, read_files
 from spacy_incparse.corpora.records import Unreadable
 from spacy_incparse.documents.matcher import ConstituentMatcher
 from spacy_incparse.errors import IncparseError
