@@ -127,7 +127,9 @@ def main() -> None:
     number, tagger, parser = train(gum, held_out, extra, recipe, state)
     tagger, parser = with_less_to_store(tagger, parser, [*gum, *extra.trees], plan.step)
     parser = parser.with_search(**plan.search)
-    parser.temperature = fit_temperature(parser, held_out, tags_of(tagger, parser.tag_request, held_out))
+    rows = tags_of(tagger, parser.tag_request, held_out)
+    given_tags = [(tree.words, row) for tree, row in zip(held_out, rows, strict=True)]
+    parser.temperature = fit_temperature(parser, held_out, given_tags)
     parser = parser.with_search(choose=plan.choose)
     notes = f"{number} passes over {len(gum)} trees of GUM and {plan.extra_weight:g} of {len(extra.trees)} others each"
     write(tagger, parser, given.output, recipe, f"{notes}, seed {given.seed}.")

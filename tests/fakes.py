@@ -34,7 +34,7 @@ class FakeParser:
 
     def parse_batch(self, sentences):
         self.n_batches += 1
-        return [self._parse(words, tags) for words, tags in sentences]
+        return [self._parse(words, tags) for words, tags, _ in sentences]
 
     def with_search(self, **settings):
         return FakeParser(**settings)

@@ -136,6 +136,7 @@ class ChartParser(Parser):
         words: Sequence[str],
         tags: Tags | None = None,
         constraints: Constraints = (),
+        *,
         temperature: float | None = None,
     ) -> Posterior | None:
         """Return the probabilities of all phrases of a sentence; None without a temperature, or a chart.

@@ -193,11 +193,11 @@ def _posteriors(nlp: Language, component: TreePipe, sentences: Sequence[Sentence
 
 
 def _posterior(component: TreePipe, sentence: PipeSentence, constraints: Sequence[Constraint]) -> Posterior | None:
-    parser, tags = component.decoder.parser, component.tags_for(sentence)
-    best = parser.parse(sentence.words, tags, constraints)
+    parser, (words, tags, _, *more) = component.decoder.parser, component.input_of(sentence)
+    best = parser.parse(words, tags, constraints, *more)
     if best.unmet or best.source in ("flat", "relaxed"):
         return None
-    return parser.posterior(sentence.words, tags, constraints)
+    return parser.posterior(words, tags, constraints, *more)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -127,9 +127,9 @@ def score_trees(
             if sentence is None:
                 yield ScoredTree(number, tree, None, None)
             else:
-                parser, tags = component.decoder.parser, component.tags_for(sentence)
-                best = parser.parse(tree.words, tags, sentence.constraints)
-                yield ScoredTree(number, tree, parser.score(tree.words, tags, tree), best)
+                parser, given = component.decoder.parser, component.input_of(sentence)
+                words, tags, _, *more = given
+                yield ScoredTree(number, tree, parser.score(words, tags, tree, *more), parser.parse(*given))
 
 
 def _with_progress(scored: Iterable[ScoredTree], output: Path | None) -> Iterator[ScoredTree]:

@@ -36,7 +36,7 @@ from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_incparse.evaluation.nbest import Calibration
-    from spacy_incparse.parsing.parse import Constraints, Parse, Posterior, Tags, TreeScore
+    from spacy_incparse.parsing.parse import Input, Parse, Posterior, TreeScore
 
 
 class DocTree(Tree):
@@ -152,13 +152,10 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
     n_shown: how many of them will be shown, so that they need their heads; the others only count for probabilities.
     Raises IncparseError if no analyses are stored and no live component produces this tree.
     """
-    words = found.tree.words
     if component is not None:
-        sentence = component.with_constraints(doc, _sentence(doc, found))
-        tags = component.tags_for(sentence)
-        parses = component.decoder.nbest_search.analyses(words, tags, sentence.constraints)
-        return _parsed(found, component, parses, tags, sentence.constraints, n_shown)
-    stored = stored_analyses(found.more, words)
+        given = component.input_of(component.with_constraints(doc, _sentence(doc, found)))
+        return _parsed(found, component, component.decoder.nbest_search.analyses(*given), given, n_shown)
+    stored = stored_analyses(found.more, found.tree.words)
     if stored:
         others = [
             replace(found, tree=one.tree, score=one.score, more=(one.heads,) if one.heads else ()) for one in stored
@@ -166,19 +163,14 @@ def analyses_of(doc: Doc, found: AnchoredTree, component: LiveParser | None = No
         return Analyses([found, *others], stored_number(found.more, TEMPERATURE))
     if found.source == "flat":
         return Analyses([found], None)
-    component, constraints, tags, best = _origin(doc, found)
-    parses = component.decoder.nbest_search.beside(best, words, tags, constraints)
-    analyses = _parsed(found, component, parses, tags, constraints, n_shown)
+    component, given, best = _origin(doc, found)
+    parses = component.decoder.nbest_search.beside(best, *given)
+    analyses = _parsed(found, component, parses, given, n_shown)
     return analyses._replace(trees=[found, *analyses.trees[1:]])
 
 
 def _parsed(
-    found: AnchoredTree,
-    component: LiveParser,
-    parses: Sequence[Parse],
-    tags: Tags,
-    constraints: Constraints,
-    n_shown: int,
+    found: AnchoredTree, component: LiveParser, parses: Sequence[Parse], given: Input, n_shown: int
 ) -> Analyses:
     decoder = component.decoder
     trees = []
@@ -188,7 +180,7 @@ def _parsed(
     exact, temperature = decoder.exact, decoder.temperature
     if parses[0].source == "flat":
         return Analyses(trees, None)
-    posterior = exact.posterior(found.tree.words, tags, constraints) if exact else None
+    posterior = exact.posterior(*given) if exact else None
     is_known = temperature is None or posterior is not None or not (exact and exact.has_exact_probabilities)
     return Analyses(trees, temperature, posterior, is_known)
 
@@ -204,7 +196,7 @@ def _sentence(doc: Doc, found: AnchoredTree) -> Sentence:
     return Sentence(found.start_char, found.end_char, (), list(found.tree.words), tags, starts, ends)
 
 
-def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Constraints, Tags, Parse]:
+def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Input, Parse]:
     """Return the live component that made this tree, by its id, or else one that makes the same; with what it parsed.
 
     A tree of an earlier version has no id, nor has one that was rebuilt from spans or made in training. Then components
@@ -214,7 +206,7 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Constraints, Tag
     live = live_components()
     made = [component for component in live if maker and component.maker == maker]
     for component in sorted(live, key=lambda one: (one not in made, one.vocab is not doc.vocab)):
-        for constraints, tags, best in _own_parses(component, doc, sentence, found):
+        for given, best in _own_parses(component, doc, sentence, found):
             # The score was stored with six digits, or lost with all but the spans.
             if best.tree == found.tree and (
                 found.score is None
@@ -222,8 +214,8 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Constraints, Tag
                 or abs(best.score - found.score) < component.decoder.model_parser.score_tolerance
             ):
                 if component in made or component.decoder.temperature is not None:
-                    return component, constraints, tags, best
-                without_temperature = without_temperature or (component, constraints, tags, best)
+                    return component, given, best
+                without_temperature = without_temperature or (component, given, best)
     if without_temperature:
         return without_temperature
     start = " ".join(found.tree.words[:8])
@@ -237,16 +229,15 @@ def _origin(doc: Doc, found: AnchoredTree) -> tuple[LiveParser, Constraints, Tag
 
 def _own_parses(
     component: LiveParser, doc: Doc, sentence: Sentence, found: AnchoredTree
-) -> Iterator[tuple[Constraints, Tags, Parse]]:
+) -> Iterator[tuple[Input, Parse]]:
     """Yield a component's parses with the tags that it uses now, and with the tree's, which may have been given."""
     try:
         parser = component.decoder.parser
-        sentence = component.with_constraints(doc, sentence)
-        own = component.tags_for(sentence)
-        yield sentence.constraints, own, parser.parse(sentence.words, own, sentence.constraints)
-        if own != list(found.tree.tags):
-            tags = found.tree.tags
-            yield sentence.constraints, tags, parser.parse(sentence.words, tags, sentence.constraints)
+        own = words, tags, constraints, *_ = component.input_of(component.with_constraints(doc, sentence))
+        yield own, parser.parse(*own)
+        if tags != list(found.tree.tags):
+            given = words, found.tree.tags, constraints
+            yield given, parser.parse(*given)
     except IncparseError:  # weights or word vectors missing or unreadable
         return
     except (TypeError, ValueError):
@@ -369,8 +360,8 @@ def score_doc_tree(component: LiveParser, doc: Doc, tree: Tree | str, *, gold_ta
     sentence = min(found, key=lambda one: one.char_starts[0] != start, default=None)
     if given is None or sentence is None:
         raise IncparseError(f"no sentence of the Doc has the words of the tree: {' '.join(words[:8])!r}")
-    tags = None if gold_tags else component.tags_for(sentence)
-    return component.decoder.parser.score(given.words, tags, given)
+    words, tags, _, *more = (given.words, None, ()) if gold_tags else component.input_of(sentence)
+    return component.decoder.parser.score(words, tags, given, *more)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.parsing.nbest import NBestSearch
-from spacy_incparse.parsing.parse import Constraints, Parse, Tags
+from spacy_incparse.parsing.parse import Input, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.trees.codec import MAKER, TEMPERATURE, analysis_field, heads_field
 from spacy_incparse.trees.labels import UNKNOWN_TAG
@@ -61,16 +61,17 @@ class ConfiguredParser:
         """The temperature that turns scores into probabilities; `calibrate` may change it."""
         return self.model_parser.temperature
 
-    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
-        """Return the tags to parse with: the tagger's, or with `use_given` the words' own tags where they have any."""
-        if not use_given:
-            return self._own_tags([sentence.words for sentence in sentences])
-        untagged = [sentence for sentence in sentences if not all(sentence.tags)]
-        own = iter(self._own_tags([sentence.words for sentence in untagged])) if untagged else iter(())
-        return [
-            s.tags if all(s.tags) else [given or guess for given, guess in zip(s.tags, next(own), strict=True)]
-            for s in sentences
-        ]
+    def inputs_of(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[Input]:
+        """Return what `parse` takes, with the tagger's tags, or with `use_given` the words' own where they have any."""
+        untagged = [s.words for s in sentences if not (use_given and all(s.tags))]
+        guesses = iter(self._own_tags(untagged) if untagged else ())
+        found: list[Input] = []
+        for s in sentences:
+            tags: Tags = s.tags if use_given and all(s.tags) else next(guesses)
+            if use_given and tags is not s.tags:
+                tags = [given or guess for given, guess in zip(s.tags, tags, strict=True)]
+            found.append((s.words, tags, s.constraints))
+        return found
 
     def _own_tags(self, sentences: Sequence[Sequence[str]]) -> Sequence[Tags]:
         request = self.parser.tag_request
@@ -84,11 +85,11 @@ class ConfiguredParser:
         """Return the field that stores the heads of a tree."""
         return self._heads(tree.arrays)
 
-    def fields(self, parse: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[str]:
+    def fields(self, parse: Parse, given: Input) -> list[str]:
         """Return all fields for the parser's own analysis of a sentence."""
         if self.nbest < 2 or parse.source == "flat":
             return self.own_fields(parse.tree)
-        return self.with_others(parse, self.nbest_search.beside(parse, words, tags, constraints, self.nbest)[1:])
+        return self.with_others(parse, self.nbest_search.beside(parse, *given, n=self.nbest)[1:])
 
     def own_fields(self, tree: Tree) -> list[str]:
         """Return the fields for a tree that is stored alone."""
@@ -125,8 +126,8 @@ class LiveParser(Protocol):
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc."""
 
-    def tags_for(self, sentence: Sentence) -> Tags:
-        """Return the tags to parse a sentence with."""
+    def input_of(self, sentence: Sentence) -> Input:
+        """Return what the parser takes of a sentence, with the tags to parse it with."""
 
     def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence, the component's own first; never raises an error.

@@ -27,6 +27,7 @@ class Sentence:
     char_starts: list[int]  # of each word, in the Doc
     char_ends: list[int]
     constraints: tuple[Constraint, ...] = ()  # on the phrases of its tree
+    seen: Any = None  # by a component: the vectors of the words, or the sentence as each member sees it
 
 
 def has_sentence_bounds(doc: Doc) -> bool:

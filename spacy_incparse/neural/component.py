@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence, split_sentences
 from spacy_incparse.errors import ConfigError, IncparseError, ModelError
 from spacy_incparse.neural.brackets import Chain, chain_brackets
+from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Session
 from spacy_incparse.pipeline.model import named_errors
 from spacy_incparse.pipeline.parser_training import check_found, gold_trees, gold_with_sentences
@@ -43,7 +44,7 @@ from spacy_incparse.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy_incparse.neural.losses import Loss
     from spacy_incparse.neural.network import Rows, SpanScores
-    from spacy_incparse.neural.span_parser import ScoredTags, SpanParser
+    from spacy_incparse.neural.span_parser import SpanParser
     from spacy_incparse.neural.span_scorer import CutDocs, ModelScorer
 
 
@@ -239,7 +240,7 @@ class IncNeural(TreePipe):
         check_listened(self.model.get_ref("tok2vec"), docs, self.name)
         given = CutDocs(list(docs), [[sentence.tokens for sentence in group] for group in by_doc])
         vectors = iter(cut_vectors(self.model, given))
-        return [[VectorSentence.of(sentence, next(vectors)) for sentence in group] for group in by_doc]
+        return [[replace(sentence, seen=next(vectors)) for sentence in group] for group in by_doc]
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc, and vectors if its words are tokens of the Doc.
@@ -250,7 +251,7 @@ class IncNeural(TreePipe):
         tokens = tokens_of(doc, sentence)
         if tokens is None or not self._is_initialized:
             return sentence
-        return VectorSentence.of(sentence, self._sentence_vectors(doc, tokens))
+        return replace(sentence, seen=self._sentence_vectors(doc, tokens))
 
     def _sentence_vectors(self, doc: Doc, tokens: Sequence[int]) -> Rows:
         """Return the vectors of words. Those of all sentences of a Doc are computed at once, and kept."""
@@ -457,18 +458,6 @@ class IncNeural(TreePipe):
         return state
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSentence(Sentence):
-    """A sentence with the vectors of its words, (n_words, width)."""
-
-    vectors: Any = None
-
-    @classmethod
-    def of(cls, sentence: Sentence, vectors: Any) -> VectorSentence:
-        """Return a sentence with vectors."""
-        return cls(**{field.name: getattr(sentence, field.name) for field in fields(Sentence)}, vectors=vectors)
-
-
 class NeuralDecoder(ConfiguredParser):
     """A parser with a model that scores spans.
 
@@ -479,13 +468,11 @@ class NeuralDecoder(ConfiguredParser):
         super().__init__(parser, None, *settings)
         self._scorer, self._max_length, self._tags = scorer, max_length, parser.tags
 
-    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[ScoredTags]:
-        """Return the tags of sentences with their fenceposts, or with `use_given` the words' own tags where given.
+    def inputs_of(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[Input]:
+        """Return what `parse` takes, with the model's tags, or with `use_given` the words' own where they have any.
 
         Raises IncparseError for a sentence without vectors: its words are no longer those of the Doc's tokens.
         """
-        from spacy_incparse.neural.span_parser import ScoredTags
-
         cuts = [self._pieces(sentence) for sentence in sentences]
         rows = [piece for pieces in cuts for piece in pieces]
         if not rows:
@@ -496,21 +483,20 @@ class NeuralDecoder(ConfiguredParser):
         for sentence, pieces in zip(sentences, cuts, strict=True):
             own = [self._tags[tag] for piece in islice(best_tags, len(pieces)) for tag in piece.tolist()]
             tags = [given or tag for given, tag in zip(sentence.tags, own, strict=True)] if use_given else own
-            found.append(ScoredTags(tags, islice(fences, len(pieces))))
+            found.append((sentence.words, tags, sentence.constraints, list(islice(fences, len(pieces)))))
         return found
 
     def _pieces(self, sentence: Sentence) -> list[Any]:
         """Return the vectors of a sentence's words, in pieces."""
         from spacy_incparse.chart.sentence import pieces
 
-        vectors = getattr(sentence, "vectors", None)
-        if vectors is None:
+        if sentence.seen is None:
             start = " ".join(sentence.words[:8])
             raise IncparseError(
                 f"the words of {start!r} are no longer tokens, since tokens were merged or split, and a neural parser "
                 f"has no vectors for them: parse the text again"
             )
-        return [vectors[first:last] for first, last in pieces(sentence.words, self._max_length)]
+        return [sentence.seen[first:last] for first, last in pieces(sentence.words, self._max_length)]
 
 
 def tokens_of(doc: Doc, sentence: Sentence) -> Sequence[int] | None:

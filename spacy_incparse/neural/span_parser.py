@@ -18,10 +18,12 @@ from spacy_incparse.neural.losses import label_marginals
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
+    Input,
     Parse,
     Posterior,
     Tags,
     TreeScore,
+    best_tag,
     check_sentence,
     checked_constraints,
 )
@@ -35,22 +37,6 @@ BLOCK_SPANS = 1 << 14  # scored at a time, so that time per block and memory are
 NBEST_LABELS = 8  # of a span: others are in no analysis but the best
 SINGLE_PRECISION = 1e-2  # by how much scores differ if they are sums in single precision, which depend on the batch
 MAX_NBEST_WORDS = 150  # longer sentences have one analysis: the forest of others grows with the third power
-
-
-class ScoredTags(tuple[str, ...]):
-    """The tags of a sentence, and what a model knows of the words beyond them.
-
-    pieces: for a `LabelScorer`, the fenceposts of the sentence; a sentence that is too long to be parsed at once has
-    several pieces.
-    """
-
-    pieces: tuple[Any, ...]
-
-    def __new__(cls, tags: Iterable[str], pieces: Iterable[Any]) -> ScoredTags:
-        """Return tags with pieces."""
-        found = super().__new__(cls, tags)
-        found.pieces = tuple(pieces)
-        return found
 
 
 class LabelScorer(Protocol):
@@ -69,7 +55,10 @@ class Decoded:
 
 
 class SpanParser(Parser):
-    """A parser whose sentences come with `ScoredTags`.
+    """A parser of sentences whose words a model has read.
+
+    Its methods take `pieces`: the fenceposts of the sentence, for its `LabelScorer`; those of a sentence that is too
+    long to be parsed at once are in several pieces.
 
     chains: the labels, each all phrases over the same words. tag_names: the tags that the model assigns.
     score_tolerance: by how much the scores of one tree may differ between two runs.
@@ -130,55 +119,76 @@ class SpanParser(Parser):
         found = SpanParser(*known, search, self.temperature, self.score_tolerance)
         return cast("Parser", found)
 
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
-        """Return the best tree of a sentence. Raises IncparseError if it has no span scores."""
-        return self.parse_batch([(words, tags, constraints)])[0]
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Tags,
+        constraints: Constraints = (),
+        pieces: Sequence[Any] | None = None,
+    ) -> Parse:
+        """Return the best tree of a sentence. Raises IncparseError if it has no pieces."""
+        return self.parse_batch([(words, tags, constraints, pieces)])[0]
 
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
-        given = [_checked(*sentence) for sentence in sentences]
-        scores = self._all_scores([piece for _, tags, _ in given for piece in tags.pieces])
-        return [self._parse(words, tags, constraints, scores) for words, tags, constraints in given]
+    def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
+        """Return the parses of sentences, each given as the arguments of `parse`."""
+        given = [(words, tags, *_checked(words, tags, *more)) for words, tags, *more in sentences]
+        scores = self._all_scores([piece for *_, pieces in given for piece in pieces])
+        return [self._parse(words, tags, limits, pieces, scores) for words, tags, limits, pieces in given]
 
-    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+    def nbest(
+        self,
+        words: Sequence[str],
+        tags: Tags,
+        k: int,
+        constraints: Constraints = (),
+        pieces: Sequence[Any] | None = None,
+    ) -> list[Parse]:
         """Return up to `k` different trees, best first; the best one alone for a very long sentence."""
-        words, scored, limits = _checked(words, tags, constraints)
-        if len(scored.pieces) > 1 or len(words) > MAX_NBEST_WORDS:
-            return [self.parse(words, tags, constraints)]
-        (scores,) = self.scorer.label_scores(scored.pieces)
+        limits, read = _checked(words, tags, constraints, pieces)
+        if len(read) > 1 or len(words) > MAX_NBEST_WORDS:
+            return [self.parse(words, tags, limits, read)]
+        (scores,) = self.scorer.label_scores(read)
         values = constrained_scores(scores, self.chains, limits) if limits else scores.astype(np.float64)
         n_labels = min(NBEST_LABELS, values.shape[1])
         likely = np.sort(np.argsort(-values, axis=1, kind="stable")[:, :n_labels], axis=1)
         found = best_trees(likely, np.take_along_axis(values, likely, axis=1), len(words), k)
         lowest = found[0][0] - BONUS / 2  # trees below it satisfy fewer constraints
         return [
-            self._finished([_decoded(brackets, scores)], [0], words, scored, limits)
+            self._finished([_decoded(brackets, scores)], [0], words, tags, limits)
             for total, brackets in found
             if total > lowest
         ]
 
-    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+    def score(
+        self, words: Sequence[str], tags: Tags | None, tree: Tree, pieces: Sequence[Any] | None = None
+    ) -> TreeScore:
         """Return the score of a given tree; None if it has phrases over the same words that training did not see."""
-        words, scored, _ = _checked(words, tags, ())
+        _, read = _checked(words, tags, (), pieces)
         found = [(start, end, self._chain_ids.get(chain)) for start, end, chain in chain_brackets(tree.arrays)]
         brackets = [(start, end, label) for start, end, label in found if label is not None]
-        if len(brackets) < len(found) or len(scored.pieces) > 1:
+        if len(brackets) < len(found) or len(read) > 1:
             return TreeScore(tree, None, ())
-        (scores,) = self.scorer.label_scores(scored.pieces)
+        (scores,) = self.scorer.label_scores(read)
         return TreeScore(tree, _decoded(brackets, scores).score, ())
 
     def posterior(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+        self,
+        words: Sequence[str],
+        tags: Tags,
+        constraints: Constraints = (),
+        pieces: Sequence[Any] | None = None,
+        *,
+        temperature: float | None = None,
     ) -> Posterior | None:
         """Return the exact probabilities of a sentence's trees and phrases; None without a temperature.
 
         With constraints, they are those of the trees that satisfy as many as possible.
         """
-        words, scored, limits = _checked(words, tags, constraints)
+        limits, read = _checked(words, tags, constraints, pieces)
         scale = temperature or self.temperature
-        if scale is None or len(scored.pieces) > 1:
+        if scale is None or len(read) > 1:
             return None
-        (scores,) = self.scorer.label_scores(scored.pieces)
+        (scores,) = self.scorer.label_scores(read)
         values = constrained_scores(scores / np.float32(scale), self.chains, limits)
         log_total, shares = label_marginals(values, len(words))
         log_total -= round(log_total / BONUS) * BONUS  # of the constraints
@@ -201,10 +211,15 @@ class SpanParser(Parser):
         yield from self.scorer.label_scores(block) if block else ()
 
     def _parse(
-        self, words: Sequence[str], tags: ScoredTags, constraints: list[Constraint], scores: Iterator[np.ndarray]
+        self,
+        words: Sequence[str],
+        tags: Tags,
+        constraints: list[Constraint],
+        pieces: Sequence[Any],
+        scores: Iterator[np.ndarray],
     ) -> Parse:
         decoded, firsts, first = [], [], 0
-        for piece in tags.pieces:
+        for piece in pieces:
             n_words = len(piece) - 1
             decoded.append(self._decode(next(scores), n_words, within(constraints, first, first + n_words)))
             firsts.append(first)
@@ -229,7 +244,7 @@ class SpanParser(Parser):
         decoded: Sequence[Decoded],
         firsts: Sequence[int],
         words: Sequence[str],
-        tags: Sequence[str],
+        tags: Tags,
         constraints: Sequence[Constraint],
     ) -> Parse:
         """Return the tree in which the phrases of pieces stand side by side."""
@@ -238,7 +253,7 @@ class SpanParser(Parser):
             for piece, first in zip(decoded, firsts, strict=True)
             for start, end, label in piece.brackets
         ]
-        tree = tree_of_brackets(brackets, words, tags)
+        tree = tree_of_brackets(brackets, words, list(map(best_tag, tags)))
         source = "chart" if len(decoded) == 1 else "relaxed"
         return Parse(tree, sum(piece.score for piece in decoded), source, unmet(constraints, tree))
 
@@ -249,12 +264,13 @@ def _decoded(brackets: Sequence[tuple[int, int, int]], scores: np.ndarray) -> De
 
 
 def _checked(
-    words: Sequence[str], tags: Tags | None, constraints: Constraints = ()
-) -> tuple[Sequence[str], ScoredTags, list[Constraint]]:
+    words: Sequence[str], tags: Tags | None, constraints: Constraints = (), pieces: Sequence[Any] | None = None
+) -> tuple[list[Constraint], Sequence[Any]]:
+    """Return the constraints and the pieces of a sentence. Raises IncparseError if there are no pieces."""
     check_sentence(words, tags)
-    if not isinstance(tags, ScoredTags):
+    if pieces is None:
         raise IncparseError("a parser with span scores needs the words' Doc: parse with the pipeline, nlp(text)")
-    return words, tags, checked_constraints(constraints, len(words)) if constraints else []
+    return checked_constraints(constraints, len(words)) if constraints else [], pieces
 
 
 LEAST_SHARE = 1e-6  # phrases that are less probable are left out

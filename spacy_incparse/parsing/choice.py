@@ -9,7 +9,7 @@ from functools import cached_property
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.parsing.nbest import NBestSearch, max_expected_f, phrases_of
-from spacy_incparse.parsing.parse import Constraints, Parse, Tags, checked_constraints, required_spans
+from spacy_incparse.parsing.parse import Constraints, Input, Parse, Tags, checked_constraints, required_spans
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.parsing.recombination import Recombination
 from spacy_incparse.settings import MOST, Settings, check_number, check_range
@@ -54,8 +54,8 @@ class ChoosingParser(Parser):
         score = self.score(tree.words, tags, tree).score
         return replace(parses[0], tree=tree, score=parses[-1].score if score is None else score)
 
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+    def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
+        """Return the parses of sentences, each given as the arguments of `parse`."""
         if not self.config.chooses_by_score:
             return super().parse_batch(sentences)
         parses: list[Parse] = []
@@ -67,7 +67,7 @@ class ChoosingParser(Parser):
         """Return the trees to choose from, best first; all miss the same constraints."""
         n = self.config.choose_trees
         if self.config.chooses_from_lists:
-            found = self._lists.analyses(words, tags, constraints, n)
+            found = self._lists.analyses(words, tags, constraints, n=n)
         else:
             found = self.nbest(words, tags, n, constraints)
         comparable = [parse for parse in found if parse.unmet == found[0].unmet]

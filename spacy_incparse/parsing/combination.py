@@ -19,11 +19,11 @@ from spacy_incparse.parsing.nbest import phrases_of
 from spacy_incparse.parsing.parse import (
     Constraint,
     Constraints,
+    Input,
     Parse,
     Posterior,
     Tags,
     TreeScore,
-    best_tag,
     check_n_analyses,
     check_sentence,
     checked_constraints,
@@ -246,38 +246,47 @@ class CombiningParser(Parser):
         return True
 
     @abstractmethod
-    def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
+    def _combination(
+        self, words: Sequence[str], tags: Tags | None, constraints: Constraints = (), *more: Any
+    ) -> Combination:
         """Return what the members say of a sentence; that of the last one is kept, for its other trees."""
 
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = (), *more: Any) -> Parse:
         """Return the tree of the highest expected gain, recombined from the phrases of all members.
 
         constraints: required and forbidden phrases (`parsers.constraints.Constraint`). Those that the members' searches
         cannot meet together with those before them are left out and listed in `unmet`. Raises ValueError if there are
         no words, or not as many tags as words, and ConfigError for constraints on other words.
         """
-        return self._combination(words, tags, constraints).best()
+        return self._combination(words, tags, constraints, *more).best()
 
-    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = (), *more: Any) -> list[Parse]:
         """Return up to k trees: that of `parse`, then those of the members' lists by descending gain.
 
         Raises ValueError if k is below 1.
         """
         check_n_analyses(k)
-        combination = self._combination(words, tags, constraints)
+        combination = self._combination(words, tags, constraints, *more)
         return [combination.best()] if k == 1 else combination.nbest()[:k]
 
     def posterior(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+        self,
+        words: Sequence[str],
+        tags: Tags,
+        constraints: Constraints = (),
+        *more: Any,
+        temperature: float | None = None,
     ) -> Posterior | None:
         """Return the averaged probabilities of phrases, and those of trees among the n-best; None without temperature.
 
         temperature: of the expected gains; by default, that of the parser.
         """
         temperature = temperature or self.temperature
-        return None if temperature is None else self._combination(words, tags, constraints).posterior(temperature)
+        return (
+            None if temperature is None else self._combination(words, tags, constraints, *more).posterior(temperature)
+        )
 
-    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree) -> TreeScore:
+    def score(self, words: Sequence[str], tags: Tags | None, tree: Tree, *more: Any) -> TreeScore:
         """Return the expected gain of a normalized tree of the sentence; there is no derivation.
 
         tags: those that the sentence would be parsed under; None: the tree's own. Raises ValueError if the tree has
@@ -285,7 +294,8 @@ class CombiningParser(Parser):
         """
         if tuple(words) != tree.words:
             raise ValueError(f"the tree has other words than the sentence: {tree.words[:8]} and {tuple(words)[:8]}")
-        return TreeScore(tree, self._combination(words, tree.tags if tags is None else tags).gain(tree), ())
+        tags = tree.tags if tags is None else tags
+        return TreeScore(tree, self._combination(words, tags, (), *more).gain(tree), ())
 
 
 class CombinedParser(CombiningParser):
@@ -403,20 +413,8 @@ class CombinerSearch(Settings):
         check_number("list_size", self.list_size, 1, MOST)
 
 
-class MemberTags(tuple[str, ...]):
-    """The tags of a sentence as the first member sees them, and `of_members`, those of each."""
-
-    of_members: tuple[Tags, ...]
-
-    def __new__(cls, of_members: Sequence[Tags]) -> MemberTags:
-        """Return the tags of members; there must be one at least."""
-        found = super().__new__(cls, map(best_tag, of_members[0]))
-        found.of_members = tuple(of_members)
-        return found
-
-
 class ComponentCombination(CombiningParser):
-    """A parser whose sentences come with `MemberTags`.
+    """A parser of sentences that each member sees in its own way: `of_members` has the members' inputs.
 
     parsers, weights: those of the members, by the names of their components, in the same order.
     """
@@ -469,18 +467,24 @@ class ComponentCombination(CombiningParser):
         """Raise IncparseError: each component stores its own parser."""
         raise IncparseError("a combination of components is stored as a part of its pipeline: use nlp.to_disk(path)")
 
-    def _combination(self, words: Sequence[str], tags: Tags | None, constraints: Constraints = ()) -> Combination:
+    def _combination(
+        self,
+        words: Sequence[str],
+        tags: Tags | None,
+        constraints: Constraints = (),
+        of_members: Sequence[Input] | None = None,
+    ) -> Combination:
         check_sentence(words, tags)
-        if not isinstance(tags, MemberTags):
+        if of_members is None:
             raise IncparseError("the members of a combination have tags of their own: parse Docs, or their sentences")
         wanted = checked_constraints(constraints, len(words))
         last = self._last
-        if last is not None and last[0][0] is tags and last[0][1:] == (tuple(words), wanted):
+        if last is not None and last[0][0] is of_members and last[0][1:] == (tuple(words), wanted):
             return last[1]
-        asked = zip(self._members, tags.of_members, strict=True)
-        opinions = agreeing([member.opinion(words, own, wanted) for member, own in asked])
+        asked = zip(self._members, of_members, strict=True)
+        opinions = agreeing([member.opinion(words, own, wanted, *more) for member, (_, own, _, *more) in asked])
         found = Combination(opinions, self.config.threshold, wanted)
-        self._last = (tags, tuple(words), wanted), found
+        self._last = (of_members, tuple(words), wanted), found
         return found
 
 
@@ -527,13 +531,18 @@ class TrainedMember:
         """The parser with a search that prunes by rank alone: probabilities need trees that score far below."""
         return self.parser.with_wide_search(self.list_size)
 
-    def opinion(self, words: Sequence[str], tags: Tags, constraints: Sequence[Constraint]) -> Opinion:
-        """Return the trees of a sentence and the probabilities of their phrases under a request's tags."""
+    def opinion(self, words: Sequence[str], tags: Tags, constraints: Sequence[Constraint], *more: Any) -> Opinion:
+        """Return the trees of a sentence and the probabilities of their phrases under a request's tags.
+
+        more: what the parser's `parse` takes beyond constraints.
+        """
         own_tags = requested_tags(tags, self.parser.tag_request)
-        exact = self.parser.posterior(words, own_tags, constraints, self.temperature or 1.0)
+        temperature = self.temperature or 1.0
+        exact = self.parser.posterior(words, own_tags, constraints, *more, temperature=temperature)
         if exact is not None:
-            return Opinion(self.parser.nbest(words, own_tags, N_EXAMPLES, constraints), exact.phrases, self.weight)
-        parses = self._search.nbest(words, own_tags, self.list_size, constraints)
+            parses = self.parser.nbest(words, own_tags, N_EXAMPLES, constraints, *more)
+            return Opinion(parses, exact.phrases, self.weight)
+        parses = self._search.nbest(words, own_tags, self.list_size, constraints, *more)
         return Opinion(parses, phrases_of(parses, self.temperature or PERCEPTRONS), self.weight)
 
 

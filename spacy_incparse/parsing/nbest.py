@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, inf
+from typing import Any
 
-from spacy_incparse.parsing.parse import Constraints, Parse, Tags, check_n_analyses
+from spacy_incparse.parsing.parse import Constraints, Input, Parse, Tags, check_n_analyses
 from spacy_incparse.parsing.parser import N_ANALYSES, N_SPARE, Parser
 from spacy_incparse.trees.arrays import Phrase
 from spacy_incparse.trees.tree import Tree
@@ -32,19 +33,29 @@ class NBestSearch:
         self._searches: dict[int, Parser] = {}
 
     def analyses(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), *more: Any, n: int | None = None
     ) -> list[Parse]:
-        """Return the analyses of a sentence: the parser's own, then the others by descending score; see `beside`."""
+        """Return the analyses of a sentence: the parser's own, then the others by descending score; see `beside`.
+
+        more: what the parser's `parse` takes beyond constraints.
+        """
         constraints = list(constraints)
-        if constraints or n == 1:
-            return self.beside(self.parser.parse(words, tags, constraints), words, tags, constraints, n)
+        if constraints or more or n == 1:
+            best = self.parser.parse(words, tags, constraints, *more)
+            return self.beside(best, words, tags, constraints, *more, n=n)
         n_trees = checked_number(n)
         wide = self._wide_parser(N_ANALYSES)
         best, found = self.parser.parse_beside(wide, words, tags, n_trees, with_better=self.with_better)
         return self._list(best, found, (words, tags, constraints), n)
 
     def beside(
-        self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
+        self,
+        best: Parse,
+        words: Sequence[str],
+        tags: Tags,
+        constraints: Constraints = (),
+        *more: Any,
+        n: int | None = None,
     ) -> list[Parse]:
         """Return the parser's own analysis of a sentence, then the others by descending score.
 
@@ -59,10 +70,10 @@ class NBestSearch:
         n_trees = checked_number(n)
         if best.source == "flat" or n == 1:
             return [best]
-        found = self._wide_parser(N_ANALYSES).nbest(words, tags, min(n_trees + N_SPARE, N_ANALYSES), constraints)
-        return self._list(best, found, (words, tags, constraints), n)
+        found = self._wide_parser(N_ANALYSES).nbest(words, tags, min(n_trees + N_SPARE, N_ANALYSES), constraints, *more)
+        return self._list(best, found, (words, tags, constraints, *more), n)
 
-    def _list(self, best: Parse, found: Sequence[Parse], sentence: tuple, n: int | None) -> list[Parse]:
+    def _list(self, best: Parse, found: Sequence[Parse], sentence: Input, n: int | None) -> list[Parse]:
         """Return the parser's own analysis, then others that a search has found; or more, if these are too few."""
         if best.source == "flat" or n == 1:
             return [best]
@@ -76,7 +87,7 @@ class NBestSearch:
         limit = inf if self.with_better or not self.parser.answers_with_best else best.score
         return [parse for parse in found if parse.source != "flat" and parse.score <= limit and parse.tree != best.tree]
 
-    def _widened(self, best: Parse, sentence: tuple, n: int, found: Sequence[Parse]) -> list[Parse]:
+    def _widened(self, best: Parse, sentence: Input, n: int, found: Sequence[Parse]) -> list[Parse]:
         """Return the other analyses that a search has found, and those of wider searches, below them if possible."""
         others = self._not_above(best, found)
         everything = {parse.tree: parse for parse in others}
@@ -93,10 +104,10 @@ class NBestSearch:
         by_score = sorted(everything.values(), key=lambda parse: -parse.score)
         return others if len(others) + 1 >= n else by_score
 
-    def _found(self, sentence: tuple, beam_size: int) -> list[Parse]:
+    def _found(self, sentence: Input, beam_size: int) -> list[Parse]:
         """Return the analyses of a search that keeps so many hypotheses."""
-        words, tags, constraints = sentence
-        found = self._wide_parser(beam_size).nbest(words, tags, beam_size, constraints)
+        words, tags, *more = sentence
+        found = self._wide_parser(beam_size).nbest(words, tags, beam_size, *more)
         return [parse for parse in found if parse.source != "flat"]
 
     def _wide_parser(self, beam_size: int) -> Parser:

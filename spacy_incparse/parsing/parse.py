@@ -20,6 +20,9 @@ Tag = str | Sequence[tuple[str, float]] | None
 Tags = Sequence[Tag]
 """One entry per word."""
 
+Input = tuple[Any, ...]
+"""A sentence as `Parser.parse` takes it: words, tags, constraints, and what some kinds of parsers need beyond these."""
+
 
 @dataclass(frozen=True)
 class Parse:

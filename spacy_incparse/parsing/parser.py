@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsing.parse import Constraints, Parse, Posterior, Tag, Tags, best_tag
+from spacy_incparse.parsing.parse import Constraints, Input, Parse, Posterior, Tag, Tags, best_tag
 from spacy_incparse.settings import Settings
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
@@ -134,8 +134,8 @@ class Parser(ABC):
         """Whether `posterior` tells the probabilities of phrases, exact ones or averages over members."""
         return self.has_exact_probabilities
 
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+    def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
+        """Return the parses of sentences, each given as the arguments of `parse`, such as (words, tags)."""
         return [self.parse(*sentence) for sentence in sentences]
 
     def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
@@ -143,7 +143,7 @@ class Parser(ABC):
         return [self.parse(words, tags, constraints)]
 
     def posterior(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), temperature: float | None = None
+        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), *, temperature: float | None = None
     ) -> Posterior | None:
         """Return the exact probabilities of a sentence's trees and phrases; None if only n-best lists tell them.
 

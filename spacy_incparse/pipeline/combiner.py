@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from thinc.api import Model
 from spacy_incparse.documents.live_parsers import ConfiguredParser
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parse import Input, best_tag
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.tree_pipe import TREE_ATTRIBUTES, TREE_DEFAULTS, TREE_SCORE_WEIGHTS, TreePipe
 from spacy_incparse.settings import check_range
@@ -81,20 +81,6 @@ def make_incparse_combiner(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MemberSentence(Sentence):
-    """A sentence, and the same sentence as each member sees it."""
-
-    of_members: tuple[Sentence, ...] = ()
-
-    @classmethod
-    def of(cls, sentence: Sentence, of_members: Iterable[Sentence]) -> MemberSentence:
-        """Return a sentence; its constraints are those of all members."""
-        own = {field.name: getattr(sentence, field.name) for field in fields(Sentence)}
-        found = (replace(one, constraints=sentence.constraints) for one in of_members)
-        return cls(**own, of_members=tuple(found))
-
-
 class CombinedDecoder(ConfiguredParser):
     """The parsers of several components, combined; the components find the tags."""
 
@@ -115,17 +101,22 @@ class CombinedDecoder(ConfiguredParser):
         """Return whether these are its members, unchanged."""
         return self._weights == weights and all(map(_is_same, self._bases, bases))
 
-    def tags_for(self, sentences: Sequence[Sentence], *, use_given: bool) -> Sequence[Tags]:
-        """Return the tags of each member for sentences; whether it uses given ones is the member's own setting."""
-        from spacy_incparse.parsing.combination import MemberTags
+    def inputs_of(self, sentences: Sequence[Sentence], *, use_given: bool) -> list[Input]:
+        """Return the inputs with those of all members; whether a member uses given tags is its own setting.
 
+        The tags are those of the first member.
+        """
         if not sentences:
             return []
-        if any(not isinstance(sentence, MemberSentence) for sentence in sentences):
+        if any(sentence.seen is None for sentence in sentences):
             raise IncparseError("the members of a combination read Docs: ask for the trees of a Doc")
-        seen = zip(*(sentence.of_members for sentence in sentences), strict=True)  # type: ignore[attr-defined]
-        by_member = [component.tags_of(own) for component, own in zip(self._components, seen, strict=True)]
-        return [MemberTags(tags) for tags in zip(*by_member, strict=True)]
+        seen = zip(*(sentence.seen for sentence in sentences), strict=True)
+        by_member = [component.inputs_of(own) for component, own in zip(self._components, seen, strict=True)]
+        of_members = zip(*by_member, strict=True)
+        return [
+            (one.words, list(map(best_tag, own[0][1])), one.constraints, own)
+            for one, own in zip(sentences, of_members, strict=True)
+        ]
 
 
 class IncParserCombiner(TreePipe):
@@ -202,14 +193,14 @@ class IncParserCombiner(TreePipe):
         """Return the sentences of each Doc with the constraints of this component, and as each member sees them."""
         by_member = [component.sentences_by_doc(docs) for component in self.components]
         return [
-            [MemberSentence.of(sentence, seen) for sentence, *seen in zip(own, *of_members, strict=True)]
+            [_seen_by(seen, sentence) for sentence, *seen in zip(own, *of_members, strict=True)]
             for own, *of_members in zip(super().sentences_by_doc(docs), *by_member, strict=True)
         ]
 
     def with_constraints(self, doc: Doc, sentence: Sentence) -> Sentence:
         """Return a sentence with the current constraints on its Doc, and as each member sees it."""
         own = super().with_constraints(doc, sentence)
-        return MemberSentence.of(own, [component.with_constraints(doc, sentence) for component in self.components])
+        return _seen_by([component.with_constraints(doc, sentence) for component in self.components], own)
 
     def initialize(
         self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None, labels: Any = None
@@ -250,8 +241,8 @@ class IncParserCombiner(TreePipe):
     def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
         from spacy_incparse.training.temperature import best_temperature, scored_analyses
 
-        tags = self.tags_of([sentence for _, sentence in gold])
-        found = scored_analyses(self.decoder.parser, [tree for tree, _ in gold], tags)
+        given = self.inputs_of([sentence for _, sentence in gold])
+        found = scored_analyses(self.decoder.parser, [tree for tree, _ in gold], given)
         return best_temperature(found.scores, found.is_right)
 
     def gold_sentences(self, examples: Iterable[Example]) -> Any:
@@ -262,6 +253,11 @@ class IncParserCombiner(TreePipe):
 
     def _set_temperature(self, temperature: float) -> None:
         self.cfg["temperature"], self._decoder = temperature, None
+
+
+def _seen_by(members: Iterable[Sentence], sentence: Sentence) -> Sentence:
+    """Return a sentence with the same sentence as each member sees it, under its constraints."""
+    return replace(sentence, seen=[replace(one, constraints=sentence.constraints) for one in members])
 
 
 def _is_same(known: ConfiguredParser, found: ConfiguredParser) -> bool:

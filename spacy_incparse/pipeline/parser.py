@@ -251,7 +251,7 @@ class IncParser(TreePipe):
         self.model.temperature, self._decoder = temperature, None
 
     def _with_measures(self, item: ParsedSentence) -> ParsedSentence:
-        tags = self.tags_for(item.sentence)
+        _, tags, *_ = self.input_of(item.sentence)
         return replace(item, measures=measure_sentence(self.decoder.parser, self.name, item.sentence, tags))
 
     def _fine_tuning_run(self) -> TrainingRun:

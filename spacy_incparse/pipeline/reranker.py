@@ -23,7 +23,7 @@ from spacy_incparse.documents.sentences import Sentence, write_tags
 from spacy_incparse.documents.storage import Key, key_of, keys, mirror_trees, remove_mirrors, user_data, write_tree
 from spacy_incparse.documents.word_measures import clear_measures
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.parsing.parse import Parse, Tags
+from spacy_incparse.parsing.parse import Input, Parse
 from spacy_incparse.pipeline.model import RerankerModel, check_source, is_being_loaded
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
@@ -182,14 +182,14 @@ class IncParserReranker(TrainedPipe):
         parser = self.find_parser()
         return sentence if parser is None else parser.with_constraints(doc, sentence)
 
-    def tags_for(self, sentence: Sentence) -> Tags:
-        """Return the tags that the parser component would parse a sentence with."""
-        return self.parser.tags_for(sentence)
+    def input_of(self, sentence: Sentence) -> Input:
+        """Return what the parser component's parser takes of a sentence."""
+        return self.parser.input_of(sentence)
 
     def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence in their new order; the parser's tree if reranking fails."""
         try:
-            return self.decoder.nbest_search.analyses(sentence.words, self.tags_for(sentence), sentence.constraints)[:k]
+            return self.decoder.nbest_search.analyses(*self.input_of(sentence))[:k]
         except Exception:
             return self.parser.nbest_parses(sentence, 1)
 
@@ -201,11 +201,11 @@ class IncParserReranker(TrainedPipe):
         """
         decoder, parser, docs = self.decoder, self.parser, list(docs)
         by_doc = parser.sentences_by_doc(docs)
-        tags = iter(parser.tags_of([sentence for sentences in by_doc for sentence in sentences]))
+        given = iter(parser.inputs_of([sentence for sentences in by_doc for sentence in sentences]))
         found, is_alone = [], self._is_alone
         for doc, sentences in zip(docs, by_doc, strict=True):
             is_parsed = not is_alone and set(keys(doc)) <= set(map(_key, sentences))
-            annotated = (self._annotated(doc, one, next(tags), decoder, is_parsed=is_parsed) for one in sentences)
+            annotated = (self._annotated(doc, one, next(given), decoder, is_parsed=is_parsed) for one in sentences)
             found.append([item for items in annotated for item in items])
         return found
 
@@ -304,22 +304,22 @@ class IncParserReranker(TrainedPipe):
         return reranker
 
     def _annotated(
-        self, doc: Doc, sentence: Sentence, tags: Tags, decoder: RerankedParser, *, is_parsed: bool
+        self, doc: Doc, sentence: Sentence, given: Input, decoder: RerankedParser, *, is_parsed: bool
     ) -> Iterator[ParsedSentence]:
         """Yield a sentence with its chosen tree; if there is no choice, with the parser's, unless the Doc has it.
 
         is_parsed: whether the trees on the Doc are the parser's, and not those of an earlier run.
         """
-        chosen = self._reranked(sentence, tags, decoder)
+        chosen = self._reranked(sentence, given, decoder)
         if chosen is not None:
             yield chosen
         elif not is_parsed or _key(sentence) not in user_data(doc):
             yield from self.parser.annotated([sentence], self.parser.decoder)
 
-    def _reranked(self, sentence: Sentence, tags: Tags, decoder: RerankedParser) -> ParsedSentence | None:
+    def _reranked(self, sentence: Sentence, given: Input, decoder: RerankedParser) -> ParsedSentence | None:
         """Return a sentence with its chosen tree, or None if there is no choice or something fails."""
         try:
-            ranked = decoder.nbest_search.ranked(sentence.words, tags, sentence.constraints)
+            ranked = decoder.nbest_search.ranked(*given)
             if len(ranked) > 1:
                 parses = [parse for parse, _ in ranked]
                 return encode_parse(sentence, parses[0], decoder.list_fields(parses, ranked[0].probability))

@@ -26,7 +26,7 @@ from spacy_incparse.documents.storage import clear_trees, mirror_trees, write_tr
 from spacy_incparse.documents.word_measures import clear_measures, write_measures
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.parsing.catalogue import check_search
-from spacy_incparse.parsing.parse import Constraint, Parse, Tags, flat_tree
+from spacy_incparse.parsing.parse import Constraint, Input, Parse, Tags, flat_tree
 from spacy_incparse.pipeline.parser_training import gold_with_sentences
 from spacy_incparse.pipeline.scorers import const_score
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe, unpickled
@@ -187,18 +187,18 @@ class TreePipe(TrainedPipe):
             return sentence
         return constrained(doc, [sentence], self.required_key, self.forbidden_key)[0][0]
 
-    def tags_for(self, sentence: Sentence) -> Tags:
-        """Return the tags to parse a sentence with, given its words and the tags on its Doc."""
-        return self.tags_of([sentence])[0]
+    def input_of(self, sentence: Sentence) -> Input:
+        """Return what the parser takes of a sentence, with the tags to parse it with."""
+        return self.inputs_of([sentence])[0]
 
-    def tags_of(self, sentences: Sequence[Sentence]) -> Sequence[Tags]:
-        """Return the tags to parse sentences with, which takes less time than to ask for those of each."""
-        return self.decoder.tags_for(sentences, use_given=self.tags == "doc")
+    def inputs_of(self, sentences: Sequence[Sentence]) -> list[Input]:
+        """Return what the parser takes of sentences, which takes less time than to ask for that of each."""
+        return self.decoder.inputs_of(sentences, use_given=self.tags == "doc")
 
     def nbest_parses(self, sentence: Sentence, k: int | None) -> list[Parse]:
         """Return up to `k` analyses of a sentence, the component's own first; a flat tree if parsing fails."""
         try:
-            return self.decoder.nbest_search.analyses(sentence.words, self.tags_for(sentence), sentence.constraints, k)
+            return self.decoder.nbest_search.analyses(*self.input_of(sentence), n=k)
         except Exception:
             flat: Tags = [tag or UNKNOWN_TAG for tag in sentence.tags]
             return [Parse(flat_tree(sentence.words, flat), 0.0, "flat")]
@@ -284,8 +284,8 @@ class TreePipe(TrainedPipe):
     def _fitted_temperature(self, gold: Sequence[tuple[Tree, Sentence]]) -> float | None:
         from spacy_incparse.training.temperature import fit_temperature
 
-        tags = [self.tags_for(sentence) for _, sentence in gold]
-        return fit_temperature(self.decoder.parser, [tree for tree, _ in gold], tags)
+        given = [self.input_of(sentence) for _, sentence in gold]
+        return fit_temperature(self.decoder.parser, [tree for tree, _ in gold], given)
 
     def gold_sentences(self, examples: Iterable[Example]) -> Iterator[tuple[Tree, Sentence]]:
         """Yield the gold trees of parsed examples with their sentences, which have no constraints from the examples."""
@@ -308,14 +308,10 @@ class TreePipe(TrainedPipe):
         while batches:
             batch = batches.popleft()
             try:
-                tags = decoder.tags_for(batch, use_given=self.tags == "doc")
-                given = [
-                    (one.words, row, one.constraints) if one.constraints else (one.words, row)
-                    for one, row in zip(batch, tags, strict=True)
-                ]
+                given = decoder.inputs_of(batch, use_given=self.tags == "doc")
                 parses = decoder.parser.parse_batch(given)
                 found = zip(batch, parses, given, strict=True)
-                parsed += [encode_parse(one, parse, decoder.fields(parse, *words)) for one, parse, words in found]
+                parsed += [encode_parse(one, parse, decoder.fields(parse, own)) for one, parse, own in found]
             except Exception as error:
                 if len(batch) > 1:
                     batches.extendleft([one] for one in reversed(batch))

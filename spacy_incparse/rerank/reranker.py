@@ -20,7 +20,7 @@ import srsly
 from spacy_incparse.errors import ConfigError, ModelError
 from spacy_incparse.integer_arrays import pack, pack_gaps, unpack, unpack_gaps
 from spacy_incparse.parsing.nbest import N_ANALYSES, NBestSearch, expected_f_values, probabilities
-from spacy_incparse.parsing.parse import Constraints, Parse, Tags
+from spacy_incparse.parsing.parse import Input, Parse, Tags
 from spacy_incparse.parsing.parser import Parser
 from spacy_incparse.rerank.choice import How
 from spacy_incparse.rerank.data import RerankerWeights
@@ -231,25 +231,21 @@ class RerankedSearch(NBestSearch):
         self.parser: Any = RerankingParser(search.parser, self)
         self._search, self._model_parser, self._reranker = candidate_search(search, reranker), model_parser, reranker
 
-    def ranked(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> list[RankedParse]:
+    def ranked(self, *given: Any) -> list[RankedParse]:
         """Return the analyses with their new scores and probabilities, the chosen one first."""
-        parses = self._search.analyses(words, tags, constraints, self._reranker.config.n)
+        parses = self._search.analyses(*given, n=self._reranker.config.n)
         return self._reranker.rerank(parses, base_temperature(self._reranker, self._model_parser))
 
-    def analyses(
-        self, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
-    ) -> list[Parse]:
+    def analyses(self, *given: Any, n: int | None = None) -> list[Parse]:
         """Return up to `n` analyses with their new scores, the chosen one first, the others by descending score.
 
         There are never more than the reranker looks at.
         """
-        return [ranked.parse for ranked in self.ranked(words, tags, constraints)][:n]
+        return [ranked.parse for ranked in self.ranked(*given)][:n]
 
-    def beside(
-        self, best: Parse, words: Sequence[str], tags: Tags, constraints: Constraints = (), n: int | None = None
-    ) -> list[Parse]:
+    def beside(self, best: Parse, *given: Any, n: int | None = None) -> list[Parse]:
         """Return an analysis of a sentence, then the others as `analyses` orders them."""
-        others = self.analyses(words, tags, constraints)
+        others = self.analyses(*given)
         return [best, *(parse for parse in others if parse.tree != best.tree)][:n]
 
 
@@ -272,14 +268,14 @@ class RerankingParser:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_parser"], name)
 
-    def parse(self, words: Sequence[str], tags: Tags, constraints: Constraints = ()) -> Parse:
+    def parse(self, *given: Any) -> Parse:
         """Return the tree of a sentence that the reranker chooses, with the reranker's score."""
-        return self._search.analyses(words, tags, constraints)[0]
+        return self._search.analyses(*given)[0]
 
-    def parse_batch(self, sentences: Iterable[tuple]) -> list[Parse]:
-        """Return the parses of sentences, each given as (words, tags) or (words, tags, constraints)."""
+    def parse_batch(self, sentences: Iterable[Input]) -> list[Parse]:
+        """Return the parses of sentences, each given as the arguments of `parse`."""
         return [self.parse(*sentence) for sentence in sentences]
 
-    def nbest(self, words: Sequence[str], tags: Tags, k: int, constraints: Constraints = ()) -> list[Parse]:
+    def nbest(self, words: Sequence[str], tags: Tags, k: int, *more: Any) -> list[Parse]:
         """Return up to `k` different trees of a sentence, the chosen one first."""
-        return self._search.analyses(words, tags, constraints)[:k]
+        return self._search.analyses(words, tags, *more)[:k]

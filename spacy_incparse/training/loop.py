@@ -11,7 +11,7 @@ from typing import Any
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.evaluation.evalb import score_trees
 from spacy_incparse.parsing.catalogue import kind_of_config
-from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Parser, ParserKind
 from spacy_incparse.settings import Settings
 from spacy_incparse.tagging.tagger import Tagger
@@ -132,7 +132,8 @@ class Passes:
     ):
         self.best = best
         self._learner, self._dev, self._progress, self._seed = preparation.learner, dev, progress, task.seed
-        self._dev_tags = tags_of(preparation.tagger, task.needs.tag_request, dev)
+        rows = tags_of(preparation.tagger, task.needs.tag_request, dev)
+        self._given = [(tree.words, row) for tree, row in zip(dev, rows, strict=True)]
         interval = task.needs.gold_tag_interval
         self._schedule = TagSchedule(task.trees, preparation.tags, self._learner, interval, task.selection)
 
@@ -148,17 +149,17 @@ class Passes:
         examples = self._schedule.examples(number)
         n_updates = learn_pass(examples, self._learner, self._seed, number, self._progress).n_updates
         parser = self._learner.parser()
-        scores = score_parser(parser, self._dev, self._dev_tags) if self._dev else None
+        scores = score_parser(parser, self._dev, self._given) if self._dev else None
         is_best = scores is None or scores["const_f"] > self.best
         if is_best and scores is not None:
             self.best = scores["const_f"]
-            parser.temperature = fit_temperature(parser, self._dev, self._dev_tags)
+            parser.temperature = fit_temperature(parser, self._dev, self._given)
         reached = convergence_of(self._learner)
         seconds = time.perf_counter() - started
         return PassReport(number, n_updates, scores, seconds, is_best, reached.note if reached else ""), parser
 
 
-def score_parser(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> dict[str, Any]:
-    """Parse the words of gold trees under given tags and return the scores of the trees."""
-    parses = parser.parse_batch([(tree.words, row) for tree, row in zip(gold, tags, strict=True)])
+def score_parser(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> dict[str, Any]:
+    """Parse the sentences of gold trees, given as the arguments of `parse`, and return the scores of the trees."""
+    parses = parser.parse_batch(given)
     return score_trees(gold, [parse.tree for parse in parses]).to_dict()

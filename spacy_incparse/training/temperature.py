@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_incparse.parsing.nbest import NBestSearch
-from spacy_incparse.parsing.parse import Tags
+from spacy_incparse.parsing.parse import Input
 from spacy_incparse.parsing.parser import Parser, requested_tags
 from spacy_incparse.trees.tree import Tree
 
@@ -26,9 +26,9 @@ class ScoredAnalyses(NamedTuple):
     is_right: list[bool]
 
 
-def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float | None:
+def fit_temperature(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> float | None:
     """Return the temperature at which the probability of a parser's tree best predicts that it is right; None without
-    trees.
+    trees. given: what `parse` takes of each sentence.
 
     This minimizes the log loss of "the parser's tree has all phrases of the gold tree" (Guo et al. 2017, section 4.2,
     for a yes or no, since the gold tree is often not in the list). Only the first `MAX_SENTENCES` trees are used. For a
@@ -38,47 +38,49 @@ def fit_temperature(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) 
     if not gold:
         return None
     for member in parser.members:
-        member.temperature = _fitted(member, gold, [requested_tags(row, member.tag_request) for row in tags])
-    return _fitted(parser, gold, tags)
+        request = member.tag_request
+        own = [(words, requested_tags(tags, request), *more) for words, tags, *more in given]
+        member.temperature = _fitted(member, gold, own)
+    return _fitted(parser, gold, given)
 
 
-def _fitted(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+def _fitted(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> float:
     if parser.has_exact_probabilities and not parser.members:
-        return _fit_to_phrases(parser, gold[:MAX_EXACT], tags[:MAX_EXACT])
-    return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], tags))
+        return _fit_to_phrases(parser, gold[:MAX_EXACT], given[:MAX_EXACT])
+    return best_temperature(*scored_analyses(parser, gold[:MAX_SENTENCES], given))
 
 
-def scored_analyses(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> ScoredAnalyses:
-    """Return the scores of the analyses of gold trees' words; there may be more rows of tags than trees."""
+def scored_analyses(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> ScoredAnalyses:
+    """Return the scores of the analyses of gold trees' words; more sentences may be given than trees."""
     search = NBestSearch(parser)
     found = ScoredAnalyses([], [])
-    for tree, row in zip(gold, tags, strict=False):
-        parses = search.analyses(tree.words, row)
+    for tree, sentence in zip(gold, given, strict=False):
+        parses = search.analyses(*sentence)
         found.scores.append([parse.score for parse in parses])
         found.is_right.append(parses[0].tree.spans() == tree.spans())
     return found
 
 
-def _fit_to_phrases(parser: Parser, gold: Sequence[Tree], tags: Sequence[Tags]) -> float:
+def _fit_to_phrases(parser: Parser, gold: Sequence[Tree], given: Sequence[Input]) -> float:
     """Return the temperature at which the probabilities of phrases best predict that these are right."""
     low, high = np.log(0.1), np.log(10.0)
     for _ in range(2):
         steps = np.linspace(low, high, EXACT_STEPS)
         losses = np.zeros(EXACT_STEPS)
-        for tree, row in zip(gold, tags, strict=True):
-            losses += _phrase_losses(parser, tree, row, np.exp(steps).tolist())
+        for tree, sentence in zip(gold, given, strict=True):
+            losses += _phrase_losses(parser, tree, sentence, np.exp(steps).tolist())
         best = int(np.argmin(losses))
         low, high = steps[max(best - 1, 0)], steps[min(best + 1, EXACT_STEPS - 1)]
     return float(f"{np.exp(steps[best]):.4g}")
 
 
-def _phrase_losses(parser: Parser, tree: Tree, tags: Tags, temperatures: Sequence[float]) -> list[float]:
+def _phrase_losses(parser: Parser, tree: Tree, given: Input, temperatures: Sequence[float]) -> list[float]:
     """Return the log loss of the phrases below the root of the parser's tree at each temperature."""
-    found, right = parser.parse(tree.words, tags).tree.spans()[1:], set(tree.spans())
+    found, right = parser.parse(*given).tree.spans()[1:], set(tree.spans())
     is_right = np.array([phrase in right for phrase in found], bool)
     losses = []
     for temperature in temperatures:
-        posterior = parser.posterior(tree.words, tags, temperature=temperature)
+        posterior = parser.posterior(*given, temperature=temperature)
         if posterior is None:
             return [0.0] * len(temperatures)
         shares = np.array([posterior.phrases.get(phrase, 0.0) for phrase in found])

@@ -57,7 +57,7 @@ def ranked(nlp, doc):
     parser, reranker = nlp.get_pipe("incparse"), nlp.get_pipe("incparse_reranker").model.reranker
     (sentence,) = parser.sentences_of(doc)
     search = NBestSearch(parser.decoder.parser, with_better=reranker.config.with_better)
-    parses = search.analyses(sentence.words, parser.tags_for(sentence), n=5)
+    parses = search.analyses(*parser.input_of(sentence), n=5)
     scores = reranker.scores(parses, reranker.config.base_temperature)
     order = sorted(range(len(parses)), key=lambda i: -scores[i])
     return [(str(parses[i].tree), pytest.approx(scores[i], rel=1e-5)) for i in order]

@@ -58,7 +58,7 @@ def test_the_component_that_made_a_tree_is_asked(monkeypatch):
     assert doc._.trees == nlp(doc.text)._.trees
     asked = []
     for component in (nlp.get_pipe("incparse"), other.get_pipe("second")):
-        monkeypatch.setattr(component, "tags_for", lambda s, c=component, f=component.tags_for: asked.append(c) or f(s))
+        monkeypatch.setattr(component, "input_of", lambda s, c=component, f=component.input_of: asked.append(c) or f(s))
     assert doc._.parses(2)[0][0].tree == doc._.trees[0]
     assert asked == [other.get_pipe("second")]
     (key,) = (key for key in doc.user_data if key[:2] == ("._.", "incparse"))

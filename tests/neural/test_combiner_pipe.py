@@ -51,18 +51,18 @@ def test_its_probabilities_are_the_weighted_means_of_the_members(combined):
     combiner.members = {"incparse_neural": 3.0, "incparse": 1.0}
     assert combiner.decoder.parser.has_posterior
     (sentence,) = combiner.sentences_of(doc)
-    found = combiner.decoder.parser.posterior(sentence.words, combiner.tags_for(sentence), temperature=1.0).phrases
+    found = combiner.decoder.parser.posterior(*combiner.input_of(sentence), temperature=1.0).phrases
     parts = {}
     for name, weight in (("incparse_neural", 0.75), ("incparse", 0.25)):
         component = combined.get_pipe(name)
         (own,) = component.sentences_of(doc)
-        parser, tags = component.decoder.parser, component.tags_for(own)
-        exact = parser.posterior(own.words, tags, temperature=parser.temperature or 1.0)
-        phrases = _listed(parser, own.words, tags) if exact is None else dict(exact.phrases)
+        parser, given = component.decoder.parser, component.input_of(own)
+        exact = parser.posterior(*given, temperature=parser.temperature or 1.0)
+        phrases = _listed(parser, *given[:2]) if exact is None else dict(exact.phrases)
         for phrase, share in phrases.items():
             parts[phrase] = parts.get(phrase, 0.0) + weight * share
     assert found == pytest.approx(parts)
-    tree = combiner.decoder.parser.parse(sentence.words, combiner.tags_for(sentence)).tree
+    tree = combiner.decoder.parser.parse(*combiner.input_of(sentence)).tree
     assert all(found[phrase] > 0.45 for phrase in tree.spans()[1:])
 
 

@@ -150,7 +150,7 @@ def test_a_combination_with_a_parser_of_the_processor(on_device, losses_and_pipe
     assert [str(doc._.trees[0]) for doc in parsed(pickle.loads(pickle.dumps(nlp)))] == found
     doc = nlp("The cat slept.")
     neural = nlp.get_pipe("incparse_neural")
-    best = neural.decoder.parser.parse(["The", "cat", "slept", "."], neural.tags_for(neural.sentences_of(doc)[0]))
+    best = neural.decoder.parser.parse(*neural.input_of(neural.sentences_of(doc)[0]))
     assert neural.score(doc, doc._.trees[0]).score <= best.score + TOLERANCE
     assert doc.copy()._.trees == doc._.trees
 

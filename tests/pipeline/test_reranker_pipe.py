@@ -57,7 +57,7 @@ def ranked(nlp, doc, *, with_better=False):
     parser, reranker = parser_of(nlp), reranker_of(nlp).model.reranker
     search = NBestSearch(parser.decoder.parser, with_better=with_better)
     for sentence in parser.sentences_of(doc):
-        parses = search.analyses(sentence.words, parser.tags_for(sentence), n=reranker.config.n)
+        parses = search.analyses(*parser.input_of(sentence), n=reranker.config.n)
         scores = reranker.scores(parses, reranker.config.base_temperature or parser.decoder.temperature)
         shares = probabilities(scores, reranker.temperature)
         yield sorted(zip(scores, shares, [parse.tree for parse in parses], strict=True), key=lambda item: -item[0])
