@@ -194,7 +194,10 @@ def save_pipeline(nlp: Language, path: Path) -> None:
     try:
         with named(path):
             nlp.to_disk(unfinished)
-            _order_punctuation(unfinished / "sentencizer.json")
+            sentencizer = unfinished / "sentencizer.json"
+            if sentencizer.is_file():  # spaCy writes characters in the order of a set, which changes by process
+                settings = srsly.read_json(sentencizer)
+                srsly.write_json(sentencizer, settings | {"punct_chars": sorted(settings["punct_chars"])})
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
@@ -203,13 +206,6 @@ def save_pipeline(nlp: Language, path: Path) -> None:
         path.rename(replaced)
     unfinished.rename(path)
     shutil.rmtree(replaced, ignore_errors=True)
-
-
-def _order_punctuation(path: Path) -> None:
-    """Sort the characters that spaCy writes in the order of a set, which changes from process to process."""
-    if path.is_file():
-        settings = srsly.read_json(path)
-        srsly.write_json(path, settings | {"punct_chars": sorted(settings["punct_chars"])})
 
 
 def _check(settings: dict[str, Any], others: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from spacy_incparse.tagging.tagger import Tagger
     from spacy_incparse.training.loop import PassReport
     from spacy_incparse.trees.tree import Tree
-
-    OnPass = Callable[[PassReport, Tagger | None, Parser], None]
 
 
 @takes()
@@ -138,6 +135,7 @@ def train_pipeline(
     Nothing is printed before training starts, so that errors in the arguments are printed alone. Raises IncparseError
     if a training with another language would go on, or all passes are finished and the best one's pipeline is gone.
     """
+    from spacy_incparse.cli.recipe import save_pipeline
     from spacy_incparse.training.state import forget
 
     one_pass, best, state = recipe.kind.trains_in_one_pass, out_dir / BEST, out_dir / STATE
@@ -150,6 +148,13 @@ def train_pipeline(
     if notice := recipe.kind.notice(recipe.parser_config, trees):
         typer.echo(notice, err=True)
     table = PassTable(f"{len(trees):,} sentences{extra} to train on, {len(dev):,} to choose the best pass")
+
+    def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser) -> None:
+        if report.is_best:
+            performance = (report.scores or {}) | {"passes": report.number}
+            save_pipeline(recipe.pipeline(tagger, parser, performance), best)
+        table.add(report)
+
     with table.interruptible(resume=resume) as on_kept:
         recipe.train(
             trees,
@@ -159,7 +164,7 @@ def train_pipeline(
             state_dir=None if one_pass else state,
             resume=resume,
             has_best=best.exists(),
-            on_pass=_saved_and_told(recipe, best, table),
+            on_pass=on_pass,
             on_kept=on_kept,
             progress=table.show_progress,
         )
@@ -183,16 +188,3 @@ def _check_language(pipeline: Path, lang: str) -> None:
             f"--resume: the training was begun with the language {known!r}, not {lang!r}: pass --lang {known}, or "
             f"start again without --resume"
         )
-
-
-def _saved_and_told(recipe: Recipe, best: Path, table: PassTable) -> OnPass:
-    """Return what is done after each pass: its pipeline is saved if it is the best one, and its line is printed."""
-    from spacy_incparse.cli.recipe import save_pipeline
-
-    def on_pass(report: PassReport, tagger: Tagger | None, parser: Parser) -> None:
-        if report.is_best:
-            performance = (report.scores or {}) | {"passes": report.number}
-            save_pipeline(recipe.pipeline(tagger, parser, performance), best)
-        table.add(report)
-
-    return on_pass

@@ -15,10 +15,10 @@ import typer
 
 import spacy_incparse
 from spacy_incparse.cli.options import open_pipeline, open_treebank
-from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable, Start, check_extra_weight
+from spacy_incparse.cli.train_options import BEST, NO_ENCODER, STATE, PassTable, Start
 from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import INSTALL_TRANSFORMERS, ConfigError, IncparseError, ModelError, has_transformers
-from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection
+from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection, check_weight
 from spacy_incparse.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -44,7 +44,11 @@ class TrainingFiles:
     no_tags: bool = False
 
     def __post_init__(self) -> None:
-        check_extra_weight(self.extra, self.extra_weight)
+        if self.extra is None and self.extra_weight != 1:
+            raise IncparseError(
+                f"--extra-weight {self.extra_weight:g}: there are no extra trees: name a file of them with --extra"
+            )
+        check_weight(self.extra_weight)
 
     def read(self, *, for_grammar: bool = False) -> tuple[list[Tree], list[Tree]]:
         """Return the normalized trees of both; for_grammar: those to learn from have to be good for a grammar."""
@@ -71,7 +75,8 @@ def train_from_files(
     resume = start.resumes(out_dir, has_state=is_begun(out_dir / STATE))
     config, description = neural_config(base=base, **settings), f"trained on {Path(files.train).name}"
     if base is not None:
-        description += f", after {pipeline_name(base)}"
+        found = find_pipeline(base).resolve()
+        description += f", after {found.parent.name if found.name == 'model-best' else found.name}"
     run: dict[str, Any] = {"base": base, "extra": files.read_extra(), "gpu": gpu, "resume": resume}
     train_neural(*files.read(), out_dir, config, description=description, **run)
     typer.echo(f"The pipeline is in {out_dir / BEST}")
@@ -99,7 +104,6 @@ def train_neural(
     from spacy.training.initialize import init_nlp
 
     from spacy_incparse.corpora.records import folder_hash
-    from spacy_incparse.data import find_pipeline
     from spacy_incparse.neural.training import Finished, NeuralPasses, NeuralState
     from spacy_incparse.training.state import fingerprint, forget
 
@@ -208,7 +212,8 @@ def neural_config(
     folder = next(root / "configs" for root in (package, package.parent) if (root / "configs").is_dir())
     config = load_config(folder / ("neural_transformer.cfg" if is_transformer else "neural.cfg"))
     if is_pretrained:
-        check_transformers()
+        if not has_transformers():
+            raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")
         _set_encoder(config, str(encoder))
         config["components"]["transformer"]["model"]["mixed_precision"] = mixed_precision
     if lang:
@@ -253,17 +258,9 @@ def _check_weights(config: Config, path: Path) -> None:
         ) from error
 
 
-def check_transformers() -> None:
-    """Raise ConfigError if the packages that an encoder needs are not installed."""
-    if not has_transformers():
-        raise ConfigError(f"an encoder needs more packages: {INSTALL_TRANSFORMERS}")
-
-
 _NEURAL = "incparse_neural"
 _PARSERS = ("incparse", "incparse_combiner", _NEURAL)
 _SENTENCES = "sentencizer"
-_OF_TRAINING = ("training", "corpora")  # sections of a config
-_CORPORA = ("train", "dev")  # their paths
 
 
 def is_neural_pipeline(base: str) -> bool:
@@ -299,12 +296,6 @@ def base_pipeline(base: str, config: Config, trees: Sequence[Tree]) -> Language:
     return nlp
 
 
-def pipeline_name(base: str) -> str:
-    """Return a name for a pipeline: that of its folder, or of the folder of its training."""
-    folder = find_pipeline(base).resolve()
-    return folder.parent.name if folder.name == "model-best" else folder.name
-
-
 def _last_parser(base: str) -> dict[str, Any]:
     """Return the settings of the last parser of a pipeline, without loading it; {}: it has none."""
     from spacy_incparse.pipeline.model import read_components
@@ -315,7 +306,13 @@ def _last_parser(base: str) -> dict[str, Any]:
 
 def _leave_out_others(nlp: Language, parser: IncNeural, base: str) -> None:
     """Remove the components that the parser does not need, and say so."""
-    needed = _needed(nlp, parser)
+    needed = [  # the parser, the layer that it listens to, and the sentencizer
+        name
+        for name, component in nlp.pipeline
+        if component is parser
+        or nlp.get_pipe_meta(name).factory == _SENTENCES
+        or parser.name in getattr(component, "listening_components", ())
+    ]
     left_out = [name for name in nlp.component_names if name not in needed]
     if not left_out:
         return
@@ -331,23 +328,12 @@ def _leave_out_others(nlp: Language, parser: IncNeural, base: str) -> None:
         nlp.get_pipe_config(parser.name).update(tags="own", set_tags=True)
 
 
-def _needed(nlp: Language, parser: IncNeural) -> list[str]:
-    """Return the names of the parser, of the layer that it listens to, and of the sentencizer."""
-    return [
-        name
-        for name, component in nlp.pipeline
-        if component is parser
-        or nlp.get_pipe_meta(name).factory == _SENTENCES
-        or parser.name in getattr(component, "listening_components", ())
-    ]
-
-
 def _merged(own: Config, config: Config, bounds: Sequence[str]) -> Config:
     """Return a pipeline's config with the sections for training of another; bounds: what sets sentence boundaries."""
-    for section in _OF_TRAINING:
+    for section in ("training", "corpora"):
         own[section] = config[section]
     own["training"]["annotating_components"] = list(bounds)
     paths = config["paths"]
-    own["paths"] = paths | own["paths"] | {name: paths[name] for name in _CORPORA}
+    own["paths"] = paths | own["paths"] | {name: paths[name] for name in ("train", "dev")}
     own["system"].update(config["system"])
     return own

@@ -16,7 +16,6 @@ from spacy_incparse.data import find_pipeline
 from spacy_incparse.errors import IncparseError
 from spacy_incparse.files import check_writable
 from spacy_incparse.parsing.catalogue import recipes
-from spacy_incparse.training.passes import check_weight
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -122,13 +121,6 @@ def check_options(given: Mapping[str, Any], *, is_neural: bool) -> None:
     _refuse(given, _NOT_NEURAL if is_neural else _ONLY_NEURAL, beside)
     if given["mixed_precision"] and (given["gpu"] < 0 or given["encoder"] in (None, NO_ENCODER)):
         raise IncparseError("--mixed-precision is for a transformer on a GPU: it goes with --encoder and --gpu")
-
-
-def check_extra_weight(extra: str | None, weight: float) -> None:
-    """Raise ConfigError or IncparseError for a weight that is out of range, or without extra trees."""
-    if extra is None and weight != 1:
-        raise IncparseError(f"--extra-weight {weight:g}: there are no extra trees: name a file of them with --extra")
-    check_weight(weight)
 
 
 def _refuse(given: Mapping[str, Any], options: Mapping[str, tuple[Any, str]], beside: str) -> None:

@@ -56,7 +56,8 @@ def bracket_forest(labels: np.ndarray, values: np.ndarray, n_words: int) -> tupl
     labels: the labels that a bracket over each span may have, integer (n_spans, k), each label once. values: their
     values, (n_spans, k). The time and the memory are in n_words^3.
     """
-    nodes, rules, children, scores = _Rows(), _Rows(), _Rows(), _Rows()
+    nodes: list[np.ndarray] = []
+    blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     numbers = np.full((3, n_words + 1, n_words + 1), -1)  # of the nodes M(i, j), I(i, j), S(i, j)
     n_nodes = n_edges = 0
     for length in range(1, n_words + 1):
@@ -69,15 +70,13 @@ def bracket_forest(labels: np.ndarray, values: np.ndarray, n_words: int) -> tupl
         block = _block(starts, length, labels, values, numbers)
         firsts = n_edges + sum(widths) * starts[:, None] + np.cumsum([0, *widths[:-1]])
         spans = np.broadcast_to(starts[:, None], firsts.shape)
-        nodes.add(np.stack([np.zeros_like(firsts), spans, spans + length, firsts], axis=-1).reshape(-1, 4))
-        rules.add(block[0].reshape(-1))
-        children.add(block[1].reshape(-1, 2))
-        scores.add(block[2].reshape(-1))
+        nodes.append(np.stack([np.zeros_like(firsts), spans, spans + length, firsts], axis=-1).reshape(-1, 4))
+        blocks.append((block[0].reshape(-1), block[1].reshape(-1, 2), block[2].reshape(-1)))
         n_nodes, n_edges = n_nodes + firsts.size, n_edges + block[0].size
-    rows = nodes.joined(np.int32)
+    rows = np.concatenate(nodes, dtype=np.int32, casting="unsafe")
     rows[-1, 0] = _GOAL
-    forest = restored_forest(n_words, rows, rules.joined(np.int32), children.joined(np.int32))
-    return forest, scores.joined(np.float64)
+    rules, children, scores = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return restored_forest(n_words, rows, rules.astype(np.int32), children.astype(np.int32)), scores
 
 
 def brackets_of(forest: Forest, edges: np.ndarray) -> list[tuple[int, int, int]]:
@@ -120,16 +119,3 @@ def _block(
     first = length - 1 + word.shape[1]
     scores[:, first : first + n_labels] = values[spans]
     return rules, np.concatenate([parts, word, below, above], axis=1), scores
-
-
-class _Rows:
-    """Arrays that are joined at the end."""
-
-    def __init__(self) -> None:
-        self._arrays: list[np.ndarray] = []
-
-    def add(self, rows: np.ndarray) -> None:
-        self._arrays.append(rows)
-
-    def joined(self, dtype: type) -> np.ndarray:
-        return np.ascontiguousarray(np.concatenate(self._arrays), dtype)

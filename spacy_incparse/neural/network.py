@@ -169,10 +169,21 @@ def _from_labels(head: Model, fences: Rows, gradient: Rows, lengths: Sequence[in
     for block in _blocks(ops, len(used)):
         rows = used[block]
         here = gradient[rows]
-        hidden = _Hidden(head, fences, starts[rows], ends[rows])
-        labels.inc_grad("W", here.T @ hidden.activation)
+        normal, scale = _normal(ops, fences, starts[rows], ends[rows])
+        activation = _activated(head, normal.copy())
+        labels.inc_grad("W", here.T @ activation)
         labels.inc_grad("b", here.sum(axis=0))
-        hidden.add_gradient(here @ weights, found)
+        hidden = here @ weights
+        hidden *= activation > 0
+        head.inc_grad("bias", hidden.sum(axis=0))
+        head.inc_grad("gain", (hidden * normal).sum(axis=0))
+        hidden *= head.get_param("gain")
+        along = (hidden * normal).mean(axis=1, keepdims=True)
+        hidden -= normal * along
+        hidden *= scale
+        _add_rows(ops, found, ends[rows], hidden)
+        by_start = np.argsort(starts[rows], kind="stable")
+        _add_rows(ops, found, starts[rows][by_start], -hidden[by_start])
     return found
 
 
@@ -200,29 +211,6 @@ def _take(ops: Ops, table: Rows, rows: np.ndarray) -> Rows:
     if ops.xp is np:
         return table.take(rows, axis=0, mode="clip")  # several times as fast as with a check of all numbers
     return table[ops.xp.asarray(rows)]
-
-
-class _Hidden:
-    """The hidden layer of some spans, given by the numbers of their fenceposts; ends are ascending."""
-
-    def __init__(self, head: Model, fences: Rows, starts: np.ndarray, ends: np.ndarray):
-        self.head, self.starts, self.ends = head, starts, ends
-        self.normal, self.scale = _normal(head.ops, fences, starts, ends)
-        self.activation = _activated(head, self.normal.copy())
-
-    def add_gradient(self, gradient: Rows, found: Rows) -> None:
-        """Add the gradient of the fenceposts to `found`, given that of the activation, which is changed."""
-        head, ops = self.head, self.head.ops
-        gradient *= self.activation > 0
-        head.inc_grad("bias", gradient.sum(axis=0))
-        head.inc_grad("gain", (gradient * self.normal).sum(axis=0))
-        gradient *= head.get_param("gain")
-        along = (gradient * self.normal).mean(axis=1, keepdims=True)
-        gradient -= self.normal * along
-        gradient *= self.scale
-        _add_rows(ops, found, self.ends, gradient)
-        by_start = np.argsort(self.starts, kind="stable")
-        _add_rows(ops, found, self.starts[by_start], -gradient[by_start])
 
 
 def _add_rows(ops: Ops, found: Rows, places: np.ndarray, rows: Rows) -> None:

@@ -100,8 +100,7 @@ def own_layers(model: Model) -> list[Model]:
 def cut_vectors(model: Model, given: CutDocs) -> list[Rows]:
     """Return the vectors of the words of each sentence; the Docs go through the layer together."""
     given_texts = _texts(model, given)
-    parts = [_words(layer, *given_texts, False)[0] for layer in _word_layers(model)]
-    return _side_by_side(model, parts)
+    return _side_by_side(model, [_words(layer, *given_texts, False)[0] for layer in _without(model, "head")])
 
 
 def score_tolerance(model: Model) -> float:
@@ -119,11 +118,11 @@ class ModelScorer:
     """Scores the spans of sentences, given the vectors of their words, with the head of a trained model."""
 
     def __init__(self, model: Model):
-        self._model = model
+        self._head: Model = model.get_ref("head")
 
     def read(self, vectors: Sequence[Rows]) -> tuple[list[Rows], list[np.ndarray]]:
         """Return the fenceposts of each sentence, and the numbers of its words' best tags."""
-        head, ops = self._head, self._model.ops
+        head, ops = self._head, self._head.ops
         given = WordVectors(ops.xp.concatenate(vectors), [len(rows) for rows in vectors])
         fences = fenceposts(head, given)
         tags = ops.to_numpy(tag_scores(head, given).argmax(axis=1))
@@ -133,27 +132,29 @@ class ModelScorer:
 
     def label_scores(self, pieces: Sequence[Any]) -> list[np.ndarray]:
         """Return the scores of the labels of each sentence, given its fenceposts."""
-        head, ops = self._head, self._model.ops
+        head, ops = self._head, self._head.ops
         lengths = [len(piece) - 1 for piece in pieces]
         scores = ops.to_numpy(label_scores(head, ops.xp.concatenate(pieces), lengths))
         return _split(scores, np.cumsum([length * (length + 1) // 2 for length in lengths]))
-
-    @property
-    def _head(self) -> Model:
-        return self._model.get_ref("head")
 
 
 def _forward(model: Model, given: CutDocs, is_train: bool) -> tuple[SpanScores, Callable[[SpanScores], list]]:
     head = model.get_ref("head")
     given_texts = _texts(model, given)
-    called = [_words(layer, *given_texts, is_train) for layer in _word_layers(model)]
+    called = [_words(layer, *given_texts, is_train) for layer in _without(model, "head")]
     vectors = _side_by_side(model, [rows for rows, _ in called])
     joined = model.ops.xp.concatenate(vectors) if vectors else model.ops.alloc2f(0, head.get_dim("nI"))
     scores, from_scores = head(WordVectors(joined, [len(rows) for rows in vectors]), is_train)
 
     def backprop(gradient: SpanScores) -> list:
         ends = np.cumsum([len(rows) for rows in vectors])
-        return _to_layers(called, _split(from_scores(gradient).vectors, ends))
+        of_words = _split(from_scores(gradient).vectors, ends)
+        found, first = [], 0
+        for rows, from_vectors in called:  # each layer gets the part that belongs to its vectors
+            last = first + (rows[0].shape[1] if rows else 0)
+            found.append(from_vectors([one[:, first:last] for one in of_words]))
+            first = last
+        return found[0]
 
     return scores, backprop
 
@@ -167,16 +168,6 @@ def _side_by_side(model: Model, parts: Sequence[Sequence[Rows]]) -> list[Rows]:
             f"the width of a listener must be that of the layer it listens to"
         )
     return vectors
-
-
-def _to_layers(called: Sequence[tuple[list[Rows], Callable]], gradient: list[Rows]) -> list:
-    """Give each layer the part of the gradient that belongs to its vectors; return what the first one returns."""
-    found, first = [], 0
-    for rows, from_vectors in called:
-        last = first + (rows[0].shape[1] if rows else 0)
-        found.append(from_vectors([one[:, first:last] for one in gradient]))
-        first = last
-    return found[0]
 
 
 def _texts(model: Model, given: CutDocs) -> tuple[Texts, list[Place]]:
@@ -204,18 +195,13 @@ def _words(
     return [found[text][index] for text, index in places], backprop
 
 
-def _word_layers(model: Model) -> list[Model]:
-    """Return the layers from Docs to the vectors of tokens, which stand side by side."""
-    return _without(model, "head")
-
-
 def _without(model: Model, name: str) -> list[Model]:
     return [layer for layer in model.layers if layer is not model.get_ref(name)]
 
 
 def _init(model: Model, X: CutDocs | None = None, Y: SpanScores | None = None) -> Model:  # noqa: N803  # thinc's
     docs, head = X.docs if X is not None else None, model.get_ref("head")
-    layers = _word_layers(model)
+    layers = _without(model, "head")
     for layer in layers:
         layer.initialize(docs)
     if all(layer.has_dim("nO") for layer in layers):
@@ -258,10 +244,10 @@ def check_listened(layer: Model, docs: Iterable[Doc], name: str) -> None:
 
     name: of the component whose layer it is, for the message.
     """
-    places = {place for node in layer.walk() for place, reads in _LISTENERS.items() if reads(node)}
+    places = {place for node in layer.walk() for place, (reads, _) in _LISTENERS.items() if reads(node)}
     for doc in docs:
         for place in sorted(places):
-            if len(doc) and not _HAS_VECTORS[place](doc):
+            if len(doc) and not _LISTENERS[place][1](doc):
                 start = " ".join(token.text for token in doc[:8])
                 raise IncparseError(
                     f"{name}: the Doc {start!r} has no word vectors ({place}). The component that computes them has to "
@@ -275,17 +261,10 @@ def reads_transformer(layer: Model) -> bool:
     return layer.name == "transformer-listener" or "_TRANSFORMER_LISTENER" in layer.attrs
 
 
-def _has_transformer_data(doc: Doc) -> bool:
-    return Doc.has_extension("trf_data") and doc._.trf_data is not None
-
-
 # Those of spaCy, of spacy-transformers and of spacy-curated-transformers, without a transformer of their own. They are
 # known by names, since these packages may not be installed.
-_LISTENERS: dict[str, Callable[[Model], bool]] = {
-    "doc.tensor": lambda node: node.name == "tok2vec-listener",
-    "doc._.trf_data": reads_transformer,
-}
-_HAS_VECTORS: dict[str, Callable[[Doc], bool]] = {
-    "doc.tensor": lambda doc: doc.tensor.size > 0,
-    "doc._.trf_data": _has_transformer_data,
+# By place: whether a layer reads the vectors there, and whether a Doc has them.
+_LISTENERS: dict[str, tuple[Callable[[Model], bool], Callable[[Doc], bool]]] = {
+    "doc.tensor": (lambda node: node.name == "tok2vec-listener", lambda doc: doc.tensor.size > 0),
+    "doc._.trf_data": (reads_transformer, lambda doc: Doc.has_extension("trf_data") and doc._.trf_data is not None),
 }

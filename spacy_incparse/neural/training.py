@@ -88,11 +88,6 @@ class NeuralPasses:
     def _of_pass(self, number: int) -> list[Example]:
         return [self._examples[place] for place in self._selection.of_pass(number)]
 
-    def skip(self, n_updates: int) -> None:
-        """Let the optimizer's schedules go on as after so many updates."""
-        for _ in range(n_updates):
-            self.optimizer.step_schedules()
-
     def scores(self) -> tuple[float, dict[str, Any]]:
         """Return the score that chooses the best pass, and all scores on the dev corpus.
 
@@ -183,7 +178,8 @@ class NeuralState:
             path = self._folder / f"{PREFIX}{finished.n_passes}"
             with _damage(path):
                 _read(path, passes, _head(path)["updates"])
-            passes.skip(finished.n_updates)
+            for _ in range(finished.n_updates):
+                passes.optimizer.step_schedules()
 
     def _write(self, finished: Finished, passes: NeuralPasses | None) -> None:
         path = self._folder / f"{PREFIX}{finished.n_passes}"
@@ -253,12 +249,7 @@ def _parameters(passes: NeuralPasses) -> Iterator[tuple[str, tuple[int, str]]]:
         for k, node in enumerate(component.model.walk()):
             for name in node.param_names:
                 yield f"{part}/{k}/{name}", (node.id, name)
-            yield from _shim_parameters(node, f"{part}/{k}")
-
-
-def _shim_parameters(node: Model, place: str) -> Iterator[tuple[str, tuple[int, str]]]:
-    """Yield the same for PyTorch's modules within a layer."""
-    for k, shim in enumerate(node.shims):
-        module: Any = getattr(shim, "_model", None)
-        for name, _ in module.named_parameters() if hasattr(module, "named_parameters") else ():
-            yield f"{place}.{k}/{name}", (shim.id, name)
+            for number, shim in enumerate(node.shims):  # PyTorch's modules within a layer
+                module: Any = getattr(shim, "_model", None)
+                for name, _ in module.named_parameters() if hasattr(module, "named_parameters") else ():
+                    yield f"{part}/{k}.{number}/{name}", (shim.id, name)
