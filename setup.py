@@ -1,7 +1,6 @@
 """Compile the Cython modules; all other metadata is in pyproject.toml."""
 
 import os
-from logging import INFO
 from threading import Lock
 
 from Cython.Build import cythonize
@@ -53,12 +52,23 @@ def compiler_arguments(name: str, compiler_type: str) -> list[str]:
     return [*standard, "-ffp-contract=off", "-w", "-g" if CHECKED else "-g0", f"-O{level}"]
 
 
+def tell(text: str) -> None:
+    """Print a line on the terminal, if there is one: pip shows what a build prints only if it fails, or with -v."""
+    try:
+        with open("CON" if os.name == "nt" else "/dev/tty", "w", encoding="utf8") as terminal:
+            terminal.write(f"spacy-incparse: {text}\n")
+    except OSError:
+        print(f"spacy-incparse: {text}", flush=True)
+
+
 class BuildExt(build_ext):
     """Translate and compile, and also copy the modules next to their sources, where Python in a checkout looks."""
 
     def run(self):
         """Compile, then copy."""
         self.n_done = 0
+        n, n_cores = len(self.extensions), os.cpu_count() or 1
+        tell(f"{n} modules to compile, unless they are up to date: about {n * 5 // n_cores} s on {n_cores} cores")
         super().run()
         if not self.inplace:
             self.copy_extensions_to_source()
@@ -78,7 +88,7 @@ class BuildExt(build_ext):
         super().build_extension(ext)
         with TRANSLATING:
             self.n_done += 1
-            self.announce(f"[{self.n_done}/{len(self.extensions)}] {ext.name}", INFO)
+            tell(f"[{self.n_done}/{len(self.extensions)}] {ext.name}")
 
 
 class BuildPy(build_py):
