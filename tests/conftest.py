@@ -5,6 +5,49 @@ from pathlib import Path
 
 import pytest
 
+# The tests that `pytest -m quick` runs, at least one file of each room: less than 90 CPU seconds together.
+_QUICK = {
+    "chart": "charts decoding grammar span_numbers edge_templates",
+    "cli": "convert_command score_command parse_command stats_command",
+    "corpora": "corpus_readers",
+    "documents": "doc_tree gold_trees tree_json tree_storage constituent_matcher",
+    "evaluation": "evalb_params evalb_scoring significance list_counts",
+    "generative": "count_storage generative_config given_trees",
+    "incremental": "derivation grammar_labels int_vector left_corner_moves",
+    "linear": "fields lexicon templates weights",
+    "neural": "bracket_chart phrase_shares span_losses",
+    "papers": "pcfg lexical_spans candidate_cache",
+    "parsing": "expected_f recombination requested_tags",
+    "patterns": "pattern_syntax pattern_meaning",
+    "pipeline": "modelfile batchers scorers",
+    "packaging": "project_files",
+    "rerank": "feature_columns label_classes list_files candidate_choice data_building",
+    "repair": "rule_files surgery repairing",
+    "tagging": "words tagger_storage",
+    "training": "temperature training_lists",
+    "transforms": "binarize left_corner markovize",
+    "treebanks": "normalize forest_reading",
+    "trees": "bracket_strings builder codec edits heads tree walks",
+    "viz": "escaping sketch svg tree_layout",
+    ".": "layout import_circles tokens files integer_arrays",
+}
+QUICK = {
+    Path(__file__).parent / folder / f"test_{name}.py" for folder, names in _QUICK.items() for name in names.split()
+}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Read no other files for the quick tests."""
+    is_test = collection_path.is_file() and collection_path.name not in ("conftest.py", "__init__.py")
+    return True if config.option.markexpr == "quick" and is_test and collection_path not in QUICK else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the quick tests."""
+    for item in items:
+        if item.path in QUICK:
+            item.add_marker(pytest.mark.quick)
+
 
 def _folder(variable: str, default: str) -> Path:
     path = Path(os.environ.get(variable, Path(__file__).parents[1] / default))

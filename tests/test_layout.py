@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import QUICK
 from tests.packaging.test_project_files import SETTINGS
 
 PACKAGE = Path(__file__).parents[1] / "spacy_incparse"
@@ -93,6 +94,12 @@ def test_spacy_is_imported_by_the_composition_roots_only(path):
 @pytest.mark.parametrize("path", CYTHON, ids=name_of)
 def test_no_binary_layout_of_others_is_compiled_in(path):
     assert not {name.split(".")[0] for name, is_cimport in imports(path) if is_cimport} & FOREIGN_LAYOUTS
+
+
+def test_each_room_has_quick_tests():
+    assert all(path.exists() for path in QUICK)
+    rooms = {path.parent.name for path in (PACKAGE.parent / "tests").glob("*/test_*.py")}
+    assert {path.parent.name for path in QUICK} >= rooms
 
 
 def test_nobody_imports_the_commands():
