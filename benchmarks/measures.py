@@ -19,7 +19,7 @@ from results import Table, publish
 from saved_pipeline import open_pipeline, short_name
 
 from spacy_incparse.cli.options import find_parser
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, measuring_parser
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.trees.heads import HeadRules

@@ -17,8 +17,7 @@ from training_run import parse_and_score
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.config import GenerativeConfig
-from spacy_incparse.generative.kind import PerceptronKind
+from spacy_incparse.generative.kind import GenerativeConfig, PerceptronKind
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.learner import retag

@@ -27,10 +27,9 @@ from paper_sides import (
 from parts import Figures, Parts
 
 from spacy_incparse.cli.options import progress_bar
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.coverage import GrammarTable, grammar_table
-from spacy_incparse.tagging.jackknife import jackknife_tags
-from spacy_incparse.tagging.tagger import Tagger
+from spacy_incparse.tagging.tagger import Tagger, jackknife_tags
 from spacy_incparse.training.preparation import Progress
 from spacy_incparse.training.state import fingerprint
 from spacy_incparse.trees.heads import HeadRules

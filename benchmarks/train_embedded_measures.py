@@ -14,7 +14,7 @@ import common
 from train_embedded import META, OUTPUT, heads, read_folder, save_with_card
 
 from spacy_incparse.evaluation.evalb import score_trees
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.tree import Tree

@@ -17,7 +17,7 @@ from spacy.language import Language
 
 from spacy_incparse import glossary
 from spacy_incparse.chart.config import ChartConfig
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.linear.templates import POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.neural.component import make_incparse_neural

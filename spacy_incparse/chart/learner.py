@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +10,12 @@ from tempfile import TemporaryFile
 from typing import IO, Any, ClassVar, cast
 from weakref import finalize
 
+import numpy as np
+
 from spacy_incparse.chart.charts import ChartBuilder
 from spacy_incparse.chart.crf import BracketLoss, CrfLearner, EdgeLearner
 from spacy_incparse.chart.features import EdgeFeatures
+from spacy_incparse.chart.forest import restored_forest
 from spacy_incparse.chart.grammar import Grammar, Rule, count_rules, tree_steps
 from spacy_incparse.chart.parser import ChartModel, ChartParser
 from spacy_incparse.chart.pruner import SpanClassifier
@@ -24,7 +26,7 @@ from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.words import Lexicon
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Convergence
-from spacy_incparse.tagging.jackknife import fold_numbers
+from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.transforms.markovize import markovize
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.heads import HeadRules
@@ -207,7 +209,10 @@ class ChartLearner:
 
 
 class SpareForests:
-    """Examples in a temporary file, which ends with this object or with the process."""
+    """Examples whose forests are in a temporary file, which ends with this object or with the process."""
+
+    def __init__(self) -> None:
+        self._sentences: dict[int, tuple[ChartSentence, int]] = {}  # by place, with the number of the example
 
     @cached_property
     def _file(self) -> IO[bytes]:
@@ -219,13 +224,18 @@ class SpareForests:
         """Return the place of an example in the file; None if there is no room for it on disk."""
         try:
             place = self._file.seek(0, 2)
-            pickle.dump(example, self._file)
+            _, (_, *arrays) = example.forest.__reduce__()
+            for array in (*arrays, example.gold):
+                np.save(self._file, array)
             self._file.flush()
         except OSError:
             return None
+        self._sentences[place] = example.sentence, example.number
         return place
 
     def read(self, place: int) -> ChartExample:
         """Return the example that was written to a place."""
         self._file.seek(place)
-        return cast("ChartExample", pickle.load(self._file))
+        *arrays, gold = (np.load(self._file) for _ in range(4))
+        sentence, number = self._sentences[place]
+        return ChartExample(sentence, restored_forest(len(sentence.words), *arrays), gold, number)

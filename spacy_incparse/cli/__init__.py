@@ -10,8 +10,8 @@ import typer
 from spacy_incparse import __version__
 from spacy_incparse.cli.annotate import annotate_command
 from spacy_incparse.cli.evaluate import evaluate_command, oracle_command, score_command
-from spacy_incparse.cli.group import Command, CommandGroup
 from spacy_incparse.cli.measures import measures_command
+from spacy_incparse.cli.options import Command, CommandGroup
 from spacy_incparse.cli.parse import parse_command
 from spacy_incparse.cli.repair import repair_command
 from spacy_incparse.cli.rerank_train import rerank_train_command

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
+import os
+import re
 import sys
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_origin, get_type_hints
 
 import srsly
+import typer
 from typer import Argument, Option, echo
+from typer.core import TyperCommand, TyperGroup
 
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.files import check_writable, removed_when_full, whole_lines, write_file
@@ -27,13 +34,14 @@ if TYPE_CHECKING:
 
     from spacy_incparse.pipeline.tree_pipe import TreePipe
 
-Command = TypeVar("Command", bound=Callable[..., None])
+
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., None])
 
 
-def takes(**own: Any) -> Callable[[Command], Command]:
+def takes(**own: Any) -> Callable[[AnyCommand], AnyCommand]:
     """Describe the parameters of a command: each is in `own` or in `OPTIONS`, or annotated in the signature."""
 
-    def described(command: Command) -> Command:
+    def described(command: AnyCommand) -> AnyCommand:
         hints = get_type_hints(command, include_extras=True)
         for name in hints.keys() - {"return"}:
             if get_origin(hints[name]) is not Annotated:
@@ -193,3 +201,114 @@ def progress_bar(*, is_shown: bool = True, **settings: Any) -> tqdm:
     from tqdm import tqdm
 
     return tqdm(file=sys.stderr, leave=False, disable=not (is_shown and sys.stderr.isatty()), **settings)
+
+
+# Wrong arguments. Typer took this class from click, and recent versions have their own copy: this is the one in use.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+_RAY_ADDRESS = re.compile(r"local|auto|[^-].*://.+|[^-].*:\d+")
+
+
+class CommandGroup(TyperGroup):
+    """The group of our commands, which reports errors in the same way in every command line that includes it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments before the command's name."""
+        with reported_errors():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse the command's arguments and run the command."""
+        _write_utf8()
+        with reported_errors():
+            return super().invoke(ctx)
+
+
+class Command(TyperCommand):
+    """A command of ours, whose option --ray may stand without an address, which Typer's options cannot."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments after the command's name."""
+        return super().parse_args(ctx, with_local_ray(args))
+
+
+def with_local_ray(args: Sequence[str]) -> list[str]:
+    """Return arguments in which `--ray` has a value: `local`, where nothing, another option or an input follows it."""
+    end = args.index("--") if "--" in args else len(args)
+    found: list[str] = []
+    for k, argument in enumerate(args):
+        found.append(argument)
+        if argument == "--ray" and k < end and not (k + 1 < end and _may_be_address(args[k + 1])):
+            found.append("local")
+    return found
+
+
+def _may_be_address(argument: str) -> bool:
+    """Return whether an argument behind `--ray` is its value, be it a right or a wrong one."""
+    if _RAY_ADDRESS.fullmatch(argument):
+        return True
+    return not (argument.startswith("-") or os.path.exists(argument) or glob.has_magic(argument))
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Report errors that a user can cause as `Error: ...` with exit code 1, and warnings as `Warning: ...`.
+
+    Other exceptions are bugs and keep their traceback.
+    """
+    # spaCy warns of worker processes that were interrupted together with this one, possibly after everything else.
+    warnings.filterwarnings("ignore", message=r"\[W127\]")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+            sys.stdout.flush()
+        except _UsageError as error:
+            _fail(_usage_message(error))
+        except BrokenPipeError:  # the reader, such as `head`, stopped reading
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
+        except (IncparseError, OSError, UnicodeError) as error:
+            _fail(_message(error))
+        except MemoryError:
+            _fail("out of memory: use a smaller beam or shorter sentences")
+        except KeyboardInterrupt as interrupt:
+            warnings.simplefilter("ignore")  # spaCy's, about interrupted worker processes
+            typer.echo(": ".join(["Interrupted", *map(str, interrupt.args)]), err=True)
+            raise typer.Exit(130) from None
+
+
+def _write_utf8() -> None:
+    """Write UTF-8 to files and pipes, which our readers expect, and what a terminal does not know as `?`.
+
+    PYTHONIOENCODING is what a user wants.
+    """
+    output: Any = sys.stdout
+    if "PYTHONIOENCODING" in os.environ or not hasattr(output, "reconfigure"):
+        return
+    if output.isatty():
+        output.reconfigure(errors="replace")
+    else:  # file names may be in other encodings: where Python keeps their bytes, they are written as they are
+        output.reconfigure(encoding="utf-8", errors=output.errors)
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(1) from None
+
+
+def _usage_message(error: Any) -> str:
+    message = str(error.format_message())
+    if re.fullmatch("-[^-].*", getattr(error, "option_name", "")):  # such as the pattern -NONE-
+        message += ". Put an argument that begins with a dash after `--`"
+    return message if error.ctx is None else f"{message}\nSee `{error.ctx.command_path} --help`."
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"Warning: {message}", err=True)

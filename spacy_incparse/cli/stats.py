@@ -14,7 +14,7 @@ from spacy_incparse.files import write_file
 from spacy_incparse.incremental.coverage import grammar_table
 from spacy_incparse.repair.compare import Difference, annotation_differences
 from spacy_incparse.treebanks.normalize import WITH_FUNCTIONS
-from spacy_incparse.trees.edits import JOINT
+from spacy_incparse.trees.arrays import JOINT
 from spacy_incparse.trees.tree import Tree
 
 DECISIONS: dict[str, Callable[[Difference], str]] = {

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.generative_scorer import Probabilities
 from spacy_incparse.generative.hybrid_scorer import GenerativeScores, HybridScorer, ScoreMemo
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.incremental.config import ParserConfig
@@ -21,7 +21,7 @@ from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.parsing.parse import Tags
-from spacy_incparse.tagging.jackknife import fold_numbers
+from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.estimation import N_FOLDS, NestedCounts, count, estimate_weights, to_table_arguments
 from spacy_incparse.generative.generative_scorer import ContextTable, Probabilities
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.generative.walk import EventLog, Lattice
-from spacy_incparse.incremental.derivation import derivation
-from spacy_incparse.incremental.grammar import Grammar, check_ids
+from spacy_incparse.incremental.grammar import Grammar, check_ids, derivation
 from spacy_incparse.incremental.moves import Moves
 from spacy_incparse.incremental.treebank_parser import FIRST_SYMBOL, root_symbol
 from spacy_incparse.linear.templates import STRUCTURE_FIELDS

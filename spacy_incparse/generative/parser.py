@@ -12,8 +12,8 @@ from typing import Any
 import srsly
 
 from spacy_incparse.errors import IncparseError, ModelError
-from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.generative_beam import Beam
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import WordMeasures, word_measures
 from spacy_incparse.generative.model import GenerativeModel, encode
 from spacy_incparse.generative.walk import Lattice, MoveScores

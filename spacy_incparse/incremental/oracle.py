@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.grammar import (
     END,
     NO_SIBLING,
@@ -15,6 +14,7 @@ from spacy_incparse.incremental.grammar import (
     Decision,
     Grammar,
     Labels,
+    derivation,
     tree_decisions,
 )
 from spacy_incparse.parsing.parse import ScoredMove, Tags, TreeScore, Violation, best_tag

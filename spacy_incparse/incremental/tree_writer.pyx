@@ -1,6 +1,6 @@
 """From the moves of a derivation straight to the arrays of the restored tree.
 
-The readable twins are `restore(build_tree(...))` of transforms/left_corner.py and incremental/derivation.py. The steps
+The readable twins are `restore(build_tree(...))` of transforms/left_corner.py and incremental/grammar.py. The steps
 are the same: lay out the transformed tree in pre-order, write each phrase anew, and make X over nothing but X one X.
 """
 

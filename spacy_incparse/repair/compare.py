@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.edits import JOINT
+from spacy_incparse.trees.arrays import JOINT, TreeArrays
 from spacy_incparse.trees.tree import Tree
 
 PRIOR = 10.0  # decisions that the prior counts for in each context

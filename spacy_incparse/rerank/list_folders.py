@@ -27,7 +27,7 @@ from spacy_incparse.files import write_bytes
 from spacy_incparse.parsing.nbest import NBestSearch
 from spacy_incparse.rerank.lists import CandidateList, read_lists, write_lists
 from spacy_incparse.rerank.second_scores import SECOND_SCORES, SecondScore, train_second_score
-from spacy_incparse.tagging.jackknife import fold_numbers
+from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.training.preparation import TrainedModel, tags_of
 from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.training.state import fingerprint

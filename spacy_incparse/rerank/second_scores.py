@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.chart.parser import ChartParser
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.training.settings import ParserRecipe
 from spacy_incparse.trees.heads import HeadRules

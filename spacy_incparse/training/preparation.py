@@ -12,8 +12,7 @@ from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.parsing.parse import Tags
 from spacy_incparse.parsing.parser import Learner, Parser, ParserKind, TagRequest, TrainingNeeds
 from spacy_incparse.settings import Settings
-from spacy_incparse.tagging.jackknife import N_EPOCHS, TagFolds, jackknife_tags
-from spacy_incparse.tagging.tagger import Tagger, Tagging
+from spacy_incparse.tagging.tagger import N_EPOCHS, TagFolds, Tagger, Tagging, jackknife_tags
 from spacy_incparse.training.passes import NO_EXTRA, ExtraTrees, PassSelection, Progress
 from spacy_incparse.trees.heads import HeadRules
 from spacy_incparse.trees.tree import Tree

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from spacy_incparse.trees import arrays as walks
-from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays
-from spacy_incparse.trees.edits import compress_nodes
+from spacy_incparse.trees.arrays import ArraysBuilder, TreeArrays, compress_nodes
 
 MARKER = "|"
 DIRECTIONS = ("right", "left")

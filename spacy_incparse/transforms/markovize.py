@@ -16,8 +16,7 @@ from urllib.parse import unquote
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.transforms.binarize import Node, build_tree
 from spacy_incparse.trees import arrays as walks
-from spacy_incparse.trees.arrays import TreeArrays
-from spacy_incparse.trees.edits import compress_nodes, expand_unaries
+from spacy_incparse.trees.arrays import TreeArrays, compress_nodes, expand_unaries
 from spacy_incparse.trees.heads import HeadRules, head_children, head_words
 
 BRANCHING = ("right", "left", "head")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from spacy_incparse.errors import IncparseError
+from spacy_incparse.trees import arrays as edits
 from spacy_incparse.trees import arrays as walks
-from spacy_incparse.trees import edits
 from spacy_incparse.trees.arrays import Phrase, Production, TreeArrays
 from spacy_incparse.trees.brackets import bracket_string, parse_one
 from spacy_incparse.trees.export import from_dict, from_nltk, to_dict, to_latex, to_nltk

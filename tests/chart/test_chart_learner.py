@@ -15,7 +15,7 @@ from spacy_incparse.linear.clusters import Clusters
 from spacy_incparse.papers.finkel_2008 import CrfConfig
 from spacy_incparse.papers.finkel_2008.system import FinkelLearner
 from spacy_incparse.papers.taskar_2004 import MaxMarginConfig
-from spacy_incparse.tagging.jackknife import fold_numbers
+from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.training.loop import train_parser
 from spacy_incparse.treebanks.reader import read_treebank
 from spacy_incparse.trees.heads import HeadRules

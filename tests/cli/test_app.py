@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_incparse import __version__
 from spacy_incparse.cli import COMMANDS, app
-from spacy_incparse.cli.group import with_local_ray
+from spacy_incparse.cli.options import with_local_ray
 from tests.commands import start_program
 
 TREES = "(TOP (S (NP (NN rain)) (VP (VBZ falls))))\n(TOP (S (NP (NN snow)) (VP (VBZ melts))))\n"

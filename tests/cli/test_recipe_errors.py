@@ -8,7 +8,7 @@ import pytest
 
 from spacy_incparse.cli.recipe import read_recipe
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.tagging.tagger import SETTINGS
 from spacy_incparse.training.settings import TRAINING_DEFAULTS, check_training

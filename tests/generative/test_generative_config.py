@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 
 
 @pytest.mark.parametrize("name", ["beam_size", "measures_beam_size", "choose_trees", "context_min_count"])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ModelError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
 from spacy_incparse.treebanks.reader import parse_bracketed
 from spacy_incparse.trees.heads import HeadRules

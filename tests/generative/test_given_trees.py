@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import ALL, GenerativeParser
 from spacy_incparse.incremental.oracle import retag
 from spacy_incparse.parsing.parse import Constraint

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.generative.config import GenerativeConfig
 from spacy_incparse.generative.hybrid import HybridModel, Jackknife, read_model
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.model import GenerativeModel
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.grammar import Grammar

@@ -6,7 +6,7 @@ import pytest
 
 import spacy_incparse
 from spacy_incparse.errors import ConfigError, IncparseError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.measures import MEASURES
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.treebanks.reader import read_treebank

@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.derivation import derivation
-from spacy_incparse.incremental.grammar import END, NO_SIBLING, SHIFT, STOP, UNKNOWN, Grammar, tree_decisions
+from spacy_incparse.incremental.grammar import (
+    END,
+    NO_SIBLING,
+    SHIFT,
+    STOP,
+    UNKNOWN,
+    Grammar,
+    derivation,
+    tree_decisions,
+)
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.strategies import deep_tree, normalised_trees

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.derivation import Move, build_tree, derivation
+from spacy_incparse.incremental.grammar import Move, build_tree, derivation
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.strategies import deep_tree, normalised_trees

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import derivation
 from spacy_incparse.incremental.moves import LeftCornerMoves
 from spacy_incparse.transforms.left_corner import transform
 from spacy_incparse.treebanks.reader import read_treebank

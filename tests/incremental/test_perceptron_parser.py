@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, ModelError
-from spacy_incparse.incremental.derivation import Move, build_tree, derivation
+from spacy_incparse.incremental.grammar import Move, build_tree, derivation
 from spacy_incparse.incremental.parser import PerceptronParser
 from spacy_incparse.linear.weights import Weights
 from spacy_incparse.parsing.parse import flat_tree

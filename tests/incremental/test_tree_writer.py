@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_incparse.incremental.derivation import Move, build_tree
+from spacy_incparse.incremental.grammar import Move, build_tree
 from spacy_incparse.incremental.tree_writer import TreeWriter
 from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.transforms.left_corner import restore

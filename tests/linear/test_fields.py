@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import spacy_incparse.incremental
-from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import derivation
 from spacy_incparse.linear.templates import FIELDS, POSITION_FIELDS, STRUCTURE_FIELDS
 from spacy_incparse.treebanks.reader import parse_bracketed
 from tests.reference.engine import Learners

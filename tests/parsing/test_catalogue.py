@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import spacy_incparse
 from spacy_incparse.chart.config import ChartConfig
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.parsing import catalogue
 

@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from spacy_incparse.errors import ConfigError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.incremental.parser import PerceptronParser

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_incparse.errors import IncparseError
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.generative.parser import GenerativeParser
 from spacy_incparse.parsing.nbest import NBestSearch, phrase_probabilities, probabilities
 from spacy_incparse.treebanks.reader import read_treebank

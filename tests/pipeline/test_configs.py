@@ -9,7 +9,7 @@ from spacy.cli.train import train as spacy_train
 from spacy.util import load_config, load_model_from_config
 
 from spacy_incparse.cli.recipe import read_recipe
-from spacy_incparse.generative.config import GenerativeConfig
+from spacy_incparse.generative.kind import GenerativeConfig
 from spacy_incparse.incremental.config import ParserConfig
 from spacy_incparse.rerank.training import RERANK_DEFAULTS
 from spacy_incparse.training.settings import TRAINING_DEFAULTS, parser_config

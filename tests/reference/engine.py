@@ -11,9 +11,8 @@ from spacy_incparse.generative.kind import PERCEPTRON
 from spacy_incparse.generative.vocabulary import Vocabulary
 from spacy_incparse.incremental.beam import Beam
 from spacy_incparse.incremental.config import ParserConfig
-from spacy_incparse.incremental.derivation import derivation
 from spacy_incparse.incremental.early_update import Perceptron
-from spacy_incparse.incremental.grammar import Grammar
+from spacy_incparse.incremental.grammar import Grammar, derivation
 from spacy_incparse.incremental.sentence import Sentence
 from spacy_incparse.incremental.treebank_parser import root_symbol
 from spacy_incparse.integer_arrays import pack

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from spacy_incparse.generative.estimation import COUNT_BUCKETS, RATIO_BUCKETS
 from spacy_incparse.generative.model import NODE, WORD
 from spacy_incparse.incremental.config import CONJUNCTIONS
-from spacy_incparse.incremental.derivation import derivation
+from spacy_incparse.incremental.grammar import derivation
 from spacy_incparse.transforms.left_corner import transform
 from tests.reference.features import Context, Facts, Open, Sentence
 from tests.reference.search import SlowBeam

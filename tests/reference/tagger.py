@@ -4,12 +4,15 @@ import random
 from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
-from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TAG, TEMPLATES, parse_template
 from spacy_incparse.tagging.words import (
+    CLUSTER_TEMPLATES,
     FIELDS,
+    TAG,
+    TEMPLATES,
     TagDictionary,
     boundary_fields,
     orient_quotes,
+    parse_template,
     shorten,
     word_fields,
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_incparse.errors import ConfigError, IncparseError
 from spacy_incparse.tagging import Tagger, jackknife_tags, tagger
-from spacy_incparse.tagging.templates import TEMPLATES
+from spacy_incparse.tagging.words import TEMPLATES
 from tests.reference.tagger import SlowTagger
 from tests.tagging.corpora import any_text, random_corpus, written_corpus
 

@@ -6,8 +6,16 @@ import pytest
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags
-from spacy_incparse.tagging.templates import CLUSTER_TEMPLATES, TEMPLATES, parse_template
-from spacy_incparse.tagging.words import CLUSTER_PREFIXES, FIELDS, TagDictionary, boundary_fields, word_fields
+from spacy_incparse.tagging.words import (
+    CLUSTER_PREFIXES,
+    CLUSTER_TEMPLATES,
+    FIELDS,
+    TEMPLATES,
+    TagDictionary,
+    boundary_fields,
+    parse_template,
+    word_fields,
+)
 from tests.reference.tagger import SlowTagger
 from tests.tagging.corpora import random_corpus, written_corpus
 

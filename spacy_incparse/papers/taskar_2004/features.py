@@ -20,7 +20,7 @@ from spacy_incparse.chart.rule_tables import GLUE_SCORE, rule_scores
 from spacy_incparse.chart.sentence import ChartSentence
 from spacy_incparse.errors import ModelError
 from spacy_incparse.linear.words import Lexicon
-from spacy_incparse.tagging.jackknife import fold_numbers
+from spacy_incparse.tagging.tagger import fold_numbers
 from spacy_incparse.trees.arrays import TreeArrays
 from spacy_incparse.trees.labels import ROOT
 from spacy_incparse.trees.tree import Tree
