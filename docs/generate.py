@@ -65,11 +65,6 @@ FACTORIES = {
     "incparse_combiner": make_incparse_combiner,
 }
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*): (.*(?:\n {4}.*)*)", re.MULTILINE)
-_OWN_TYPES = {"features": "str | dict", "heads": "str | dict | None", "seed": "int", "n_folds": "int", "tagger": "dict"}
-_RERANK_TYPES = dict.fromkeys(("max_count", "min_lists", "n", "n_folds"), "int") | {
-    "loss": "str | list[str]", "learner": "dict", "scores": "list[str] | None",
-    "families": "str | list[str] | list[list[str]] | None", "choose": "str | None",
-}  # fmt: skip
 _COMMENT = re.compile(r'^ {4}"(\w+)": .*?,  # (.*)$', re.MULTILINE)
 # The registered functions, and the object that documents their settings; None: no settings.
 REGISTERED: dict[str, tuple[str, Callable[..., Any], Any]] = {
@@ -191,22 +186,20 @@ def _joined(*parts: str) -> str:
 def _parser_settings() -> tuple[str, str]:
     """Return the tables of the parser's search settings and training settings."""
     parser = _defaults(ParserConfig)
-    own = {name: (_OWN_TYPES.get(name), value) for name, value in training.TRAINING_DEFAULTS.items()}
     meanings = _entries(ChoiceSettings) | _entries(ParserConfig) | dict(_COMMENT.findall(inspect.getsource(training)))
     search = {name: parser.pop(name) for name in ParserConfig.SEARCH}
-    return _settings(search, meanings), _settings(own | parser, meanings)
+    return _settings(search, meanings), _settings(training.TRAINING_DEFAULTS | parser, meanings)
 
 
-def _defaults(config: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the type and default of each field of a settings class."""
-    return {field.name: (field.type, getattr(config(), field.name)) for field in fields(config)}
+def _defaults(config: Any) -> dict[str, Any]:
+    """Return the default of each field of a settings class."""
+    return {field.name: getattr(config(), field.name) for field in fields(config)}
 
 
 def _component(name: str) -> str:
     factory = FACTORIES[name]
-    types = {name: parameter.annotation for name, parameter in inspect.signature(factory).parameters.items()}
     defaults = Language.get_factory_meta(name).default_config
-    rows = {name: (types[name], _shortened(name, value)) for name, value in defaults.items()}
+    rows = {name: _shortened(name, value) for name, value in defaults.items()}
     return _settings(rows, _entries(factory))
 
 
@@ -216,13 +209,12 @@ def _shortened(name: str, value: Any) -> Any:
 
 
 def _reranking() -> str:
-    rows = {name: (_RERANK_TYPES[name], value) for name, value in rerank_settings.RERANK_DEFAULTS.items()}
-    return _settings(rows, dict(_COMMENT.findall(inspect.getsource(rerank_settings))))
+    return _settings(rerank_settings.RERANK_DEFAULTS, dict(_COMMENT.findall(inspect.getsource(rerank_settings))))
 
 
 def _tagger() -> str:
     parameters = inspect.signature(Tagger.train).parameters.values()
-    rows = {p.name: (p.annotation, p.default) for p in parameters if p.default is not p.empty and p.name != "progress"}
+    rows = {p.name: p.default for p in parameters if p.default is not p.empty and p.name != "progress"}
     return _settings(rows, _entries(Tagger.train))
 
 
@@ -231,7 +223,7 @@ def _registered() -> Iterable[str]:
         doc = inspect.getdoc(described) or ""
         text = _ENTRY.sub("", doc).strip()
         parameters = inspect.signature(create).parameters.values()
-        rows = {p.name: (p.annotation, None if p.default is p.empty else p.default) for p in parameters}
+        rows = {p.name: None if p.default is p.empty else p.default for p in parameters}
         yield f'### `@{registry} = "{name}"`'
         yield re.sub(r"\s*\n\s*", " ", text)
         if rows:
@@ -245,10 +237,10 @@ def _entries(described: Any) -> dict[str, str]:
     return {name: text.rstrip(".") for names, text in found for name in names.split(", ")}
 
 
-def _settings(rows: Mapping[str, tuple[Any, Any]], meanings: Mapping[str, str]) -> str:
+def _settings(rows: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
     """Return a table of settings; KeyError: one has no description in the code. Those of `incparse` are left out."""
     rows = {name: row for name, row in rows.items() if meanings[name] != "as in `incparse`"}
-    cells = [(f"`{name}`", _default(value), meanings[name]) for name, (_, value) in rows.items()]
+    cells = [(f"`{name}`", _default(value), meanings[name]) for name, value in rows.items()]
     return _table(("setting", "default", "meaning"), cells)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
 from spacy_incparse.documents.sentences import Sentence
 from spacy_incparse.errors import IncparseError
@@ -102,6 +103,11 @@ class ConfiguredParser:
         if self.temperature is not None:
             fields.append(f"{TEMPERATURE}{self.temperature:.6g}")
         return fields + [analysis_field(other.tree, other.score, self.heads_field(other.tree)) for other in others]
+
+
+def maker_id(name: str, *weights: str) -> str:
+    """Return the id that is stored with trees: of a component's name and its weights; "" if some have none."""
+    return f"{crc32(' '.join([name, *weights]).encode()):08x}" if all(weights) else ""
 
 
 class LiveParser(Protocol):

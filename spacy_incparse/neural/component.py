@@ -171,6 +171,7 @@ class IncNeural(TreePipe):
         if not {"tok2vec", "head"} <= set(model.ref_names):
             raise ConfigError(f"{name}: the model is {model.name!r}: it must be a spacy_incparse.SpanScorer.v1")
         self._vectors: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()  # of the last Doc that analyses were asked of
+        self._weights_id = ""  # if it is known
         super().__init__(vocab, model, name, scorer=scorer, **settings)
         rules = HeadRules.from_name("any") if heads is None else heads
         self.cfg.update(chains=[], tags=[], heads=rules.to_dict(), temperature=None)
@@ -216,13 +217,13 @@ class IncNeural(TreePipe):
     @property
     def weights_id(self) -> str:
         """A checksum of the layers above the word vectors; "" without weights."""
-        if not self._is_initialized:
-            return ""
-        checksum = 0
-        for layer in self.model.get_ref("head").walk():
-            for name in layer.param_names:
-                checksum = crc32(layer.ops.to_numpy(layer.get_param(name)).tobytes(), checksum)
-        return f"{checksum:08x}"
+        if not self._weights_id and self._is_initialized:
+            checksum = 0
+            for layer in self.model.get_ref("head").walk():
+                for name in layer.param_names:
+                    checksum = crc32(layer.ops.to_numpy(layer.get_param(name)).tobytes(), checksum)
+            self._weights_id = f"{checksum:08x}"
+        return self._weights_id
 
     def sentences_by_doc(self, docs: Sequence[Doc]) -> list[list[Sentence]]:
         """Return the sentences of each Doc with their constraints and the vectors of their words.
@@ -435,7 +436,7 @@ class IncNeural(TreePipe):
 
     def _forget(self) -> None:
         """Forget what depends on the weights."""
-        self._decoder = None
+        self._decoder, self._weights_id = None, ""
         self._vectors.clear()
 
     def _set_temperature(self, temperature: float | None) -> None:

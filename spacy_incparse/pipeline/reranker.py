@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -18,7 +17,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences
-from spacy_incparse.documents.live_parsers import ConfiguredParser, register
+from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
 from spacy_incparse.documents.sentences import Sentence, write_tags
 from spacy_incparse.documents.storage import Key, key_of, keys, mirror_trees, remove_mirrors, user_data, write_tree
 from spacy_incparse.documents.word_measures import clear_measures
@@ -158,9 +157,8 @@ class IncParserReranker(TrainedPipe):
     @property
     def maker(self) -> str:
         """The id that is stored with the trees: of the component's name, its weights, and the parser."""
-        weights, parser = self.model.checksum, self.find_parser()
-        made_by = "" if parser is None else parser.maker
-        return f"{crc32(f'{self.name} {weights} {made_by}'.encode()):08x}" if weights and made_by else ""
+        parser = self.find_parser()
+        return "" if parser is None else maker_id(self.name, self.model.checksum, parser.maker)
 
     def find_parser(self) -> TreePipe | None:
         """Return the component whose analyses are reranked, also if it is disabled; None if there is none."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -18,7 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_incparse.documents.doc_tree import forget_confidences, score_doc_tree
 from spacy_incparse.documents.extensions import register_extensions
-from spacy_incparse.documents.live_parsers import ConfiguredParser, register
+from spacy_incparse.documents.live_parsers import ConfiguredParser, maker_id, register
 from spacy_incparse.documents.noun_chunks import use_tree_chunks
 from spacy_incparse.documents.sentences import Sentence, Texts, has_sentence_bounds, split_sentences, write_tags
 from spacy_incparse.documents.span_groups import constrained, shown
@@ -131,8 +130,7 @@ class TreePipe(TrainedPipe):
     @property
     def maker(self) -> str:
         """The id that is stored with the trees: of the component's name and weights; "" without the latter."""
-        weights = self.weights_id
-        return f"{crc32(f'{self.name} {weights}'.encode()):08x}" if weights else ""
+        return maker_id(self.name, self.weights_id)
 
     def check_search(self, search: dict[str, Any]) -> None:
         """Raise ConfigError if a search setting is unknown or has a value that it cannot have."""
