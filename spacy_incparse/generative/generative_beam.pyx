@@ -1,26 +1,58 @@
-"""Beam search on log probabilities (Roark 2001): linear in the sentence's length in time and memory, no recursion."""
+"""Beam search on log probabilities (Roark 2001): linear in the sentence's length in time and memory, no recursion.
+
+All that the search needs to go on from a prefix is in here. What makes vectors longer may raise MemoryError: a beam may
+be as wide as a user likes.
+"""
 
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp.algorithm cimport reverse, sort
+from libcpp.vector cimport vector
 
-from spacy_incparse.generative.walk cimport Lattice
 from spacy_incparse.generative.generative_scorer cimport Probabilities, Scorer, SiteC
-from spacy_incparse.incremental.sentence cimport taken
-from spacy_incparse.incremental.left_context cimport ContextC, context_of
-from spacy_incparse.linear.hashing cimport mix64
-from spacy_incparse.incremental.moves cimport BracketConstraints
-from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert
+from spacy_incparse.generative.walk cimport Lattice
 from spacy_incparse.incremental.beam cimport IncrementalBeam, StepC, precedes
+from spacy_incparse.incremental.left_context cimport ContextC, context_of
 from spacy_incparse.incremental.move_effect cimport LowestC, start_arena
-from spacy_incparse.incremental.moves cimport Moves
+from spacy_incparse.incremental.moves cimport BracketConstraints, Moves
+from spacy_incparse.incremental.sentence cimport taken
 from spacy_incparse.incremental.state cimport ROOT, SENTINEL, FrameC
+from spacy_incparse.linear.hash_map cimport HashMapC, map_clear, map_find, map_init, map_insert
+from spacy_incparse.linear.hashing cimport mix64
 
 cdef enum:
     MAX_INT = 0x7FFFFFFF
+    N_BINS = 512
 
 cdef double BIN_WIDTH = 0.125
 cdef double HEAD_ROOM = 30.0  # a first candidate's distance from the best there may be
+
+
+# A hypothesis: how the last word was absorbed, and what is open now. Frames are built for survivors only.
+# Where analyses are merged that no later word can tell apart, it stands for all of these: `score` is then the log of
+# their sum, and its moves are those of the best of them.
+cdef struct HypothesisC:
+    double score         # log probability
+    double best          # log probability of its best analysis
+    double entropy       # of its analyses, nats
+    double steps         # of the last word's moves, mean over its analyses
+    double survivors     # share of its analyses that extend the one that was best before
+    int32_t frame        # the lowest open constituent, an index in the arena
+    StepC step
+    int32_t node         # of the lattice
+
+
+# The beam after a word: hypotheses[first:last], best first. Levels are only ever added, so that several words may be
+# tried after the same prefix. word and before are natural log probabilities of the word given the words before: the sum
+# of all extensions of the beam over the sum of the beam, and the same without the words' own probabilities.
+cdef struct LevelC:
+    int32_t first
+    int32_t last
+    int32_t best         # the hypothesis with the best analysis
+    int32_t n_words
+    double word
+    double before
+    bint relaxed
 
 
 cdef bint better(const HypothesisC& a, const HypothesisC& b) noexcept nogil:
@@ -48,6 +80,23 @@ cdef class Beam(IncrementalBeam):
     number; level 0 is the one before the first word.
     """
 
+    cdef Probabilities probabilities
+    cdef Scorer scorer
+    cdef readonly Lattice lattice
+    cdef int beam_size
+    cdef int n_candidates            # most hypotheses built for a word, before merging
+    cdef bint merges
+    cdef double log_gamma            # -infinity: plain top N
+    cdef vector[uint64_t] keys       # by frame: a hash of all that later decisions can read of it and of those above
+    cdef HashMapC merge_memo
+    cdef vector[HypothesisC] hypotheses
+    cdef vector[LevelC] levels
+    cdef vector[HypothesisC] candidates
+    cdef LevelC ending               # of the last `complete`
+    cdef double best, cut, mass, mass_before, top
+    cdef int32_t[N_BINS] bins        # candidates by score, downwards from `reference`
+    cdef double reference
+
     def __init__(
         self, Moves moves, Probabilities probabilities, int root, int beam_size, double gamma, bint merges=False
     ):
@@ -65,20 +114,24 @@ cdef class Beam(IncrementalBeam):
         """Forget all words; the next ones are searched under constraints, and their sums are then of no use."""
         self.lattice = Lattice()
         self.constraints, self.is_constrained = constraints, constraints is not None
-        self.start()
+        start_arena(&self.frames, self.root, &self.lattice.c, &self.moves.symbols)
+        self.keys.assign(1, 0)
+        self._add_keys()
+        self.hypotheses.assign(1, HypothesisC(0.0, 0.0, 0.0, 0.0, 0.0, ROOT, StepC(-1, 0, -1), -1))  # the open root
+        self.levels.assign(1, LevelC(0, 1, 0, 0, 0.0, 0.0, False))
 
     def push(self, int level, word, tags):
         """Absorb a word (its number, ids of its possible tags) after a level; return the number of the new level.
 
         Threads take turns, here and in all that reads levels: a push of another one may move what is read.
         """
-        cdef int32_t result, first, last
+        cdef int32_t first, last
         with self.probabilities.lock:
             first = self.lattice.push(word, tags)
             last = len(self.lattice)
             with nogil:
-                result = self.advance(level, first, last)
-        return result
+                self._advance(level, first, last)
+            return self.levels.size() - 1
 
     def complete(self, int level, int k):
         """Return the k best complete analyses of a level's words, best first, and whether triples had to be ignored.
@@ -89,9 +142,10 @@ cdef class Beam(IncrementalBeam):
         results = []
         with self.probabilities.lock:
             with nogil:
-                self.finish(level)
-            for rank in range(min(k, <int>self.final.size())):
-                results.append((self.final[rank].score, *self.moves_to(self.final[rank].step.previous)))
+                self._expand_all(level, 0, 0, &self.ending)
+                sort(self.candidates.begin(), self.candidates.end(), &better)
+            for rank in range(min(k, <int>self.candidates.size())):
+                results.append((self.candidates[rank].score, *self._moves_to(self.candidates[rank].step.previous)))
             return results, bool(self.ending.relaxed)
 
     def analyses(self, int level, int k):
@@ -102,7 +156,7 @@ cdef class Beam(IncrementalBeam):
         with self.probabilities.lock:
             here = self.levels[level].first
             for rank in range(min(k, self.levels[level].last - here)):
-                results.append((self.hypotheses[here + rank].score, *self.moves_to(here + rank)))
+                results.append((self.hypotheses[here + rank].score, *self._moves_to(here + rank)))
         return results
 
     def is_relaxed(self, int level):
@@ -120,7 +174,7 @@ cdef class Beam(IncrementalBeam):
             return self._measures(self.levels[level])
 
     cdef tuple _measures(self, LevelC here):
-        cdef int32_t k
+        cdef int32_t k, frame
         cdef int n_open, n_phrases
         cdef double p, total = 0.0, entropy = 0.0, steps = 0.0, n_all_open = 0.0, depth = 0.0, survivors = 0.0
         cdef HypothesisC h
@@ -131,7 +185,11 @@ cdef class Beam(IncrementalBeam):
             p = exp(h.score - self.hypotheses[here.first].score) / total
             if p > 0:
                 entropy += p * (h.entropy - log(p))
-            self._count_open(h.frame, &n_open, &n_phrases)
+            n_open, n_phrases, frame = 0, 0, h.frame  # below the root; phrases of the restored tree among them
+            while self.frames[frame].parent != SENTINEL:  # the root is copied when it gets a child
+                n_open += 1
+                n_phrases += not self.moves.is_slash[self.frames[frame].label]
+                frame = self.frames[frame].parent
             n_all_open += p * n_open
             depth += p * n_phrases
             steps += p * h.steps
@@ -142,38 +200,20 @@ cdef class Beam(IncrementalBeam):
         """Return the natural log probability of the end that the last `complete` found."""
         return self.ending.word
 
-    cdef void _count_open(self, int32_t frame, int* n_open, int* n_phrases) noexcept nogil:
-        """Count the open constituents below the root, and those of them that are phrases of the restored tree."""
-        n_open[0] = n_phrases[0] = 0
-        while self.frames[frame].parent != SENTINEL:  # the root is copied when it gets a child
-            n_open[0] += 1
-            n_phrases[0] += not self.moves.is_slash[self.frames[frame].label]
-            frame = self.frames[frame].parent
+    cdef int _advance(self, int32_t level, int32_t first_node, int32_t last_node) except -1 nogil:
+        """Absorb a word with these nodes after a level.
 
-    cdef int start(self) except -1 nogil:
-        """One hypothesis, the open root."""
-        cdef HypothesisC hypothesis
-        cdef LevelC level
-        start_arena(&self.frames, self.root, &self.lattice.c, &self.moves.symbols)
-        self.keys.assign(1, 0)
-        self._add_keys()
-        self.hypotheses.clear()
-        self.levels.clear()
-        hypothesis.score = hypothesis.best = hypothesis.entropy = hypothesis.steps = hypothesis.survivors = 0.0
-        hypothesis.frame, hypothesis.step, hypothesis.node = ROOT, StepC(-1, 0, -1), -1
-        self.hypotheses.push_back(hypothesis)
-        level.first, level.last, level.best, level.n_words = 0, 1, 0, 0
-        level.word, level.before, level.relaxed = 0.0, 0.0, False
-        self.levels.push_back(level)
-
-    cdef int32_t advance(self, int32_t level, int32_t first_node, int32_t last_node) except -1 nogil:
-        """Absorb a word with these nodes after a level; where all hypotheses die, once more without triples."""
+        A candidate h stays where p(h) > p(best) gamma |H|^3, H those kept so far, and a limited number in all.
+        """
         cdef LevelC result
-        cdef size_t k
+        cdef size_t k, n, n_kept = 1
         self._expand_all(level, first_node, last_node, &result)
-        self._filter()
+        sort(self.candidates.begin(), self.candidates.end(), &better)
+        n = min(self.candidates.size(), <size_t>self.n_candidates)
+        while n_kept < n and self.candidates[n_kept].score > self.best + self.log_gamma + 3 * log(<double>n_kept):
+            n_kept += 1
         result.first = <int32_t>self.hypotheses.size()
-        for k in range(self.candidates.size()):
+        for k in range(min(n_kept, n)):
             self._build(self.candidates[k], &self.levels[level])
         if self.merges:
             self._merge(result.first)
@@ -183,27 +223,23 @@ cdef class Beam(IncrementalBeam):
             if self.hypotheses[k].best > self.hypotheses[result.best].best:
                 result.best = <int32_t>k
         self.levels.push_back(result)
-        return <int32_t>self.levels.size() - 1
-
-    cdef int finish(self, int32_t level) except -1 nogil:
-        """Close all that is open after the last word."""
-        self._expand_all(level, 0, 0, &self.ending)
-        sort(self.candidates.begin(), self.candidates.end(), &better)
-        self.final = self.candidates
 
     cdef int _expand_all(self, int32_t level, int32_t first_node, int32_t last_node, LevelC* result) except -1 nogil:
-        """Collect the candidates of all hypotheses of a level, and begin the level that follows it."""
-        cdef double beam
-        result.relaxed = False
+        """Collect the candidates of all hypotheses of a level, and begin the level that follows it.
+
+        Where all hypotheses die, once more without triples.
+        """
+        cdef double beam = 0.0
+        cdef bint relaxed
         result.n_words = self.levels[level].n_words + (first_node < last_node)
         if self.is_constrained:
             self.constraints.start_word(self.levels[level].n_words)
-        self.scorer.start_word(&self.lattice.c, first_node, last_node, False)
-        beam = self._expand_beam(level)
-        if self.candidates.empty():
-            result.relaxed = True
-            self.scorer.start_word(&self.lattice.c, first_node, last_node, True)
+        for relaxed in range(2):
+            result.relaxed = relaxed
+            self.scorer.start_word(&self.lattice.c, first_node, last_node, relaxed)
             beam = self._expand_beam(level)
+            if not self.candidates.empty():
+                break
         result.word, result.before = log(self.mass / beam), log(self.mass_before / beam)
 
     cdef double _expand_beam(self, int32_t level) except -1 nogil:
@@ -258,7 +294,7 @@ cdef class Beam(IncrementalBeam):
     ) except -1 nogil:
         """Add a candidate for each chain that the filter may keep on a frame; all of them count for the sums."""
         cdef int32_t k
-        cdef double share = exp(total - self.top)
+        cdef double place, share = exp(total - self.top)
         self.mass += share * site.mass
         self.mass_before += share * site.mass_before
         for k in range(site.first, site.first + site.n):
@@ -267,17 +303,12 @@ cdef class Beam(IncrementalBeam):
                 return 0  # the list is sorted
             candidate.step.chain_id, candidate.node = self.scorer.chains[k].chain_id, self.scorer.chains[k].node
             if self.allows_chain(frame, candidate.step.chain_id):
-                self._note(candidate.score)
+                if self.best == -INFINITY:
+                    self.reference = candidate.score + HEAD_ROOM
+                self.best = max(self.best, candidate.score)
+                place = (self.reference - candidate.score) / BIN_WIDTH
+                self.bins[<int>max(0.0, min(place, N_BINS - 1.0))] += 1
                 self.candidates.push_back(candidate)
-
-    cdef void _note(self, double score) noexcept nogil:
-        """Count a candidate in the histogram of scores that `_raise_cut` reads."""
-        cdef double k
-        if self.best == -INFINITY:
-            self.reference = score + HEAD_ROOM
-        self.best = max(self.best, score)
-        k = (self.reference - score) / BIN_WIDTH
-        self.bins[<int>max(0.0, min(k, N_BINS - 1.0))] += 1
 
     cdef void _raise_cut(self) noexcept nogil:
         """Find a score below which the filter keeps nothing, whatever candidates may still come."""
@@ -292,15 +323,6 @@ cdef class Beam(IncrementalBeam):
             if n >= self.n_candidates or (n > 0 and edge < self.best + self.log_gamma + 3 * log(<double>n)):
                 self.cut = max(self.cut, edge)
                 return
-
-    cdef void _filter(self) noexcept nogil:
-        """h stays where p(h) > p(best) gamma |H|^3, H the hypotheses kept so far, and a limited number in all."""
-        cdef size_t k = 1, n
-        sort(self.candidates.begin(), self.candidates.end(), &better)
-        n = min(self.candidates.size(), <size_t>self.n_candidates)
-        while k < n and self.candidates[k].score > self.best + self.log_gamma + 3 * log(<double>k):
-            k += 1
-        self.candidates.resize(min(k, n))
 
     cdef int _build(self, HypothesisC hypothesis, const LevelC* before) except -1 nogil:
         """Build the frames of a survivor and append it."""
@@ -332,23 +354,22 @@ cdef class Beam(IncrementalBeam):
         sort(self.hypotheses.begin() + first, self.hypotheses.begin() + last, &better)
         self.hypotheses.resize(min(last, first + min(self.beam_size, MAX_INT // 2)))
 
-    cdef uint64_t _key(self, const FrameC* frame) noexcept nogil:
-        """Hash all that the sets, or a later head, can read of a frame and of those above it."""
-        cdef uint64_t h = mix64(
-            <uint64_t>frame.label | <uint64_t>frame.child1 << 16
-            | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
-        )
-        h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
-        return mix64(h ^ frame.head_rank ^ self.keys[frame.parent])
-
     cdef int _add_keys(self) except -1 nogil:
-        """Compute the keys of the frames that were appended since the last call."""
+        """Hash all that the sets, or a later head, can read of the frames appended since the last call."""
+        cdef const FrameC* frame
+        cdef uint64_t h
         cdef size_t k
-        for k in range(self.keys.size(), self.frames.size()):
-            self.keys.push_back(self._key(&self.frames[k]) if self.merges else 0)
+        for k in range(self.keys.size(), self.frames.size() if self.merges else 0):
+            frame = &self.frames[k]
+            h = mix64(
+                <uint64_t>frame.label | <uint64_t>frame.child1 << 16
+                | <uint64_t>frame.child2 << 32 | <uint64_t>frame.child3 << 48
+            )
+            h = mix64(h ^ (<uint64_t><uint32_t>frame.head | <uint64_t><uint32_t>frame.outer_head << 32))
+            self.keys.push_back(mix64(h ^ frame.head_rank ^ self.keys[frame.parent]))
         return 0
 
-    cdef tuple moves_to(self, int32_t hypothesis):
+    cdef tuple _moves_to(self, int32_t hypothesis):
         """Follow a hypothesis back to the start. Return its moves from left to right: closings and chain ids."""
         cdef vector[int32_t] n_closings, chain_ids
         while self.hypotheses[hypothesis].step.previous >= 0:

@@ -41,12 +41,10 @@ cdef class ContextTable:
     cdef HashMapC numbers                  # of contexts, by key
     cdef vector[CountedC] contexts
     cdef vector[CellC] cells            # sorted by outcome within a context
-    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n)
     cdef void add_distribution(
         self, const int32_t* path, int n_found, double base, double* probabilities, int n_outcomes
     ) noexcept nogil
     cdef double probability(self, const int32_t* path, int n_found, uint32_t outcome, double base) noexcept nogil
-    cdef int32_t count(self, const CountedC* context, uint32_t outcome) noexcept nogil
 
     cdef inline int32_t find(self, int32_t above, uint32_t value) noexcept nogil:
         """Return the number of a context; -1 where training has not seen it. `above` is -1 for the first level."""
@@ -85,7 +83,8 @@ cdef struct SiteC:
     uint8_t can_stop
 
 
-# A node of the trie of chains that is still to be walked, `depth` below the site, with the probability of all above.
+# A node of the trie of chains that is still to be walked, `depth` below the site, with the probability of all down to
+# it; at -1, the site itself.
 cdef struct PendingC:
     int32_t trie_node
     int32_t depth
@@ -108,14 +107,12 @@ cdef class Probabilities:
     cdef _spread(self, fields, values, uint32_t* all_values)
     cdef uint64_t context_key(self, const uint32_t* values) noexcept nogil
     cdef const double* distribution(self, const uint32_t* values) noexcept nogil
-    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil
     cdef double word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef uint64_t word_key(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef double compute_word(self, const uint32_t* values, int tag, uint32_t word) noexcept nogil
     cdef double outcome(self, const uint32_t* values, const int32_t* path, int n_found, int symbol) noexcept nogil
     cdef int node_path(self, const uint32_t* values, int32_t* path) noexcept nogil
     cdef double node_base(self, const uint32_t* values) noexcept nogil
-    cdef double word_base(self, int tag, uint32_t word) noexcept nogil
 
 
 cdef class Scorer:
@@ -136,7 +133,5 @@ cdef class Scorer:
     cdef SiteC site(self, const ContextC* context, double floor) noexcept nogil
     cdef SiteC _new_site(self, const ContextC* context, double floor) noexcept nogil
     cdef void _walk_chains(
-        self, const ContextC* context, const uint32_t* values, int32_t node, const uint64_t* triples
+        self, const ContextC* site, const uint32_t* site_values, int32_t node, const uint64_t* triples
     ) noexcept nogil
-    cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil
-    cdef void _attach(self, int32_t chain_id, int32_t node, const uint32_t* values, double probability) noexcept nogil

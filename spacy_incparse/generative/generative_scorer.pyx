@@ -38,7 +38,10 @@ cdef class ContextTable:
         cdef const int32_t* outcomes_of = <const int32_t*><const char*>n_outcomes
         cdef const int32_t* all_outcomes = <const int32_t*><const char*>outcomes
         cdef const int32_t* all_counts = <const int32_t*><const char*>counts
+        cdef const int32_t* all_above = <const int32_t*><const char*>above
+        cdef const int32_t* all_values = <const int32_t*><const char*>values
         cdef const double* all_weights = <const double*><const char*>weights
+        cdef size_t size = 16
         if not 0 < n_levels <= MAX_LEVELS:
             raise ValueError(f"a table has 1 to {MAX_LEVELS} levels, not {n_levels}")
         self.n_levels = n_levels
@@ -46,6 +49,9 @@ cdef class ContextTable:
         self.cells.reserve(n_cells)
         huge_pages(self.contexts.data(), n * sizeof(CountedC))
         huge_pages(self.cells.data(), n_cells * sizeof(CellC))
+        while 2 * size < 3 * <size_t>n:  # at most two thirds full: in training there are many such tables
+            size *= 2
+        map_allot(&self.numbers, size)
         context.begin = 0
         for k in range(n):
             context.n = outcomes_of[k]
@@ -56,16 +62,7 @@ cdef class ContextTable:
             context.scale, context.rest = all_weights[k] / total, 1.0 - all_weights[k]
             self.contexts.push_back(context)
             context.begin += context.n
-        self._index(<const int32_t*><const char*>above, <const int32_t*><const char*>values, n)
-
-    cdef _index(self, const int32_t* above, const int32_t* values, Py_ssize_t n):
-        cdef size_t size = 16
-        cdef Py_ssize_t k
-        while 2 * size < 3 * <size_t>n:  # at most two thirds full: in training there are many such tables
-            size *= 2
-        map_allot(&self.numbers, size)
-        for k in range(n):
-            map_place(&self.numbers, context_hash(above[k], values[k]), k)
+            map_place(&self.numbers, context_hash(all_above[k], all_values[k]), k)
 
     def __len__(self):
         return <Py_ssize_t>self.contexts.size()
@@ -93,24 +90,23 @@ cdef class ContextTable:
         """Return the probability of one outcome."""
         cdef const CountedC* context
         cdef int level
+        cdef uint32_t low, high, middle
         cdef double left = 1.0, result = 0.0
         for level in range(n_found):
             prefetch(&self.cells[self.contexts[path[level]].begin])
         for level in range(n_found - 1, -1, -1):
             context = &self.contexts[path[level]]
-            result += left * context.scale * self.count(context, outcome)
+            low, high = context.begin, context.begin + context.n
+            while low < high:
+                middle = (low + high) // 2
+                if self.cells[middle].outcome < outcome:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < context.begin + context.n and self.cells[low].outcome == outcome:
+                result += left * context.scale * self.cells[low].count
             left *= context.rest
         return result + left * base
-
-    cdef int32_t count(self, const CountedC* context, uint32_t outcome) noexcept nogil:
-        cdef uint32_t low = context.begin, end = low + context.n, high = end, middle
-        while low < high:
-            middle = (low + high) // 2
-            if self.cells[middle].outcome < outcome:
-                low = middle + 1
-            else:
-                high = middle
-        return self.cells[low].count if low < end and self.cells[low].outcome == outcome else 0
 
 
 cdef class Probabilities:
@@ -169,6 +165,9 @@ cdef class Probabilities:
         """Return the probabilities of all symbols in a context, by symbol; valid until the next call."""
         cdef uint64_t key = self.context_key(values)
         cdef int32_t found = map_find(&self.node_memo, key)
+        cdef int32_t[MAX_LEVELS] path
+        cdef int n_found
+        cdef double* result
         if found >= 0:
             return &self.distributions[<size_t>found * self.n_symbols]
         if self.node_memo.n >= MAX_DISTRIBUTIONS:
@@ -176,17 +175,13 @@ cdef class Probabilities:
             self.distributions.clear()
         map_insert(&self.node_memo, key, self.distributions.size() // self.n_symbols)
         self.distributions.resize(self.distributions.size() + self.n_symbols)
-        self.compute_distribution(values, &self.distributions[self.distributions.size() - self.n_symbols])
-        return &self.distributions[self.distributions.size() - self.n_symbols]
-
-    cdef void compute_distribution(self, const uint32_t* values, double* result) noexcept nogil:
-        """Fill in the probabilities of all symbols, which nothing remembers."""
-        cdef int32_t[MAX_LEVELS] path
-        cdef int n_found = self.node_path(values, path)
+        result = &self.distributions[self.distributions.size() - self.n_symbols]
+        n_found = self.node_path(values, path)
         self.nodes.add_distribution(path, n_found, self.node_base(values), result, self.n_symbols)
         result[SHIFT] = result[self.root] = 0.0
         if values[L01] == 0:
             result[STOP] = 0.0
+        return result
 
     cdef double outcome(self, const uint32_t* values, const int32_t* path, int n_found, int symbol) noexcept nogil:
         """Return the probability of one symbol by the known contexts of its node, which nothing remembers."""
@@ -232,14 +227,13 @@ cdef class Probabilities:
         """Return the probability of a word, which nothing remembers."""
         cdef int32_t[MAX_LEVELS] path
         cdef uint32_t[MAX_LEVELS] level_values
+        cdef double base
         cdef size_t k
         level_values[0] = tag
         for k in range(self.word_fields.size()):
             level_values[k + 1] = values[self.word_fields[k]]
-        return self.words.probability(path, self.words.walk(level_values, path), word, self.word_base(tag, word))
-
-    cdef double word_base(self, int tag, uint32_t word) noexcept nogil:
-        return self.class_bases[self.class_of[word] * self.n_tags + tag]
+        base = self.class_bases[self.class_of[word] * self.n_tags + tag]
+        return self.words.probability(path, self.words.walk(level_values, path), word, base)
 
 
 cdef bint better(const ChainC& a, const ChainC& b) noexcept nogil:
@@ -311,62 +305,49 @@ cdef class Scorer:
         return site
 
     cdef void _walk_chains(
-        self, const ContextC* context, const uint32_t* values, int32_t node, const uint64_t* triples
+        self, const ContextC* site, const uint32_t* site_values, int32_t node, const uint64_t* triples
     ) noexcept nogil:
-        """Walk the trie of a tag's chains from the site down, and append each chain; scores are not logarithms yet."""
-        cdef const double* distribution = self.probabilities.distribution(values)
-        cdef int tag = self.lattice.tags[node]
-        cdef TrieNodeC root
-        cdef PendingC pending
-        cdef int32_t child
-        cdef int symbol = tag_symbol(&self.moves.symbols, tag)
-        root = self.moves.trie[(self.moves.relaxed_roots if self.relaxed else self.moves.strict_roots)[tag]]
-        pending.depth = 0
-        for child in range(root.first_child, root.first_child + root.n_children):
-            if self.relaxed or contains(triples, self.moves.trie[child].label):
-                pending.trie_node = child
-                pending.probability = distribution[self.moves.trie[child].label]
-                if pending.probability > self.lowest:
-                    self.pending.push_back(pending)
-        if root.chain_id >= 0 and (self.relaxed or contains(triples, symbol)):
-            self._attach(root.chain_id, node, values, distribution[symbol])
-        while not self.pending.empty():
-            self._walk(context, node)
+        """Walk the trie of a tag's chains from the site down, and append each chain; scores are not logarithms yet.
 
-    cdef void _walk(self, const ContextC* site, int32_t node) noexcept nogil:
-        """Take a trie node off the stack: open its constituent, end a chain there, and look further down.
-
-        The stack makes this a depth-first walk, so chain_frames[:depth] holds the constituents above the node.
+        The stack makes this a depth-first walk, so chain_frames[:depth] holds the constituents above a trie node.
         """
-        cdef PendingC here = self.pending.back(), below
-        cdef TrieNodeC trie_node = self.moves.trie[here.trie_node]
-        cdef uint32_t[N_STRUCTURE_FIELDS] values
+        cdef int tag = self.lattice.tags[node], label, symbol = tag_symbol(&self.moves.symbols, tag)
+        cdef PendingC here, below
+        cdef TrieNodeC trie_node
+        cdef uint32_t[N_STRUCTURE_FIELDS] own_values
+        cdef const uint32_t* values = site_values
         cdef ContextC context
         cdef int32_t child
+        cdef bint is_free
         cdef const double* distribution
-        self.pending.pop_back()
-        self.chain_frames[here.depth] = opened(
-            trie_node.label, 0, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
-        )
-        context = chain_context(site, self.chain_frames.data(), here.depth)
-        node_values(&context, self.lattice, &self.moves.symbols, 0, values)
-        distribution = self.probabilities.distribution(values)
-        below.depth = here.depth + 1
-        for child in range(trie_node.first_child, trie_node.first_child + trie_node.n_children):
-            below.trie_node = child
-            below.probability = here.probability * distribution[self.moves.trie[child].label]
-            if below.probability > self.lowest:
-                self.pending.push_back(below)
-        if trie_node.chain_id >= 0:
-            self._attach(
-                trie_node.chain_id, node, values,
-                here.probability * distribution[tag_symbol(&self.moves.symbols, self.lattice.tags[node])],
-            )
-
-    cdef void _attach(self, int32_t chain_id, int32_t node, const uint32_t* values, double probability) noexcept nogil:
         cdef ChainC chain
-        if probability <= self.lowest:
-            return
-        chain.chain_id, chain.node, chain.before = chain_id, node, probability
-        chain.score = probability * self.probabilities.word(values, self.lattice.tags[node], self.lattice.words[node])
-        self.chains.push_back(chain)
+        chain.node = node
+        here.trie_node = (self.moves.relaxed_roots if self.relaxed else self.moves.strict_roots)[tag]
+        here.depth, here.probability = -1, 1.0  # the site
+        self.pending.push_back(here)
+        while not self.pending.empty():
+            here = self.pending.back()
+            self.pending.pop_back()
+            trie_node = self.moves.trie[here.trie_node]
+            if here.depth >= 0:
+                self.chain_frames[here.depth] = opened(
+                    trie_node.label, 0, 0, frame_above(site, self.chain_frames.data(), here.depth, 1)
+                )
+                context = chain_context(site, self.chain_frames.data(), here.depth)
+                node_values(&context, self.lattice, &self.moves.symbols, 0, own_values)
+                values = own_values
+            distribution = self.probabilities.distribution(values)
+            is_free = self.relaxed or here.depth >= 0
+            below.depth = here.depth + 1
+            for child in range(trie_node.first_child, trie_node.first_child + trie_node.n_children):
+                label = self.moves.trie[child].label
+                if is_free or contains(triples, label):
+                    below.trie_node = child
+                    below.probability = here.probability * distribution[label]
+                    if below.probability > self.lowest:
+                        self.pending.push_back(below)
+            if trie_node.chain_id >= 0 and (is_free or contains(triples, symbol)):
+                chain.chain_id, chain.before = trie_node.chain_id, here.probability * distribution[symbol]
+                if chain.before > self.lowest:
+                    chain.score = chain.before * self.probabilities.word(values, tag, self.lattice.words[node])
+                    self.chains.push_back(chain)

@@ -6,15 +6,15 @@ from libc.math cimport log
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from spacy_incparse.generative.generative_scorer cimport Probabilities
-from spacy_incparse.linear.weights cimport Weights
-from spacy_incparse.linear.hashing cimport mix64
-from spacy_incparse.incremental.left_context cimport ContextC, head_words
-from spacy_incparse.linear.hash_map cimport map_clear, map_find, map_init, map_insert, map_prefetch
+from spacy_incparse.generative.generative_scorer cimport MAX_LEVELS, Probabilities
+from spacy_incparse.incremental.left_context cimport N_STRUCTURE_FIELDS, ContextC, head_words
 from spacy_incparse.incremental.moves cimport Moves
 from spacy_incparse.incremental.scorer cimport Scorer
 from spacy_incparse.incremental.sentence cimport Sentence
 from spacy_incparse.incremental.state cimport PAD, SHIFT, tag_symbol
+from spacy_incparse.linear.hash_map cimport HashMapC, map_clear, map_find, map_init, map_insert, map_prefetch
+from spacy_incparse.linear.hashing cimport mix64
+from spacy_incparse.linear.weights cimport Weights
 
 cdef enum:
     MAX_OUTCOMES = 500000  # remembered over sentences, as are
@@ -30,6 +30,9 @@ cdef inline uint64_t outcome_key(uint64_t context, int symbol) noexcept nogil:
 cdef class ScoreMemo:
     """Scores that were computed before, of all models that share it; for one search at a time, in whatever thread."""
 
+    cdef readonly object lock
+    cdef HashMapC outcomes, words  # by the hash of a model, a context and an outcome or word, with the signs turned
+
     def __init__(self):
         self.lock = Lock()
         map_init(&self.outcomes)
@@ -37,10 +40,19 @@ cdef class ScoreMemo:
 
 
 cdef class GenerativeScores:
-    """What one generative model says of outcomes; `unit` is the score of a natural log probability of 1.
+    """The log probabilities of one generative model in units of a table of weights, whole numbers as these are.
 
-    number: the model's among those that share the memo.
+    unit: the score of a natural log probability of 1. number: the model's among those that share the memo.
     """
+
+    cdef readonly ScoreMemo memo
+    cdef Probabilities probabilities
+    cdef double unit
+    cdef uint64_t salt            # the model's part of keys
+    cdef const uint32_t* values   # of the context that was taken up last
+    cdef uint64_t key             # its hash
+    cdef int32_t[MAX_LEVELS] path
+    cdef int n_found              # known contexts in `path`; -1: not looked up yet
 
     def __init__(self, Probabilities probabilities, double unit, ScoreMemo memo, int number=0):
         self.probabilities, self.unit, self.memo = probabilities, unit, memo
@@ -91,6 +103,11 @@ cdef class HybridScorer(Scorer):
     models: `GenerativeScores` of one or more models that share a memo; a sentence says which one scores it. Scorers
     may share them.
     """
+
+    cdef tuple models
+    cdef GenerativeScores current
+    cdef const uint32_t* event_words           # the sentence's words, numbered as the current model numbers them
+    cdef uint32_t[N_STRUCTURE_FIELDS] values   # of the context that was looked up last
 
     def __init__(self, Moves moves, templates, Weights weights, models):
         super().__init__(moves, templates, weights)

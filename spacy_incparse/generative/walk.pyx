@@ -6,9 +6,11 @@ from libcpp.vector cimport vector
 
 from spacy_incparse.generative.generative_scorer cimport Probabilities
 from spacy_incparse.incremental.left_context cimport ContextC, L01, L10, N_STRUCTURE_FIELDS, context_of, node_values
-from spacy_incparse.incremental.move_effect cimport attach_word, end_lowest, lowest_at, open_below, start_arena
+from spacy_incparse.incremental.move_effect cimport (
+    LowestC, attach_word, end_lowest, lowest_at, open_below, start_arena,
+)
 from spacy_incparse.incremental.moves cimport Moves
-from spacy_incparse.incremental.state cimport PAD, ROOT, SENTINEL, STOP, tag_symbol
+from spacy_incparse.incremental.state cimport PAD, ROOT, SENTINEL, STOP, FrameC, tag_symbol
 
 
 cdef class Lattice:
@@ -43,6 +45,11 @@ cdef class Lattice:
 cdef class Walk:
     """What is common to all that goes through derivations. root: the symbol of the first constituent."""
 
+    cdef Moves moves
+    cdef int root
+    cdef vector[FrameC] frames
+    cdef LowestC lowest  # open constituent
+
     def __init__(self, Moves moves, int root):
         self.moves, self.root = moves, root
 
@@ -71,10 +78,10 @@ cdef class Walk:
             end_lowest(&self.lowest, self.frames.data(), &lattice.c, &self.moves.symbols)
 
     cdef void node(self, Lattice lattice, int outcome):
-        pass
+        pass  # what a subclass makes of a node's decision,
 
     cdef void word(self, Lattice lattice, int i):
-        pass
+        pass  # and of a word's
 
     cdef void values(self, Lattice lattice, uint32_t* values):
         """Fill in the fields of the context that the next decision is taken in."""
@@ -86,7 +93,7 @@ cdef class EventLog(Walk):
     """Decisions of derivations, in order, as rows of field values with their outcome.
 
     `nodes`: rows of (node fields, outcome), where the outcome is a symbol of the search or STOP. `words`: rows of (tag,
-    word fields, word). `sizes`: numbers of rows by derivation. The first node field is doubled, plus 1 where the parent
+    word fields, word). The first node field is doubled, plus 1 where the parent
     has children.
     """
 
@@ -103,10 +110,6 @@ cdef class EventLog(Walk):
         Return the numbers of node rows and of word rows so far.
         """
         self.walk(lattice, n_closings, chains, True)
-        return self.n_rows()
-
-    def n_rows(self):
-        """Return the numbers of node rows and of word rows."""
         return (
             self.node_rows.size() // (self.node_fields.size() + 1),
             self.word_rows.size() // (self.word_fields.size() + 2)
