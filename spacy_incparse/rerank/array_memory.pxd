@@ -4,7 +4,7 @@
 #
 # A typed memoryview is safer, but each module with one takes three more seconds to compile. A pointer is valid as long
 # as somebody holds the array, so a class keeps the array as an attribute beside it. The array must be contiguous, of
-# one dimension and of exactly this type, or a ValueError is raised.
+# one dimension and of exactly this type, and one that is written to must be writable, or a ValueError is raised.
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int32_t, int64_t
 
@@ -22,28 +22,16 @@ cdef inline void* array_memory(object array, bint is_float, Py_ssize_t size, bin
     return memory
 
 
-cdef inline const int32_t* int32s(object array) except? NULL:
-    return <const int32_t*>array_memory(array, False, sizeof(int32_t), False)
+cdef inline int32_t* int32s(object array, bint writable=False) except? NULL:
+    return <int32_t*>array_memory(array, False, sizeof(int32_t), writable)
 
 
-cdef inline const int64_t* int64s(object array) except? NULL:
-    return <const int64_t*>array_memory(array, False, sizeof(int64_t), False)
+cdef inline int64_t* int64s(object array, bint writable=False) except? NULL:
+    return <int64_t*>array_memory(array, False, sizeof(int64_t), writable)
 
 
-cdef inline const double* doubles(object array) except? NULL:
-    return <const double*>array_memory(array, True, sizeof(double), False)
-
-
-cdef inline int32_t* writable_int32s(object array) except? NULL:
-    return <int32_t*>array_memory(array, False, sizeof(int32_t), True)
-
-
-cdef inline int64_t* writable_int64s(object array) except? NULL:
-    return <int64_t*>array_memory(array, False, sizeof(int64_t), True)
-
-
-cdef inline double* writable_doubles(object array) except? NULL:
-    return <double*>array_memory(array, True, sizeof(double), True)
+cdef inline double* doubles(object array, bint writable=False) except? NULL:
+    return <double*>array_memory(array, True, sizeof(double), writable)
 
 
 cdef inline char* writable_bytes(object array) except? NULL:

@@ -4,12 +4,6 @@ First those of Collins (2000), section 3, then those of Charniak & Johnson (2005
 A node is a phrase, for those with "word" in their name a POS node.
 """
 
-from libc.stdint cimport int32_t, uint64_t
-from libcpp.vector cimport vector
-
-from spacy_incparse.rerank.feature_keys cimport NONE, extended, number, text_value
-from spacy_incparse.rerank.packed_trees cimport CONJUNCTION, PREPOSITIONAL, PUNCTUATION, TreeC
-
 cdef enum:
     MAX_DISTANCE = 9    # the largest x of dist <= x of Collins (2000); here of dist >= x as well, and of dist itself
     MAX_DEPTH = 4       # levels of two conjuncts that are compared
@@ -20,83 +14,54 @@ cdef uint64_t AT_MOST = text_value("<="), AT_LEAST = text_value(">=")
 cdef uint64_t TAGS = text_value("tags"), WORDS = text_value("words")
 
 
-cdef FamilyC family_function(bytes name) except NULL:
-    """Return the function of a family that is not lexicalized."""
-    cdef vector[NamedFamilyC] table
-    cdef size_t k
-    table.push_back(NamedFamilyC(b"rules", rules))
-    table.push_back(NamedFamilyC(b"bigrams", bigrams))
-    table.push_back(NamedFamilyC(b"grandparent-rules", grandparent_rules))
-    table.push_back(NamedFamilyC(b"grandparent-bigrams", grandparent_bigrams))
-    table.push_back(NamedFamilyC(b"lexical-bigrams", lexical_bigrams))
-    table.push_back(NamedFamilyC(b"two-level-rules", two_level_rules))
-    table.push_back(NamedFamilyC(b"two-level-bigrams", two_level_bigrams))
-    table.push_back(NamedFamilyC(b"trigrams", trigrams))
-    table.push_back(NamedFamilyC(b"head-modifiers", head_modifiers))
-    table.push_back(NamedFamilyC(b"prepositional-phrases", prepositional_phrases))
-    table.push_back(NamedFamilyC(b"distance-head-modifiers", distance_head_modifiers))
-    table.push_back(NamedFamilyC(b"right-branch", right_branch))
-    table.push_back(NamedFamilyC(b"heavy", heavy))
-    table.push_back(NamedFamilyC(b"neighbours", neighbours))
-    table.push_back(NamedFamilyC(b"word", word))
-    table.push_back(NamedFamilyC(b"word-projections", word_projections))
-    table.push_back(NamedFamilyC(b"edges", edges))
-    table.push_back(NamedFamilyC(b"word-edges", word_edges))
-    table.push_back(NamedFamilyC(b"heads", heads))
-    table.push_back(NamedFamilyC(b"ngram-rules", ngram_rules))
-    table.push_back(NamedFamilyC(b"annotated-rules", annotated_rules))
-    table.push_back(NamedFamilyC(b"coordination-parallelism", coordination_parallelism))
-    table.push_back(NamedFamilyC(b"coordination-length", coordination_length))
-    table.push_back(NamedFamilyC(b"ngram-trees", ngram_trees))
-    table.push_back(NamedFamilyC(b"head-trees", head_trees))
-    for k in range(table.size()):
-        if table[k].name == name:
-            return table[k].extract
-    raise KeyError(name)
+cdef FamilyC family_function(int number) except NULL:
+    """Return the function of a family, given its number in rerank/features.py among those that are not lexicalized."""
+    cdef FamilyC[25] functions = [
+        rules, bigrams, grandparent_rules, grandparent_bigrams, lexical_bigrams, two_level_rules, two_level_bigrams,
+        trigrams, head_modifiers, prepositional_phrases, distance_head_modifiers, right_branch, heavy, neighbours,
+        edges, word, word_projections, heads, ngram_rules, annotated_rules, coordination_parallelism,
+        coordination_length, ngram_trees, head_trees, word_edges,
+    ]
+    return functions[number]
 
 
 cdef int rules(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(rule)"""
     keys.push_back(extended(family, tree.rules[node]))
-    return 0
 
 
 cdef int grandparent_rules(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(label above, rule)"""
     if tree.parents[node] >= 0:
         keys.push_back(plus2(family, label_above(tree, node), tree.rules[node]))
-    return 0
 
 
 cdef int two_level_rules(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(rule above, rule)"""
     if tree.parents[node] >= 0:
         keys.push_back(plus2(family, tree.rules[tree.parents[node]], tree.rules[node]))
-    return 0
 
 
 cdef int bigrams(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(side, label, child, next child on the way from the head)"""
-    return _bigrams(tree, node, family, keys, False)
+    _bigrams(tree, node, family, keys, False)
 
 
 cdef int lexical_bigrams(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(side, label, child, next child, head word of the child, head word of the next child)"""
-    return _bigrams(tree, node, family, keys, True)
+    _bigrams(tree, node, family, keys, True)
 
 
 cdef int grandparent_bigrams(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(label above, side, label, child, next child)"""
-    if tree.parents[node] < 0:
-        return 0
-    return _bigrams(tree, node, extended(family, label_above(tree, node)), keys, False)
+    if tree.parents[node] >= 0:
+        _bigrams(tree, node, extended(family, label_above(tree, node)), keys, False)
 
 
 cdef int two_level_bigrams(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(rule above, side, label, child, next child)"""
-    if tree.parents[node] < 0:
-        return 0
-    return _bigrams(tree, node, extended(family, tree.rules[tree.parents[node]]), keys, False)
+    if tree.parents[node] >= 0:
+        _bigrams(tree, node, extended(family, tree.rules[tree.parents[node]]), keys, False)
 
 
 cdef int _bigrams(
@@ -113,7 +78,6 @@ cdef int _bigrams(
         elif child > head:
             keys.push_back(_bigram(tree, right, child, following if following < behind else -1, with_words))
         child = following
-    return 0
 
 
 cdef inline uint64_t _bigram(
@@ -138,7 +102,6 @@ cdef int trigrams(const TreeC* tree, int32_t node, uint64_t family, vector[uint6
         first, second = second, third
         child += tree.sizes[child]
     keys.push_back(plus3(key, first, second, NONE))
-    return 0
 
 
 cdef int head_modifiers(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -151,7 +114,6 @@ cdef int head_modifiers(const TreeC* tree, int32_t node, uint64_t family, vector
             keys.push_back(plus4(family, side, tree.labels[node], tree.labels[head], tree.labels[child]))
             keys.push_back(plus4(above, side, tree.labels[node], tree.labels[head], tree.labels[child]))
         child += tree.sizes[child]
-    return 0
 
 
 cdef int prepositional_phrases(
@@ -167,7 +129,6 @@ cdef int prepositional_phrases(
                 keys.push_back(plus3(key, head_word(tree, head), head_word(tree, child), head_word(tree, within)))
                 keys.push_back(plus2(key, head_word(tree, child), head_word(tree, within)))
         child += tree.sizes[child]
-    return 0
 
 
 cdef int distance_head_modifiers(
@@ -186,13 +147,11 @@ cdef int distance_head_modifiers(
             for x in range(1, min(distance, <int32_t>MAX_DISTANCE) + 1):
                 keys.push_back(plus2(key, AT_LEAST, number(x)))
         child += tree.sizes[child]
-    return 0
 
 
 cdef int right_branch(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
     """(whether the phrase contains the last word that is not punctuation)"""
     keys.push_back(extended(family, number(tree.starts[node] <= tree.last_content < tree.ends[node])))
-    return 0
 
 
 cdef int heavy(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -201,7 +160,6 @@ cdef int heavy(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t
     cdef bint before_mark = end < tree.n_words and tree.marks[tree.leaves[end]] & PUNCTUATION
     cdef uint64_t key = plus2(family, tree.labels[node], length_bin(end - tree.starts[node]))
     keys.push_back(plus2(key, number(end > tree.last_content), number(before_mark)))
-    return 0
 
 
 cdef int neighbours(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -210,7 +168,6 @@ cdef int neighbours(const TreeC* tree, int32_t node, uint64_t family, vector[uin
     cdef uint64_t key = plus2(family, tree.labels[node], length_bin(end - start))
     keys.push_back(plus2(key, tag_at(tree, start - 1), tag_at(tree, end)))
     keys.push_back(plus3(key, tag_at(tree, start - 2), tag_at(tree, start - 1), tag_at(tree, end)))
-    return 0
 
 
 cdef int edges(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -222,7 +179,6 @@ cdef int edges(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t
     keys.push_back(plus3(right, WORDS, word_at(tree, end - 1), word_at(tree, end)))
     keys.push_back(plus3(left, TAGS, tag_at(tree, start - 1), tag_at(tree, start)))
     keys.push_back(plus3(right, TAGS, tag_at(tree, end - 1), tag_at(tree, end)))
-    return 0
 
 
 cdef int word_edges(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -230,7 +186,6 @@ cdef int word_edges(const TreeC* tree, int32_t node, uint64_t family, vector[uin
     cdef int32_t start = tree.starts[node], end = tree.ends[node]
     cdef uint64_t key = plus2(family, tree.labels[node], number(end - start))
     keys.push_back(plus2(key, word_at(tree, start - 1), word_at(tree, end)))
-    return 0
 
 
 cdef int word(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -243,7 +198,6 @@ cdef int word(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]
         node = tree.parents[node]
         if node < 0:
             break
-    return 0
 
 
 cdef int word_projections(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -255,7 +209,6 @@ cdef int word_projections(const TreeC* tree, int32_t node, uint64_t family, vect
     keys.push_back(plus3(family, tree.tags[word], projection, above))
     keys.push_back(plus3(family, tree.words[word], tree.tags[word], projection))
     keys.push_back(plus4(family, tree.words[word], tree.tags[word], projection, above))
-    return 0
 
 
 cdef int heads(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -272,7 +225,6 @@ cdef int heads(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t
             keys.push_back(plus2(key, word, head_word(tree, child)))
             keys.push_back(extended(key, tag_above))
         child += tree.sizes[child]
-    return 0
 
 
 cdef int ngram_rules(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -287,7 +239,6 @@ cdef int ngram_rules(const TreeC* tree, int32_t node, uint64_t family, vector[ui
             keys.push_back(plus3(key, first, second, third))
         first, second = second, third
         child += tree.sizes[child] if child < behind else 1
-    return 0
 
 
 cdef int annotated_rules(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -298,7 +249,6 @@ cdef int annotated_rules(const TreeC* tree, int32_t node, uint64_t family, vecto
     if tree.parents[node] >= 0:
         above = label_above(tree, tree.parents[node])
         keys.push_back(plus3(key, NONE, label_above(tree, node), above))
-    return 0
 
 
 # A phrase is a co-ordination if one of its children, not the first, is a conjunction. Its conjuncts are the children
@@ -313,7 +263,6 @@ cdef int coordination_parallelism(
     while _next_pair(tree, node, &first, &second):
         for depth in range(1, MAX_DEPTH + 1):
             keys.push_back(plus2(family, number(depth), number(_are_parallel(tree, first, second, depth))))
-    return 0
 
 
 cdef int coordination_length(const TreeC* tree, int32_t node, uint64_t family, vector[uint64_t]* keys) except -1 nogil:
@@ -326,7 +275,6 @@ cdef int coordination_length(const TreeC* tree, int32_t node, uint64_t family, v
         difference = (tree.ends[second] - tree.starts[second]) - (tree.ends[first] - tree.starts[first])
         difference = max(-<int32_t>MAX_DIFFERENCE, min(<int32_t>MAX_DIFFERENCE, difference))
         keys.push_back(plus2(family, number(difference), number(second == last)))
-    return 0
 
 
 cdef bint _is_coordination(const TreeC* tree, int32_t node) noexcept nogil:
@@ -415,7 +363,6 @@ cdef int ngram_trees(const TreeC* tree, int32_t node, uint64_t family, vector[ui
             _ngram_tree(tree, node, boundary - 1, 3, family, keys)
         last = boundary
         child += tree.sizes[child]
-    return 0
 
 
 cdef int _ngram_tree(
@@ -432,7 +379,6 @@ cdef int _ngram_tree(
     for word in range(start, start + n):
         key = extended(key, tree.words[word])
     keys.push_back(key)
-    return 0
 
 
 cdef inline uint64_t _way_up(const TreeC* tree, int32_t top, int32_t word) noexcept nogil:
@@ -466,4 +412,3 @@ cdef int head_trees(const TreeC* tree, int32_t node, uint64_t family, vector[uin
     key = extended(key, tree.tags[word])
     keys.push_back(key)
     keys.push_back(extended(key, tree.words[word]))
-    return 0

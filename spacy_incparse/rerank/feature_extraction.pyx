@@ -7,7 +7,7 @@ that varies.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
@@ -17,21 +17,162 @@ from threading import Lock
 import numpy as np
 
 from spacy_incparse.linear.hash_map cimport HashMapC, map_clear, map_find, map_init, map_insert
+from spacy_incparse.linear.hashing cimport mix64
 from spacy_incparse.rerank.families cimport (
-    FamilyC, argument, family_function, governor, head_tag, is_top, label_above, plus2, plus3, plus4, tag_at,
+    CLOSED, CONJUNCTION, PREPOSITIONAL, PUNCTUATION, FamilyC, TreeC, argument, extended, family_function, governor,
+    head_tag, is_top, label_above, number, plus2, plus3, plus4, tag_at, text_value,
 )
-from spacy_incparse.rerank.feature_keys cimport extended, number, text_value
-from spacy_incparse.rerank.packed_trees cimport PREPOSITIONAL, PackedTrees, TreeC
 from spacy_incparse.rerank.sparse_rows cimport ColumnTable
+from spacy_incparse.trees.forest cimport find_parents
 
-from spacy_incparse.rerank.features import LEXICALIZED, MAX_LENGTH, SCOPES, check_families
+from spacy_incparse.incremental.config import CONJUNCTIONS
+from spacy_incparse.rerank.features import FAMILIES, LEXICALIZED, MAX_LENGTH, check_families, is_prepositional
 from spacy_incparse.settings import check_number
+from spacy_incparse.trees.labels import bare_label
 
 cdef enum:
     AHEAD = 16   # look-ups whose memory is on its way
     PHRASE = 1   # fires at phrases, sees what `node_signatures` hashes
     WORD = 2     # the same at POS nodes
     SUBTREE = 4  # fires at phrases, sees the whole phrase
+    MANY_LABELS = 1 << 16  # then the table of labels is cleared: files may have any number of them
+
+FUNCTIONS = [name for name in FAMILIES if not name.startswith(LEXICALIZED)]
+
+
+cdef class PackedTrees:
+    """Reads one list of trees after the other; what it learns of labels is kept.
+
+    heads: the `HeadRules`. closed_tags: the tags of closed classes of words.
+    """
+    cdef vector[TreeC] trees            # of the last list
+    cdef vector[TreeC] lexicalized      # the same with the labels of the second pass
+    cdef object heads
+    cdef frozenset closed_tags
+    cdef dict label_numbers             # label as given -> number of its category
+    cdef list categories
+    cdef vector[uint64_t] label_values  # by number
+    cdef vector[uint8_t] label_marks
+    cdef HashMapC ranks                 # pair of numbers -> rank and direction of a head
+
+    def __init__(self, heads, closed_tags):
+        self.heads, self.closed_tags = heads, frozenset(closed_tags)
+        self._forget_labels()
+
+    def _forget_labels(self):
+        self.label_numbers, self.categories = {}, []
+        self.label_values.clear()
+        self.label_marks.clear()
+        map_init(&self.ranks)
+
+    cdef int read(self, list trees) except -1:
+        """Replace what was read before. Raises ValueError unless there are trees, all over the same words."""
+        cdef size_t k, n = len(trees)
+        if not trees:
+            raise ValueError("a list of candidates needs at least one tree")
+        all_arrays = [tree.own_arrays for tree in trees]
+        words = all_arrays[0].words
+        for arrays in all_arrays:
+            if arrays.words != words:
+                raise ValueError(f"the trees of a list have different words: {words!r:.80} and {arrays.words!r:.80}")
+        if len(self.label_numbers) > MANY_LABELS:
+            self._forget_labels()
+        self.trees.resize(n)
+        values = [text_value(word.lower()) for word in words]
+        for k in range(n):
+            self.trees[k].words = values
+            self._read_tree(all_arrays[k], &self.trees[k])
+        self.lexicalized = self.trees
+        for k in range(n):
+            _lexicalize(&self.lexicalized[k])
+
+    cdef int _read_tree(self, arrays, TreeC* tree) except -1:
+        """Read a tree, and derive all that follows from labels and sizes."""
+        cdef vector[int32_t] numbers = [self._number(label) for label in arrays.labels]
+        cdef int32_t node, n = <int32_t>numbers.size(), n_words = <int32_t>tree.words.size()
+        tree.n_nodes, tree.n_words, tree.last_content = n, n_words, -1
+        tree.sizes, tree.starts, tree.ends = arrays.sizes, arrays.starts, arrays.ends
+        tree.parents.resize(n)
+        find_parents(tree.sizes.data(), tree.parents.data(), n)
+        tree.marks.resize(n)
+        tree.labels.resize(n)
+        for node in range(n):
+            tree.marks[node], tree.labels[node] = self.label_marks[numbers[node]], self.label_values[numbers[node]]
+        self._find_heads(numbers.data(), tree)
+        tree.head_words.resize(n)
+        tree.leaves.resize(n_words)
+        tree.tops.resize(n_words)
+        tree.tags.resize(n_words)
+        for node in range(n - 1, -1, -1):  # children come after their parents
+            tree.head_words[node] = tree.starts[node] if tree.sizes[node] == 1 else tree.head_words[tree.heads[node]]
+            tree.tops[tree.head_words[node]] = node
+            if tree.sizes[node] == 1:
+                tree.leaves[tree.starts[node]], tree.tags[tree.starts[node]] = node, tree.labels[node]
+                if not tree.marks[node] & PUNCTUATION and tree.last_content < 0:
+                    tree.last_content = tree.starts[node]
+        _find_rules(tree)
+
+    cdef int32_t _number(self, label) except -1:
+        """Return the number of a label's category."""
+        found = self.label_numbers.get(label)
+        if found is not None:
+            return found
+        category = bare_label(label)
+        if category != label:
+            found = self.label_numbers[label] = self._number(category)
+            return found
+        marks = PUNCTUATION * (label in self.heads.punctuation) + CONJUNCTION * (label in CONJUNCTIONS)
+        marks += PREPOSITIONAL * is_prepositional(label) + CLOSED * (label in self.closed_tags)
+        found = self.label_numbers[label] = len(self.categories)
+        self.categories.append(label)
+        self.label_values.push_back(text_value(label))
+        self.label_marks.push_back(<uint8_t>marks)
+        return found
+
+    cdef int _find_heads(self, const int32_t* numbers, TreeC* tree) except -1:
+        """Find the head child of each node, among the children from left to right; numbers: those of the labels."""
+        cdef int32_t node, child, rank, best, n
+        tree.heads.resize(tree.n_nodes)
+        tree.head_numbers.assign(tree.n_nodes, 0)
+        for node in range(tree.n_nodes):
+            tree.heads[node], child, best, n = node, node + 1, -1, 0
+            while child < node + tree.sizes[node]:
+                rank = self._rank(numbers[node], numbers[child])
+                if best < 0 or (rank >> 1) < (best >> 1) or ((rank >> 1) == (best >> 1) and rank & 1):
+                    best, tree.heads[node], tree.head_numbers[node] = rank, child, n
+                child += tree.sizes[child]
+                n += 1
+
+    cdef int32_t _rank(self, int32_t parent, int32_t child) except -1:
+        """Return twice the rank of a child among possible heads, plus one if the last of equal rank wins."""
+        cdef uint64_t key = mix64(<uint64_t>parent << 32 | <uint64_t>child)
+        cdef int32_t found = map_find(&self.ranks, key)
+        if found < 0:
+            rank, direction = self.heads.priority(self.categories[parent], self.categories[child])
+            found = 2 * <int32_t>rank + <int32_t>(direction < 0)
+            map_insert(&self.ranks, key, found)
+        return found
+
+
+cdef int _lexicalize(TreeC* tree) except -1 nogil:
+    """Put the labels of the second pass into a tree."""
+    cdef int32_t node, head
+    for node in range(tree.n_nodes):
+        head = tree.head_words[node]
+        if tree.marks[tree.leaves[head]] & CLOSED:
+            tree.labels[node] = plus2(0, tree.labels[node], tree.words[head])
+    _find_rules(tree)
+
+
+cdef int _find_rules(TreeC* tree) except -1 nogil:
+    """Hash the rule of each phrase: its label and the labels of its children from left to right."""
+    cdef int32_t node, parent
+    tree.rules.resize(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        tree.rules[node] = extended(0, tree.labels[node]) if tree.sizes[node] > 1 else 0
+        parent = tree.parents[node]
+        if parent >= 0:
+            tree.rules[parent] = extended(tree.rules[parent], tree.labels[node])
 
 
 cdef struct ChosenC:
@@ -86,6 +227,7 @@ cdef class FeatureExtractor:
     cdef vector[uint64_t] plain_keys
 
     def __init__(self, families, heads, max_count=4, *, closed_tags=()):
+        cdef ChosenC family
         self.families, self.heads = check_families(families), heads
         check_number("max_count", max_count, 1, MAX_LENGTH)
         self.max_count, self.closed_tags = max_count, tuple(sorted(set(closed_tags)))
@@ -94,17 +236,13 @@ cdef class FeatureExtractor:
         map_init(&self.part_numbers)
         map_init(&self.feature_numbers)
         for name in self.families:
-            self._choose(name)
-
-    def _choose(self, str name):
-        cdef ChosenC family
-        cdef str plain = name.removeprefix(LEXICALIZED)
-        family.extract = family_function(plain.encode())
-        family.family, family.lexicalized = extended(0, text_value(name)), plain != name
-        family.scope = {"phrase": PHRASE, "word": WORD, "subtree": SUBTREE}[SCOPES[name]]
-        family.max_count = MAX_LENGTH if name == "right-branch" else self.max_count
-        self.chosen.push_back(family)
-        self.scopes |= family.scope
+            plain = name.removeprefix(LEXICALIZED)
+            family.extract = family_function(FUNCTIONS.index(plain))
+            family.family, family.lexicalized = extended(0, text_value(name)), plain != name
+            family.scope = {"phrase": PHRASE, "word": WORD, "subtree": SUBTREE}[FAMILIES[name].scope]
+            family.max_count = MAX_LENGTH if name == "right-branch" else self.max_count
+            self.chosen.push_back(family)
+            self.scopes |= family.scope
 
     def keys(self, trees, *, drop_common=True):
         """Return (starts, keys): the keys of tree k are keys[starts[k] : starts[k + 1]], distinct and ascending.
@@ -112,123 +250,102 @@ cdef class FeatureExtractor:
         starts: (n + 1,) int64. keys: uint64, of indicators. drop_common: leave out the keys that all trees have.
         Raises ValueError if there are no trees, or if they have different words.
         """
-        cdef vector[IndicatorC] found
-        with self.lock:
-            self._extract(list(trees), drop_common)
-            self._indicators(drop_common, &found)
-            return self._by_tree(&found, False)
+        return self._found(list(trees), drop_common, None)
 
     def columns(self, trees, columns):
         """Return (starts, columns) as `keys`, but columns (int32, ascending) instead of keys, without unknown features.
 
         columns: the `FeatureColumns`. Features that all trees have are left out.
         """
-        cdef vector[IndicatorC] found
-        with self.lock:
-            self._extract(list(trees), True)
-            self._indicators(True, &found)
-            _look_up(columns.table, &found)
-            return self._by_tree(&found, True)
+        starts, found = self._found(list(trees), True, columns.table)
+        return starts, found.astype(np.int32)
 
     def __reduce__(self):
         return partial(FeatureExtractor, closed_tags=self.closed_tags), (self.families, self.heads, self.max_count)
 
-    cdef int _extract(self, list trees, bint drop_common) except -1:
-        """Count the features of the trees."""
+    cdef tuple _found(self, list trees, bint drop_common, ColumnTable table):
+        """Return where the keys of each tree begin, and the keys; with a table, columns instead of keys."""
+        cdef vector[IndicatorC] found
         cdef size_t part
-        self.packed.read(trees)
-        self._find_parts()
-        self.features.clear()
-        self.feature_counts.clear()
-        self.max_counts.clear()
-        map_clear(&self.feature_numbers)
-        for part in range(self.parts.size()):
-            if self.parts[part].varies or not drop_common:
-                self._count_part(part, False)
-        for part in range(self.parts.size()):
-            if drop_common and not self.parts[part].varies:
-                self._count_part(part, True)
-        return 0
+        with self.lock:
+            self.packed.read(trees)
+            self._find_parts()
+            self.features.clear()
+            self.feature_counts.clear()
+            self.max_counts.clear()
+            map_clear(&self.feature_numbers)
+            for part in range(self.parts.size()):
+                if self.parts[part].varies or not drop_common:
+                    self._count_part(part, False)
+            for part in range(self.parts.size()):
+                if drop_common and not self.parts[part].varies:
+                    self._count_part(part, True)
+            self._indicators(drop_common, &found)
+            if table is not None:
+                _look_up(table, &found)
+            return self._by_tree(&found)
 
     cdef int _find_parts(self) except -1:
         """Find the parts of all trees, and how often each tree has them."""
-        cdef Py_ssize_t k
+        cdef size_t k, part, n = self.packed.trees.size()
         cdef int32_t node
-        cdef TreeC tree
+        cdef const TreeC* tree
+        cdef const int32_t* counts
         self.parts.clear()
         self.part_counts.clear()
         map_clear(&self.part_numbers)
-        for k in range(self.packed.n_trees):
-            tree = self.packed.tree(k, True)
+        for k in range(n):
+            tree = &self.packed.lexicalized[k]
             if self.scopes & (PHRASE | WORD):
-                node_signatures(&tree, &self.signatures)
+                node_signatures(tree, &self.signatures)
                 for node in range(tree.n_nodes):
                     self._add_part(k, node, WORD if tree.sizes[node] == 1 else PHRASE)
             if self.scopes & SUBTREE:
-                subtree_signatures(&tree, &self.signatures)
+                subtree_signatures(tree, &self.signatures)
                 for node in range(tree.n_nodes):
                     if tree.sizes[node] > 1:
                         self._add_part(k, node, SUBTREE)
-        self._mark_varying()
-        return 0
+        for part in range(self.parts.size()):
+            counts = self.part_counts.data() + part * n
+            for k in range(1, n):
+                if counts[k] != counts[0]:
+                    self.parts[part].varies = True
 
-    cdef int _add_part(self, Py_ssize_t tree, int32_t node, int scope) except -1:
+    cdef int _add_part(self, size_t tree, int32_t node, int scope) except -1:
         cdef uint64_t signature = self.signatures[node]
         cdef int32_t part = map_find(&self.part_numbers, signature)
         if part < 0:
             part = <int32_t>self.parts.size()
             map_insert(&self.part_numbers, signature, part)
             self.parts.push_back(PartC(<int32_t>tree, node, scope, False))
-            self.part_counts.resize(self.part_counts.size() + self.packed.n_trees, 0)
-        self.part_counts[part * self.packed.n_trees + tree] += 1
-        return 0
-
-    cdef void _mark_varying(self) noexcept:
-        cdef size_t part, n = self.packed.n_trees, k
-        cdef const int32_t* counts
-        for part in range(self.parts.size()):
-            counts = self.part_counts.data() + part * n
-            for k in range(1, n):
-                if counts[k] != counts[0]:
-                    self.parts[part].varies = True
-                    break
+            self.part_counts.resize(self.part_counts.size() + self.packed.trees.size(), 0)
+        self.part_counts[part * self.packed.trees.size() + tree] += 1
 
     cdef int _count_part(self, size_t part, bint only_known) except -1:
         """Add the features of a part to the trees that have it; `only_known`: only features counted already."""
         cdef size_t k, i
-        cdef const int32_t* counts = self.part_counts.data() + part * self.packed.n_trees
+        cdef const ChosenC* family
+        cdef const int32_t* counts = self.part_counts.data() + part * self.packed.trees.size()
         cdef int32_t node = self.parts[part].node
-        cdef TreeC plain = self.packed.tree(self.parts[part].tree, False)
-        cdef TreeC lexicalized = self.packed.tree(self.parts[part].tree, True)
+        cdef const TreeC* plain = &self.packed.trees[self.parts[part].tree]
+        cdef const TreeC* lexicalized = &self.packed.lexicalized[self.parts[part].tree]
         for k in range(self.chosen.size()):
-            if self.chosen[k].scope == self.parts[part].scope:
-                self._emit(&self.chosen[k], node, &plain, &lexicalized)
-                for i in range(self.keys_found.size()):
-                    self._count_key(self.keys_found[i], self.chosen[k].max_count, counts, only_known)
-        return 0
-
-    cdef int _emit(
-        self, const ChosenC* family, int32_t node, const TreeC* plain, const TreeC* lexicalized
-    ) except -1:
-        """Find the keys of a family at a node."""
-        cdef size_t k, n = 0
-        self.keys_found.clear()
-        family.extract(lexicalized if family.lexicalized else plain, node, family.family, &self.keys_found)
-        if not family.lexicalized:
-            return 0
-        # Where no label has a word of a closed class, the second pass finds what the first one did.
-        self.plain_keys.clear()
-        family.extract(plain, node, family.family, &self.plain_keys)
-        for k in range(self.keys_found.size()):
-            if self.keys_found[k] != self.plain_keys[k]:
-                self.keys_found[n] = self.keys_found[k]
-                n += 1
-        self.keys_found.resize(n)
-        return 0
+            family = &self.chosen[k]
+            if family.scope != self.parts[part].scope:
+                continue
+            self.keys_found.clear()
+            family.extract(lexicalized if family.lexicalized else plain, node, family.family, &self.keys_found)
+            self.plain_keys.clear()
+            if family.lexicalized:
+                family.extract(plain, node, family.family, &self.plain_keys)
+            for i in range(self.keys_found.size()):
+                # Where no label has a word of a closed class, the second pass finds what the first one did.
+                if not family.lexicalized or self.keys_found[i] != self.plain_keys[i]:
+                    self._count_key(self.keys_found[i], family.max_count, counts, only_known)
 
     cdef int _count_key(self, uint64_t key, int32_t max_count, const int32_t* counts, bint only_known) except -1:
         cdef int32_t feature = map_find(&self.feature_numbers, key), k
-        cdef int32_t n = <int32_t>self.packed.n_trees
+        cdef int32_t n = <int32_t>self.packed.trees.size()
         cdef int32_t* sums
         if feature < 0:
             if only_known:
@@ -241,11 +358,10 @@ cdef class FeatureExtractor:
         sums = self.feature_counts.data() + <size_t>feature * n
         for k in range(n):
             sums[k] += counts[k]
-        return 0
 
     cdef int _indicators(self, bint drop_common, vector[IndicatorC]* found) except -1:
         """List the indicators that some tree has; with `drop_common` only those that some tree lacks."""
-        cdef size_t feature, n = self.packed.n_trees, k
+        cdef size_t feature, n = self.packed.trees.size(), k
         cdef int32_t least, most, count
         cdef const int32_t* counts
         for feature in range(self.features.size()):
@@ -255,27 +371,20 @@ cdef class FeatureExtractor:
                 least, most = min(least, counts[k]), max(most, counts[k])
             for count in range(least + 1 if drop_common else 1, min(most, self.max_counts[feature]) + 1):
                 found.push_back(IndicatorC(extended(self.features[feature], number(count)), <int32_t>feature, count))
-        return 0
 
-    cdef tuple _by_tree(self, vector[IndicatorC]* found, bint as_columns):
+    cdef tuple _by_tree(self, vector[IndicatorC]* found):
         """Return where the values of each tree begin, and the values."""
         cdef vector[int64_t] starts
-        cdef vector[int32_t] columns
-        cdef vector[uint64_t] keys
-        cdef size_t k, n = self.packed.n_trees, i
+        cdef vector[uint64_t] values
+        cdef size_t k, n = self.packed.trees.size(), i
         starts.push_back(0)
         sort(found.begin(), found.end(), _is_before)
         for k in range(n):
             for i in range(found.size()):
                 if self.feature_counts[found[0][i].feature * n + k] >= found[0][i].count:
-                    if as_columns:
-                        columns.push_back(<int32_t>found[0][i].value)
-                    else:
-                        keys.push_back(found[0][i].value)
-            starts.push_back(columns.size() if as_columns else keys.size())
-        values = _array(columns.data(), columns.size() * 4, "i4") if as_columns else \
-            _array(keys.data(), keys.size() * 8, "u8")
-        return _array(starts.data(), starts.size() * 8, "i8"), values
+                    values.push_back(found[0][i].value)
+            starts.push_back(values.size())
+        return _array(starts.data(), starts.size() * 8, "i8"), _array(values.data(), values.size() * 8, "u8")
 
 
 cdef bint _is_before(const IndicatorC& a, const IndicatorC& b) noexcept nogil:
@@ -300,7 +409,6 @@ cdef int _look_up(ColumnTable table, vector[IndicatorC]* found) except -1:
             found[0][n].value = <uint64_t>column
             n += 1
     found.resize(n)
-    return 0
 
 
 # What families of features look at around a node, as a hash: equal signatures, equal features. Whatever a family reads
@@ -315,7 +423,6 @@ cdef int node_signatures(const TreeC* tree, vector[uint64_t]* found) except -1 n
     found.resize(tree.n_nodes)
     for node in range(tree.n_nodes):
         found[0][node] = _children(tree, node, _above(tree, node, _around(tree, node)))
-    return 0
 
 
 cdef uint64_t _around(const TreeC* tree, int32_t node) noexcept nogil:
@@ -359,4 +466,3 @@ cdef int subtree_signatures(const TreeC* tree, vector[uint64_t]* found) except -
         found[0][tree.parents[node]] = extended(found[0][tree.parents[node]], found[0][node])
     for node in range(tree.n_nodes):
         found[0][node] = extended(found[0][node], is_top(tree, node))
-    return 0

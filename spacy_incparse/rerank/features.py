@@ -1,6 +1,6 @@
 """The features that a reranker can use: their families, with an example and the source of each, and their columns.
 
-A feature is a tuple: the family's name and fields; its key is a hash of the tuple (rerank/feature_keys.pxd). Texts are
+A feature is a tuple: the family's name and fields; its key is a hash of the tuple (rerank/families.pxd). Texts are
 labels, tags and words in lowercase; None stands where there is nothing: beyond the first and last child, before the
 first and after the last word, above the root. A rule is a tuple of a label and the labels of the children.
 """
@@ -188,7 +188,6 @@ HUANG_OWN = (
 )  # fmt: skip
 
 FAMILIES = {f.name: f for f in (*COLLINS, *LEXICALIZED_COLLINS, *CHARNIAK_JOHNSON, *HUANG_OWN)}
-SCOPES = {name: family.scope for name, family in FAMILIES.items()}
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "all": tuple(FAMILIES),

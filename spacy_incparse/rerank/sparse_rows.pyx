@@ -8,9 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
 
-from spacy_incparse.rerank.array_memory cimport (
-    doubles, int32s, int64s, writable_bytes, writable_doubles, writable_int32s, writable_int64s,
-)
+from spacy_incparse.rerank.array_memory cimport doubles, int32s, int64s, writable_bytes
 
 cdef enum:
     MAX_BITS = 26  # of keys, in the index of a ColumnTable
@@ -24,7 +22,7 @@ def row_sums(starts, columns, weights):
     cdef const int64_t* begin = int64s(starts)
     cdef const int32_t* column = int32s(columns)
     cdef const double* weight = doubles(weights)
-    cdef double* sums = writable_doubles(result)
+    cdef double* sums = doubles(result, True)
     with nogil:
         for row in range(n_rows):
             total = 0
@@ -41,7 +39,7 @@ def column_sums(starts, columns, row_values, Py_ssize_t n_columns):
     cdef const int64_t* begin = int64s(starts)
     cdef const int32_t* column = int32s(columns)
     cdef const double* values = doubles(row_values)
-    cdef double* sums = writable_doubles(result)
+    cdef double* sums = doubles(result, True)
     with nogil:
         for row in range(n_rows):
             if values[row] == 0:
@@ -57,8 +55,8 @@ def inverted(starts, columns, Py_ssize_t n_columns):
     all_starts, all_rows = np.zeros(n_columns + 1, np.int64), np.empty(n, np.int32)
     cdef const int64_t* begin = int64s(starts)
     cdef const int32_t* column = int32s(columns)
-    cdef int64_t* ends = writable_int64s(all_starts)
-    cdef int32_t* rows = writable_int32s(all_rows)
+    cdef int64_t* ends = int64s(all_starts, True)
+    cdef int32_t* rows = int32s(all_rows, True)
     with nogil:
         for at in range(n):
             ends[column[at] + 1] += 1
@@ -85,7 +83,7 @@ def varies_in_list(list_starts, starts, columns, Py_ssize_t n_columns):
     cdef const int64_t* begin = int64s(starts)
     cdef const int32_t* column = int32s(columns)
     cdef char* varies = writable_bytes(result)
-    cdef int32_t* counts = writable_int32s(zeros)
+    cdef int32_t* counts = int32s(zeros, True)
     with nogil:
         for number in range(n_lists):
             n_rows = lists[number + 1] - lists[number]
@@ -118,6 +116,3 @@ cdef class ColumnTable:
             self.firsts[(self.keys[k] >> self.shift) + 1] += 1
         for high in range(1, self.firsts.size()):
             self.firsts[high] += self.firsts[high - 1]
-
-    def __len__(self):
-        return <Py_ssize_t>self.keys.size()

@@ -32,4 +32,4 @@ def test_features_need_enough_lists_and_to_vary_in_one(monkeypatch, pending):
 def test_a_subset_of_columns_is_renumbered():
     columns = FeatureColumns(np.array([3, 5, 2**63], np.uint64))
     assert columns.subset(np.array([0, 2])).keys.tolist() == [3, 2**63]
-    assert len(columns) == len(columns.table) == 3
+    assert len(columns) == 3

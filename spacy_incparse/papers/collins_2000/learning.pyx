@@ -6,9 +6,7 @@ from libcpp.vector cimport vector
 
 import numpy as np
 
-from spacy_incparse.rerank.array_memory cimport (
-    doubles, int32s, int64s, writable_doubles, writable_int32s, writable_int64s,
-)
+from spacy_incparse.rerank.array_memory cimport doubles, int32s, int64s
 
 from spacy_incparse.rerank.sparse_rows import inverted
 
@@ -29,13 +27,13 @@ def pair_differences(feature_starts, features, better, worse):
     cdef const int32_t* feature = int32s(features)
     cdef const int64_t* first = int64s(better)
     cdef const int64_t* other = int64s(worse)
-    cdef int64_t* starts = writable_int64s(all_starts)
+    cdef int64_t* starts = int64s(all_starts, True)
     cdef int32_t* slots
     with nogil:
         for pair in range(n_pairs):
             starts[pair + 1] = starts[pair] + _differences(begin, feature, first[pair], other[pair], NULL)
     all_slots = np.empty(all_starts[n_pairs], np.int32)
-    slots = writable_int32s(all_slots)
+    slots = int32s(all_slots, True)
     with nogil:
         for pair in range(n_pairs):
             _differences(begin, feature, first[pair], other[pair], slots + starts[pair])
@@ -64,67 +62,52 @@ cdef Py_ssize_t _differences(
     return n
 
 
-cdef class BestFeature:
-    """The feature with the greatest gain, while the gains of many features change each round; at first, they are 0.
-
-    Features lie in blocks. A block whose gains have changed is searched again; of the others only the best is read.
-    """
-    cdef vector[double] gains       # of each feature
-    cdef vector[int] best_of_block  # the block's feature with the greatest gain, the first of several
-    cdef vector[char] is_changed    # for each block: whether gains have changed since it was searched
-
-    def __init__(self, Py_ssize_t n_features):
-        cdef Py_ssize_t n_blocks = (n_features + (1 << BLOCK_BITS) - 1) >> BLOCK_BITS
-        self.gains.resize(n_features, 0.0)
-        self.best_of_block.resize(n_blocks, 0)
-        self.is_changed.resize(n_blocks, 1)
-
-    cdef void set_gain(self, Py_ssize_t feature, double gain) noexcept nogil:
-        self.gains[feature] = gain
-        self.is_changed[feature >> BLOCK_BITS] = 1
-
-    cdef Py_ssize_t best(self) noexcept nogil:
-        """Return the feature with the greatest gain, the first of several; -1 if no gain is above 0."""
-        cdef Py_ssize_t block, feature, best = -1
-        cdef double gain, most = 0
-        for block in range(<Py_ssize_t>self.best_of_block.size()):
-            if self.is_changed[block]:
-                self.best_of_block[block] = self._search(block)
-                self.is_changed[block] = 0
-            feature = self.best_of_block[block]
-            gain = self.gains[feature]
-            if gain > most:
-                most, best = gain, feature
-        return best
-
-    cdef int _search(self, Py_ssize_t block) noexcept nogil:
-        cdef Py_ssize_t feature, first = block << BLOCK_BITS
-        cdef Py_ssize_t end = min(first + (1 << BLOCK_BITS), <Py_ssize_t>self.gains.size())
-        cdef Py_ssize_t best = first
-        for feature in range(first + 1, end):
-            if self.gains[feature] > self.gains[best]:
-                best = feature
-        return best
-
-
 cdef class GreedyRounds:
-    """Learning in rounds, between rounds: each round changes the weight of the feature that lowers the loss most."""
+    """Learning in rounds, between rounds: each round changes the weight of the feature that lowers the loss most.
+
+    That is the one with the greatest gain; the gains of many features change each round. Features lie in blocks. A
+    block whose gains have changed is searched again; of the others only the best feature is read.
+    """
     cdef readonly object weights           # of the features, (n_features,) float64
     cdef readonly Py_ssize_t n_rounds
     cdef double smoothing
-    cdef BestFeature best_feature
     cdef Py_ssize_t n_features
     cdef double* alphas                    # the weights
     cdef tuple arrays                      # whose memory is used below
+    cdef vector[double] gains              # by feature; at first, they are 0
+    cdef vector[int] best_of_block         # the block's feature with the greatest gain, the first of several
+    cdef vector[char] block_is_changed     # whether gains have changed since it was searched
     cdef vector[int32_t] changed           # features whose gains this round has changed
     cdef vector[char] is_changed           # by feature
 
     cdef int _begin(self, Py_ssize_t n_features, double smoothing) except -1:
-        self.n_features, self.smoothing = n_features, smoothing
-        self.weights, self.best_feature = np.zeros(n_features), BestFeature(n_features)
-        self.alphas = writable_doubles(self.weights)
+        cdef Py_ssize_t n_blocks = (n_features + (1 << BLOCK_BITS) - 1) >> BLOCK_BITS
+        self.n_features, self.smoothing, self.weights = n_features, smoothing, np.zeros(n_features)
+        self.alphas = doubles(self.weights, True)
+        self.gains.resize(n_features, 0.0)
+        self.best_of_block.resize(n_blocks, 0)
+        self.block_is_changed.resize(n_blocks, 1)
         self.is_changed.resize(n_features, 0)
-        return 0
+
+    cdef void _set_gain(self, Py_ssize_t feature, double gain) noexcept nogil:
+        self.gains[feature] = gain
+        self.block_is_changed[feature >> BLOCK_BITS] = 1
+
+    cdef Py_ssize_t _best(self) noexcept nogil:
+        """Return the feature with the greatest gain, the first of several; -1 if no gain is above 0."""
+        cdef Py_ssize_t block, feature, first, best = -1
+        cdef double most = 0
+        for block in range(<Py_ssize_t>self.best_of_block.size()):
+            if self.block_is_changed[block]:
+                first = self.best_of_block[block] = block << BLOCK_BITS
+                for feature in range(first + 1, min(first + (1 << BLOCK_BITS), self.n_features)):
+                    if self.gains[feature] > self.gains[self.best_of_block[block]]:
+                        self.best_of_block[block] = feature
+                self.block_is_changed[block] = 0
+            feature = self.best_of_block[block]
+            if self.gains[feature] > most:
+                most, best = self.gains[feature], feature
+        return best
 
     def run(self, Py_ssize_t n_rounds):
         """Do some rounds, or fewer: no feature may be left that makes the loss less. Return how many were done."""
@@ -182,25 +165,16 @@ cdef class Boosting(GreedyRounds):
         cdef Py_ssize_t pair
         self._begin(pairs.n_features, smoothing)
         self.is_naive, self.n_pairs, self.n_slots = is_naive, len(margins), 2 * self.n_features
-        self._use_pairs(pairs)
-        self._use_numbers(np.array(margins, float), np.array(importances, float))
+        pair_starts, pairs_of_slot = inverted(pairs.slot_starts, pairs.slots, self.n_slots)
+        self.b_starts, self.b_slots = int64s(pairs.slot_starts), int32s(pairs.slots)
+        self.a_starts, self.a_pairs = int64s(pair_starts), int32s(pairs_of_slot)
+        numbers = np.array(margins, float), np.array(importances, float), np.zeros(self.n_pairs), np.zeros(self.n_slots)
+        self.margins, self.importances = doubles(numbers[0], True), doubles(numbers[1])
+        self.losses, self.sums = doubles(numbers[2], True), doubles(numbers[3], True)
+        self.arrays = pairs.slot_starts, pairs.slots, pair_starts, pairs_of_slot, *numbers
         for pair in range(self.n_pairs):
             self.losses[pair] = self.importances[pair] * exp(-self.margins[pair])
         self._sum_afresh()
-
-    cdef int _use_pairs(self, pairs) except -1:
-        pair_starts, pairs_of_slot = inverted(pairs.slot_starts, pairs.slots, self.n_slots)
-        self.arrays = pairs.slot_starts, pairs.slots, pair_starts, pairs_of_slot
-        self.b_starts, self.b_slots = int64s(pairs.slot_starts), int32s(pairs.slots)
-        self.a_starts, self.a_pairs = int64s(pair_starts), int32s(pairs_of_slot)
-        return 0
-
-    cdef int _use_numbers(self, margins, importances) except -1:
-        losses, sums = np.zeros(self.n_pairs), np.zeros(self.n_slots)
-        self.arrays += margins, importances, losses, sums
-        self.margins, self.importances = writable_doubles(margins), doubles(importances)
-        self.losses, self.sums = writable_doubles(losses), writable_doubles(sums)
-        return 0
 
     @property
     def loss(self):
@@ -222,7 +196,7 @@ cdef class Boosting(GreedyRounds):
             self._sum_afresh()
         if self.is_naive:
             self.n_additions += self.a_starts[self.n_slots]
-        feature = self.best_feature.best()
+        feature = self._best()
         if feature < 0:
             return False
         delta = self._best_weight(feature)
@@ -243,7 +217,7 @@ cdef class Boosting(GreedyRounds):
         """Z - BestLoss(k) = (sqrt(W_k^+) - sqrt(W_k^-))^2, equation 3."""
         # Where a sum should be 0, rounding can leave a little less.
         cdef double root = sqrt(max(self.sums[2 * feature], 0.0)) - sqrt(max(self.sums[2 * feature + 1], 0.0))
-        self.best_feature.set_gain(feature, root * root)
+        self._set_gain(feature, root * root)
 
     cdef void _move(self, Py_ssize_t slot, double delta) noexcept nogil:
         """Add delta to the margins of the pairs in A[slot], and change the sums of all features of these pairs."""
@@ -312,7 +286,13 @@ cdef class GreedyLogLoss(GreedyRounds):
         self._begin(data.n_features, smoothing)
         self.tolerance, self.max_iterations = tolerance, max_iterations
         self.n_lists, self.best_candidates = data.n_lists, best
-        self._use_arrays(data, np.array(values, float), np.zeros(self.n_features))
+        self.list_probabilities = np.zeros(len(values))
+        values, deltas = np.array(values, float), np.zeros(self.n_features)
+        self.arrays = data.list_starts, data.feature_starts, data.features, values, deltas
+        self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
+        self.features, self.best = int32s(data.features), int64s(best)
+        self.values, self.probabilities = doubles(values, True), doubles(self.list_probabilities, True)
+        self.deltas = doubles(deltas, True)
         with nogil:
             self._find_places()
             for number in range(self.n_lists):
@@ -321,22 +301,13 @@ cdef class GreedyLogLoss(GreedyRounds):
             self._find_gains()
         self.n_additions = self.n_scaled = self.n_iterations = 0
 
-    cdef int _use_arrays(self, data, values, deltas) except -1:
-        self.list_probabilities = np.zeros(len(values))
-        self.arrays = data.list_starts, data.feature_starts, data.features, values, deltas
-        self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
-        self.features, self.best = int32s(data.features), int64s(self.best_candidates)
-        self.values, self.probabilities = writable_doubles(values), writable_doubles(self.list_probabilities)
-        self.deltas = writable_doubles(deltas)
-        return 0
-
     @property
     def loss(self):
         """LogLoss, equation 1."""
         return -np.log(self.list_probabilities[self.best_candidates]).sum()
 
     cdef bint _round(self) noexcept nogil:
-        cdef Py_ssize_t place, feature = self.best_feature.best()
+        cdef Py_ssize_t place, feature = self._best()
         cdef double delta
         if feature < 0:
             return False
@@ -377,7 +348,7 @@ cdef class GreedyLogLoss(GreedyRounds):
             gain += self.is_on_best[place] * delta - log(1 + self.shares[place] * (growth - 1))
         self.deltas[feature] = delta
         # An update that is as small as the tolerance of scaling would be chosen for ever without any gain.
-        self.best_feature.set_gain(feature, gain if fabs(delta) > self.tolerance else 0)
+        self._set_gain(feature, gain if fabs(delta) > self.tolerance else 0)
         self.n_scaled += 1
 
     cdef void _raise_values(self, Py_ssize_t number, int32_t place, double delta) noexcept nogil:
@@ -471,7 +442,7 @@ cdef class RankingPerceptron:
         self.list_starts, self.feature_starts = int64s(data.list_starts), int64s(data.feature_starts)
         self.features, self.base, self.best = int32s(data.features), doubles(base), int64s(best)
         self.weights, self.weight_sums = np.zeros(data.n_features), np.zeros(data.n_features)
-        self.table, self.sums = writable_doubles(self.weights), writable_doubles(self.weight_sums)
+        self.table, self.sums = doubles(self.weights, True), doubles(self.weight_sums, True)
 
     def learn(self, lists):
         """Learn from lists in this order: w += h(x_{i,1}) - h(x) where another candidate x has the highest F."""
