@@ -90,10 +90,9 @@ class SentenceValues:
         found = np.full((len(WORD_VALUES), len(words) + 2 * PAD), BEHIND, np.uint32)
         found[:, :PAD] = BEFORE
         rows = found[:, PAD : PAD + len(words)]
-        rows[0], rows[2] = self.lexicon.encode(words)
+        rows[0], rows[2], rows[6], rows[7] = self.lexicon.encode(words)
         rows[1], rows[3], rows[4] = np.array([_forms(word) for word in words], np.uint32).reshape(-1, 3).T
         rows[5] = [_checksum(best_tag(tag)) for tag in sentence.tags]
-        rows[6], rows[7] = self.lexicon.encode_clusters(words) or (0, 0)
         return found
 
     def ranks(self, sentence: ChartSentence) -> np.ndarray:

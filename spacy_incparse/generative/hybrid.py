@@ -45,9 +45,9 @@ class HybridModel(PerceptronModel):
         generative = GenerativeModel.train(trees, settings, heads, grammar)
         return cls(grammar, model.lexicon, heads, model.punctuation, generative, settings, jackknife)
 
-    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Return a sentence as numbers, to be scored by the model of all trees."""
-        return self._sentence(words, tags, self.generative.vocabulary.encode(words), 0)
+    def sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
+        """Return a sentence as numbers, to be scored by the model of all trees unless numbers of another are given."""
+        return super().sentence(words, tags, *(generative or (self.generative.vocabulary.encode(words), 0)))
 
     def training_sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
         """Return a training sentence as numbers, to be scored by a model that has not seen it."""
@@ -55,7 +55,7 @@ class HybridModel(PerceptronModel):
         if self.jackknife is None or number is None:
             return self.sentence(words, tags)
         vocabulary = self.jackknife.models[number].vocabulary
-        return self._sentence(words, tags, vocabulary.encode(words), number + 1)
+        return self.sentence(words, tags, vocabulary.encode(words), number + 1)
 
     def scorer(self, moves: Moves, weights: Weights, config: ParserConfig, *, training: bool = False) -> Scorer:
         """Return a scorer of moves under these weights and the generative models."""

@@ -84,14 +84,14 @@ class PerceptronModel:
         """Return a training sentence as numbers."""
         return self.sentence(words, tags)
 
-    def sentence(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Return a sentence as numbers; a tag that training has not seen counts as the most frequent one."""
-        return self._sentence(words, tags)
+    def sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
+        """Return a sentence as numbers; a tag that training has not seen counts as the most frequent one.
 
-    def _sentence(self, words: Sequence[str], tags: Tags, *generative: Any) -> Sentence:
-        """Return a sentence as numbers, including those of a generative model if there is one (see `Sentence`)."""
+        generative: the numbers of a generative model, if there is one (see `Sentence`).
+        """
         tag_ids, end_tag = self.grammar.labels.tag_ids, self.grammar.labels.end_tag
-        numbers, classes = self.lexicon.encode(words)
+        numbers, classes, *of_clusters = self.lexicon.encode(words)
+        clusters = of_clusters if self.lexicon.clusters else None
         alternatives = {}
         ids = []
         for position, tag in enumerate(tags):
@@ -99,7 +99,6 @@ class PerceptronModel:
                 alternatives[position] = _ranked(tag or [(UNKNOWN_TAG, 0.0)], tag_ids)
                 tag = best_tag(tag)
             ids.append(tag_ids.get(tag, 0))
-        clusters = self.lexicon.encode_clusters(words)
         return Sentence(numbers, classes, ids, end_tag, "?" in words[-3:], alternatives, clusters, *generative)
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,7 +195,8 @@ class PerceptronParser(TreebankParser):
         tags, k below 1, and constraints on other words.
         """
         check_n_analyses(k)
-        sentence = self._checked(words, tags)
+        check_sentence(words, tags, need_tags=True)
+        sentence = self.model.sentence(words, tags)
         if constraints is not None and not constraints:
             results, n_relaxed = self._beam.parse(sentence, k)
             return self._to_parses(results, n_relaxed, words, tags)
@@ -215,20 +215,14 @@ class PerceptronParser(TreebankParser):
         """
         if not (isinstance(wide, PerceptronParser) and self.config.chooses_by_score):
             return super().parse_beside(wide, words, tags, n, with_better=with_better)
+        check_sentence(words, tags, need_tags=True)
         (own, n_relaxed), (others, n_others_relaxed) = self._beam.parse_beside(
-            wide._beam, self._checked(words, tags), n + N_REPEATED, with_better
+            wide._beam, self.model.sentence(words, tags), n + N_REPEATED, with_better
         )
         (best,) = self._to_parses(own, n_relaxed, words, tags)
         return best, wide._to_parses(others, n_others_relaxed, words, tags, n=n) if others else []
 
-    def _checked(self, words: Sequence[str], tags: Tags) -> Sentence:
-        """Return a sentence as numbers. Raises ValueError if it has no words, or a word has no tag."""
-        check_sentence(words, tags)
-        if any(not isinstance(tag, str) and not tag for tag in tags):
-            raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
-        return self.model.sentence(words, tags)
-
-    @property
+    @cached_property
     def tag_request(self) -> TagRequest:
         """The tags that it needs: up to `n_tags` for each word."""
         return TagRequest(self.config.n_tags, TAG_MARGIN)
@@ -263,7 +257,7 @@ class PerceptronParser(TreebankParser):
         if not results:
             return [Parse(flat_tree(words, tags), 0.0, "flat", unmet)]
         source = "relaxed" if n_relaxed else "beam"
-        are_chosen = all(isinstance(tag, str) for tag in tags)
+        are_chosen = {str}.issuperset(map(type, tags))
         words, own_tags = tuple(words), tuple(tags)
         parses: dict[object, Parse] = {}
         for score, n_closings, leaves in results:

@@ -57,11 +57,13 @@ def best_tag(tag: Tag) -> str:
     return tag if isinstance(tag, str) else tag[0][0]
 
 
-def check_sentence(words: Sequence[str], tags: Tags | None) -> None:
-    """Raise ValueError if a sentence has no words, or not one tag per word."""
+def check_sentence(words: Sequence[str], tags: Tags | None, *, need_tags: bool = False) -> None:
+    """Raise ValueError if a sentence has no words, or not one tag per word, which must not be None if it is needed."""
     if not words or (tags is not None and len(words) != len(tags)):
         n_tags = 0 if tags is None else len(tags)
         raise ValueError(f"a sentence needs words and one tag per word, not {len(words)} words and {n_tags} tags")
+    if need_tags and tags and not all(tags) and any(not isinstance(tag, str) and not tag for tag in tags):
+        raise ValueError("a word has no tag: each needs one, or several with their distance to the best")
 
 
 class Constraint(NamedTuple):

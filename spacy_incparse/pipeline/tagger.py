@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_incparse.documents.sentences import Sentence, TagIds, Texts, split_sentences, write_tags
+from spacy_incparse.documents.sentences import Sentence, Texts, split_sentences, write_tags
 from spacy_incparse.errors import IncparseError, ModelError
 from spacy_incparse.pipeline.model import TaggerModel, check_source
 from spacy_incparse.pipeline.trained_pipe import TrainedPipe
@@ -92,10 +92,9 @@ class IncParserTagger(TrainedPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[list[tuple[Sentence, Sequence[str]]]]) -> None:
         """Write the tags that `predict` returned to the Docs; whitespace tokens get no tags."""
-        ids = TagIds(self.vocab.strings)
         for doc, tagged in zip(docs, scores, strict=True):
             if tagged:
-                write_tags(doc, tagged, ids if doc.vocab is self.vocab else None)
+                write_tags(doc, tagged)
 
     def k_best(self, doc: Doc, k: int) -> list[list[list[tuple[str, float]]]]:
         """Return the `k` best (tag, score) pairs for each word of each sentence, best first."""

@@ -4,17 +4,10 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libcpp.vector cimport vector
 
 from spacy_incparse.linear.hash_map cimport map_allot, map_place
-from spacy_incparse.tagging.engine cimport N_BOUNDARIES, Engine
-from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
-from spacy_incparse.tagging.tag_search cimport (
-    ANY_TAG,
-    add_history_scores,
-    add_scores_by_tag,
-    best_tags,
-    prepare,
-    search_tags,
-    set_parts,
+from spacy_incparse.tagging.engine cimport (
+    ANY_TAG, N_BOUNDARIES, Engine, add_history_scores, add_scores_by_tag, best_tags, prepare, search_tags, set_parts,
 )
+from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
 from spacy_incparse.tagging.tagger_weights cimport CellC, add_scores
 
 cdef enum:
@@ -31,10 +24,11 @@ cdef class Decoder(Engine):
     cdef vector[int32_t] tags
     cdef vector[int64_t] substitutes  # by tag: the sequence's score with this tag for one word
     cdef Py_ssize_t max_types
+    cdef double scale  # of the weights
 
-    def __init__(self, *, Py_ssize_t max_types, **engine_settings):
-        Engine.__init__(self, **engine_settings)
-        self.max_types = max_types
+    def __init__(self, settings, clusters, Py_ssize_t max_types):
+        Engine.__init__(self, settings, clusters)
+        self.max_types, self.scale = max_types, settings.scale
 
     def set_weights(self, bytes keys, bytes lengths, bytes tags, bytes weights):
         """Fill the table from the bytes of arrays as returned by `Trainer.averaged_weights`."""
@@ -58,50 +52,55 @@ cdef class Decoder(Engine):
         self.type_scores.clear()
         self._add_type_scores()
 
-    def tag(self, list words, list names):
-        """Return the tags of a sentence, taken from `names` by id."""
+    def tag(self, words):
+        """Return the tags of a sentence."""
         self._decode(words)
-        return [names[tag] for tag in self.tags]
+        return [self.names[tag] for tag in self.tags]
 
-    def substitution_scores(self, list words):
+    def substitution_scores(self, words):
         """Return tag ids and a list of scores per word: the sequence's score with only this word's tag replaced.
 
         A score is the sum of the scores that depend on the tag: its own and those of the next two words.
         """
+        cdef int32_t i, n_words = len(words)
         self._decode(words, all_scores=True)
-        return list(self.tags), [self._substitute(i, <int32_t>len(words)) for i in range(len(words))]
+        scores = []
+        for i in range(n_words):
+            self._score_substitutes(i, n_words)
+            scores.append(list(self.substitutes))
+        return list(self.tags), scores
 
-    def lattice(self, list words, list names, int32_t n_tags, int64_t margin):
+    def lattice(self, words, int32_t n_tags, double margin):
         """Return the tags of a sentence: a name if a word has only one candidate, else [(name, gap to the best)].
 
         A word has up to n_tags candidates, which score at most `margin` less than the best; the best comes first.
         """
         cdef int32_t i, n_words = len(words)
+        if n_tags < 2:  # the other tags' scores are not needed
+            return self.tag(words)
         self._decode(words)
         return [
-            names[self.tags[i]]
+            self.names[self.tags[i]]
             if self.model.only_tags[self.types[i + WINDOW]] >= 0
-            else self._alternatives(i, n_words, names, n_tags, margin)
+            else self._alternatives(i, n_words, n_tags, margin)
             for i in range(n_words)
         ]
 
-    cdef object _alternatives(self, int32_t i, int32_t n_words, list names, int32_t n_tags, int64_t margin):
+    cdef object _alternatives(self, int32_t i, int32_t n_words, int32_t n_tags, double margin):
         cdef int32_t tag, best = self.tags[i]
         cdef int64_t least
         self._score_substitutes(i, n_words)
-        least = self.substitutes[best] - margin
+        least = self.substitutes[best] - <int64_t>(margin * self.scale)
         found = []
         for tag in range(self.model.n_tags):
             if tag != best and self.substitutes[tag] >= least:
                 # If the beam erred, another tag may score above the chosen one: then its gap is 0.
                 found.append((max(self.substitutes[best] - self.substitutes[tag], 0), tag))
-        if not found or n_tags < 2:
-            return names[best]
-        return [(names[best], 0)] + [(names[tag], gap) for gap, tag in sorted(found)[:n_tags - 1]]
-
-    cdef list _substitute(self, int32_t i, int32_t n_words):
-        self._score_substitutes(i, n_words)
-        return list(self.substitutes)
+        if not found:
+            return self.names[best]
+        return [(self.names[best], 0.0)] + [
+            (self.names[tag], gap / self.scale) for gap, tag in sorted(found)[:n_tags - 1]
+        ]
 
     cdef void _score_substitutes(self, int32_t i, int32_t n_words) noexcept nogil:
         cdef const int32_t* types = self.types.data() + WINDOW
@@ -127,10 +126,12 @@ cdef class Decoder(Engine):
                 &self.model, &self.search, self.tags[i + 1], ANY_TAG, self.tags[i + 2], self.substitutes.data()
             )
 
-    cdef int _decode(self, list words, bint all_scores=False) except -1:
+    cdef int _decode(self, words, bint all_scores=False) except -1:
         cdef int32_t i, n_words = len(words)
         if <Py_ssize_t>len(self.type_ids) + n_words > self.max_types:
-            self.clear_types()
+            self.type_ids.clear()
+            self.model.only_tags.resize(N_BOUNDARIES)
+            self.model.fields.resize(N_BOUNDARIES * self.model.n_fields)
             self.type_scores.resize(N_BOUNDARIES * N_PLACES * self.model.n_tags)
         self.types.clear()
         self.tags.resize(n_words)

@@ -6,7 +6,8 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,7 @@ from spacy_incparse.settings import MOST, MOST_SEED, check_number, is_list_of_st
 from spacy_incparse.tagging.storage import SparseWeights, check_weights, pack_tagger, unpack_tagger
 from spacy_incparse.tagging.tag_decoder import Decoder
 from spacy_incparse.tagging.tagger_trainer import Trainer
-from spacy_incparse.tagging.words import (
-    CLUSTER_TEMPLATES,
-    FIELDS,
-    TEMPLATES,
-    TagDictionary,
-    boundary_fields,
-    orient_quotes,
-    parse_template,
-    word_fields,
-)
+from spacy_incparse.tagging.words import CLUSTER_TEMPLATES, TEMPLATES, TagDictionary, parse_template
 from spacy_incparse.trees.tree import Tree
 from spacy_incparse.workers import run_in_order
 
@@ -67,12 +59,8 @@ class Tagger:
         check_weights(weights, len(settings.labels))
         self.settings, self.weights, self.clusters = settings, weights, clusters
         self.labels = settings.labels
-        type_bytes = 5 * 4 * len(self.labels)
-        self._decoder = _make_engine(
-            partial(Decoder, max_types=max(CACHE_BYTES // type_bytes, 256)), settings, clusters
-        )
+        self._decoder = Decoder(settings, clusters, max(CACHE_BYTES // (5 * 4 * len(self.labels)), 256))
         self._decoder.set_weights(*weights.to_arguments())
-        self._names = list(self.labels)
         self._turn = threading.Lock()  # the decoder's workspace holds one sentence at a time
 
     @classmethod
@@ -110,21 +98,15 @@ class Tagger:
         check_settings({name: value for name, value in locals().items() if name in SETTINGS})
         _check_corpus(sentences, tags)
         dictionary = TagDictionary.from_corpus(
-            sentences,
-            tags,
-            class_min_count=class_min_count,
-            only_min_count=only_min_count,
+            sentences, tags, class_min_count=class_min_count, only_min_count=only_min_count,
             only_min_share=only_min_share,
-        )
-        labels = tuple(sorted({tag for row in tags for tag in row}))
-        clusters = as_clusters(clusters)
+        )  # fmt: skip
+        labels, clusters = tuple(sorted({tag for row in tags for tag in row})), as_clusters(clusters)
         if templates is None:
             templates = (*TEMPLATES, *CLUSTER_TEMPLATES) if clusters else TEMPLATES
         settings = TaggerSettings(labels, tuple(templates), dictionary, beam_size, SCALE)
-        trainer = _make_engine(partial(Trainer, margin=margin), settings, clusters)
-        tag_ids = {tag: i for i, tag in enumerate(labels)}
-        for words, row in zip(sentences, tags, strict=True):
-            trainer.add_example(orient_quotes(words), [tag_ids[tag] for tag in row])
+        trainer = Trainer(settings, clusters, margin)
+        trainer.add_corpus(sentences, tags)
         order, generator = list(range(len(sentences))), random.Random(seed)
         for epoch in range(1, n_epochs + 1):
             generator.shuffle(order)
@@ -147,7 +129,7 @@ class Tagger:
     def tag_batch(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return one list of tags per sentence."""
         with self._turn:
-            return [self._decoder.tag(orient_quotes(words), self._names) for words in sentences]
+            return list(map(self._decoder.tag, sentences))
 
     def candidate_tags(self, sentences: Sequence[Sequence[str]], n_tags: int, margin: float) -> list[Tagging]:
         """Return one row per sentence with an entry per word: its tag, or its candidate tags.
@@ -155,18 +137,8 @@ class Tagger:
         Candidates are up to `n_tags` pairs (tag, gap), the best first; a gap is how much less the sequence scores with
         this tag (see `k_best`), at most `margin`.
         """
-        if n_tags == 1:  # the other tags' scores are not needed
-            return [[*row] for row in self.tag_batch(sentences)]
-        scale = self.settings.scale
         with self._turn:
-            rows = [
-                self._decoder.lattice(orient_quotes(words), self._names, n_tags, int(margin * scale))
-                for words in sentences
-            ]
-        return [
-            [entry if isinstance(entry, str) else [(tag, gap / scale) for tag, gap in entry] for entry in row]
-            for row in rows
-        ]
+            return list(map(self._decoder.lattice, sentences, repeat(n_tags), repeat(margin)))
 
     def k_best(self, words: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         """Return for each word up to k pairs (tag, score), the best first; the first tag is the one from `tag`.
@@ -175,7 +147,7 @@ class Tagger:
         units of averaged weights: differences tell how much worse the sequence would be.
         """
         with self._turn:
-            best, scores = self._decoder.substitution_scores(orient_quotes(words))
+            best, scores = self._decoder.substitution_scores(words)
         found = []
         for chosen, row in zip(best, scores, strict=True):
             ranked = sorted((tag != chosen, -score, tag) for tag, score in enumerate(row))[:k]
@@ -225,19 +197,6 @@ class Tagger:
 
     def __reduce__(self):
         return type(self).from_bytes, (self.to_bytes(),)
-
-
-def _make_engine(make, settings: TaggerSettings, clusters: Clusters | None):
-    tag_ids = {tag: i for i, tag in enumerate(settings.labels)}
-    return make(
-        n_tags=len(settings.labels),
-        templates=[parse_template(text) for text in settings.templates],
-        field_ids={name: i for i, name in enumerate(FIELDS)},
-        read_fields=partial(word_fields, dictionary=settings.dictionary, clusters=clusters),
-        only_tags={word: tag_ids[tag] for word, tag in settings.dictionary.only_tags.items()},
-        boundaries=boundary_fields(),
-        beam_size=settings.beam_size,
-    )
 
 
 def _check_corpus(sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> None:

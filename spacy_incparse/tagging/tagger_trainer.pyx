@@ -5,9 +5,10 @@ from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_incparse.linear.hash_map cimport HashMapC, MapEntryC
-from spacy_incparse.tagging.engine cimport Engine
-from spacy_incparse.tagging.tagger_model cimport WINDOW, TemplateC, context_key, history_key, word_part
-from spacy_incparse.tagging.tag_search cimport NodeC, best_tags, history_score, prepare, search_tags, set_parts
+from spacy_incparse.tagging.engine cimport (
+    Engine, NodeC, best_tags, hash_history, history_score, prepare, search_tags, set_parts,
+)
+from spacy_incparse.tagging.tagger_model cimport WINDOW, context_key, word_part
 from spacy_incparse.tagging.tagger_weights cimport CellC, TotalC, add_all_scores, update_weight
 
 import numpy
@@ -25,22 +26,24 @@ cdef class Trainer(Engine):
     cdef vector[uint32_t] keys  # scratch memory: the contexts of a word
     cdef int64_t n_steps
 
-    def __init__(self, *, int margin, **engine_settings):
-        Engine.__init__(self, **(engine_settings | {"only_tags": {}}))  # frequent words are training examples, too
-        self.margin = margin
+    def __init__(self, settings, clusters, int margin):
+        Engine.__init__(self, settings, clusters)
+        self.margin, self.only_tags = margin, {}  # frequent words are training examples, too
 
     @property
     def n_words(self):
         """Number of words in the corpus."""
         return <Py_ssize_t>self.gold.size()
 
-    def add_example(self, list words, list tag_ids):
-        """Append one sentence to the corpus."""
-        self.first_types.push_back(<int32_t>self.types.size() + WINDOW)
-        self.first_tags.push_back(<int32_t>self.gold.size())
-        self.add_sentence(words, self.types)
-        for tag in tag_ids:
-            self.gold.push_back(tag)
+    def add_corpus(self, sentences, tags):
+        """Append sentences, with a row of tags each, to the corpus."""
+        tag_ids = {tag: number for number, tag in enumerate(self.names)}
+        for words, row in zip(sentences, tags):
+            self.first_types.push_back(<int32_t>self.types.size() + WINDOW)
+            self.first_tags.push_back(<int32_t>self.gold.size())
+            self.add_sentence(words, self.types)
+            for tag in row:
+                self.gold.push_back(tag_ids[tag])
 
     def train_epoch(self, vector[int32_t] order):
         """Train on the sentences in this order; return the number of words whose tag was wrong at the time."""
@@ -63,7 +66,11 @@ cdef class Trainer(Engine):
         cdef int32_t i, n_update, n_wrong = 0
         prepare(&self.model, &self.search, n_words)
         for i in range(n_words):
-            self._add_static_scores(types + i, self.search.static_scores.data() + i * self.model.n_tags)
+            self._hash_static(types + i)
+            add_all_scores(
+                &self.model.weights, self.keys.data(), self.keys.size(),
+                self.search.static_scores.data() + i * self.model.n_tags
+            )
             self.search.static_scores[i * self.model.n_tags + gold[i]] -= self.margin
         search_tags(&self.model, &self.search, types, n_words)
         self.guess.resize(n_words)
@@ -76,7 +83,8 @@ cdef class Trainer(Engine):
             self._update(types, gold, self.guess.data(), n_update)
         return n_wrong
 
-    cdef int _add_static_scores(self, const int32_t* types, int32_t* scores) except -1 nogil:
+    cdef int _hash_static(self, const int32_t* types) except -1 nogil:
+        """Fill `keys` with the contexts of a word that do not depend on earlier tags."""
         cdef size_t k
         cdef int32_t place
         self.keys.clear()
@@ -85,7 +93,6 @@ cdef class Trainer(Engine):
                 self.keys.push_back(context_key(word_part(&self.model, &self.model.word_templates[place][k], types)))
         for k in range(self.model.window_templates.size()):
             self.keys.push_back(context_key(word_part(&self.model, &self.model.window_templates[k], types)))
-        add_all_scores(&self.model.weights, self.keys.data(), self.keys.size(), scores)
 
     cdef int32_t _update_length(self, const int32_t* types, const int32_t* gold, int32_t n_words) except -1 nogil:
         """Return the prefix length with the largest violation (max-violation; Huang et al. 2012).
@@ -112,45 +119,29 @@ cdef class Trainer(Engine):
                      int32_t n_words) except -1 nogil:
         """Add 1 to the weights that the right tags fire and -1 to those the guess fires; common weights stay."""
         cdef int32_t i
+        cdef size_t k
         cdef bint same_history = True, same
         for i in range(n_words):
             same = gold[i] == guess[i]
             if not same:
-                self._update_static(types + i, gold[i], guess[i])
+                self._hash_static(types + i)
+                for k in range(self.keys.size()):
+                    update_weight(&self.model.weights, self.keys[k], gold[i], 1, self.n_steps)
+                    update_weight(&self.model.weights, self.keys[k], guess[i], -1, self.n_steps)
             if not (same and same_history and (i < 2 or gold[i - 2] == guess[i - 2])):
-                self._update_history(types + i, gold, i, 1)
-                self._update_history(types + i, guess, i, -1)
+                set_parts(&self.model, &self.search, types + i)
+                self._update_history(gold, i, 1)
+                self._update_history(guess, i, -1)
             same_history = same
 
-    cdef int _update_static(self, const int32_t* types, int32_t gold, int32_t guess) except -1 nogil:
+    cdef int _update_history(self, const int32_t* tags, int32_t i, int32_t change) except -1 nogil:
         cdef size_t k
-        cdef int32_t place
-        for place in range(2 * WINDOW + 1):
-            for k in range(self.model.word_templates[place].size()):
-                self._change(&self.model.word_templates[place][k], types, gold, guess)
-        for k in range(self.model.window_templates.size()):
-            self._change(&self.model.window_templates[k], types, gold, guess)
-
-    cdef int _change(self, const TemplateC* template, const int32_t* types, int32_t gold,
-                     int32_t guess) except -1 nogil:
-        cdef uint32_t key = context_key(word_part(&self.model, template, types))
-        update_weight(&self.model.weights, key, gold, 1, self.n_steps)
-        update_weight(&self.model.weights, key, guess, -1, self.n_steps)
-
-    cdef int _update_history(self, const int32_t* types, const int32_t* tags, int32_t i,
-                             int32_t change) except -1 nogil:
-        cdef size_t k
-        for k in range(self.model.bigram_templates.size()):
-            self._change_history(&self.model.bigram_templates[k], types, tags, i, change)
-        for k in range(self.model.trigram_templates.size()):
-            self._change_history(&self.model.trigram_templates[k], types, tags, i, change)
-
-    cdef int _change_history(self, const TemplateC* template, const int32_t* types, const int32_t* tags, int32_t i,
-                             int32_t change) except -1 nogil:
-        cdef int32_t tag = tags[i - 1] if i > 0 else -1
-        cdef int32_t tag2 = tags[i - 2] if i > 1 else -1
-        cdef uint32_t key = history_key(template, word_part(&self.model, template, types), tag, tag2)
-        update_weight(&self.model.weights, key, tags[i], change, self.n_steps)
+        hash_history(
+            &self.model, &self.search, 0, tags[i - 1] if i > 0 else -1, tags[i - 2] if i > 1 else -1,
+            self.search.keys.data()
+        )
+        for k in range(self.search.parts.size()):
+            update_weight(&self.model.weights, self.search.keys[k], tags[i], change, self.n_steps)
 
     def averaged_weights(self, int scale):
         """Return (keys, lengths, tags, weights): contexts by key, each with its cells by tag; weights times `scale`.

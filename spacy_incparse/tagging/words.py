@@ -6,13 +6,19 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import Clusters
+from spacy_incparse.linear.words import word_shape
 
-AFFIX_FIELDS = tuple(f"prefix{n}" for n in range(1, 5)) + tuple(f"suffix{n}" for n in range(1, 6))
-CLUSTER_PREFIXES = {"cluster4": 4, "cluster6": 6, "cluster10": 10, "cluster": None}  # None: the whole path
-FIELDS = ("word", "lower", *AFFIX_FIELDS, "shape", "kind", "known", "folded", "edge", *CLUSTER_PREFIXES)
+CLUSTER_FIELDS = ("cluster4", "cluster6", "cluster10", "cluster")  # so many bits of the path, and all of it
+FIELDS = (
+    "word", "lower", "prefix1", "prefix2", "prefix3", "prefix4", "suffix1", "suffix2", "suffix3", "suffix4", "suffix5",
+    "shape", "kind", "known", "folded", "edge", *CLUSTER_FIELDS,
+)  # fmt: skip
+_AFFIXES = [(n, slice(n)) for n in range(1, 5)] + [(n, slice(-n, None)) for n in range(1, 6)]
+BOUNDARIES = ("<before>",) * len(FIELDS), ("<after>",) * len(FIELDS)  # the values outside of a sentence: like no word's
 MAX_LENGTH = 100  # of a longer word only the two ends are used
 _QUOTES = {'"', "``", "''", "“", "”", "„"}
 
@@ -53,8 +59,6 @@ class TagDictionary:
 
 def orient_quotes(words: Sequence[str]) -> list[str]:
     """Return the words with straight double quotes replaced by opening and closing ones: every second one closes."""
-    if '"' not in words:
-        return list(words)
     oriented, n_quotes = [], 0
     for word in words:
         if word == '"':
@@ -72,41 +76,20 @@ def shorten(word: str) -> str:
 def word_fields(word: str, dictionary: TagDictionary, clusters: Clusters | None = None) -> tuple[str, ...]:
     """Return the values of FIELDS for a word, given the dictionary and the clusters."""
     lower = '"' if word in _QUOTES else word.lower()
-    prefixes = [lower[:n] if len(lower) >= n else "" for n in range(1, 5)]
-    suffixes = [lower[-n:] if len(lower) >= n else "" for n in range(1, 6)]
-    kind = word_kind(word)
+    affixes = [lower[part] if len(lower) >= n else "" for n, part in _AFFIXES]
+    kind, classes = word_kind(word), dictionary.classes
     unknown = f"?{kind}{lower[-2:]}"
-    known = dictionary.classes.get(word, unknown)
-    folded = dictionary.classes.get(lower, unknown)
+    known, folded = classes.get(word, unknown), classes.get(lower, unknown)
     path = clusters.path(word) if clusters else ""
-    cluster_fields = [path[:length] for length in CLUSTER_PREFIXES.values()]
-    return (word, lower, *prefixes, *suffixes, word_shape(word), kind, known, folded, "", *cluster_fields)
-
-
-def boundary_fields() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the values of FIELDS before and after a sentence; they differ from those of every word."""
-    return ("<before>",) * len(FIELDS), ("<after>",) * len(FIELDS)
-
-
-def word_shape(word: str) -> str:
-    """Return the word with runs of capitals, other letters and digits as one X, x or d: "Xx-dx" for "Mid-1990s"."""
-    shape = ""
-    for letter in word:
-        symbol = "d" if letter.isdigit() else "X" if letter.isupper() else "x" if letter.isalpha() else letter
-        if not shape.endswith(symbol):
-            shape += symbol
-    return shape
+    return word, lower, *affixes, word_shape(word), kind, known, folded, "", path[:4], path[:6], path[:10], path
 
 
 def word_kind(word: str) -> str:
     """Return a letter for each property of rare words in Ratnaparkhi (1996): digit, hyphen, capitals."""
-    kind = "d" if any(letter.isdigit() for letter in word) else ""
-    kind += "-" if "-" in word else ""
+    kind = ("d" if any(map(str.isdigit, word)) else "") + ("-" if "-" in word else "")
     if word[:1].isupper():
-        kind += "C" if word.isupper() and len(word) > 1 else "c"
-    elif any(letter.isupper() for letter in word):
-        kind += "u"
-    return kind
+        return kind + ("C" if word.isupper() and len(word) > 1 else "c")
+    return kind + ("u" if any(map(str.isupper, word)) else "")
 
 
 WINDOW = 2  # the largest offset of an atom to either side
@@ -129,41 +112,34 @@ TEMPLATES = (
 # The classes of a word and its neighbors, for taggers with word clusters (after Koo et al. 2008): the prefixes of a
 # path are coarse classes, the whole path is a fine one.
 CLUSTER_TEMPLATES = (
-    *(f"{name}[{offset}]" for name in CLUSTER_PREFIXES for offset in (0, -1, 1)),
-    *(f"tag[-1] {name}[0]" for name in CLUSTER_PREFIXES),
-    "cluster6[0] shape[0]",
-    "cluster[0] shape[0]",
-    "cluster6[-1] cluster6[0]",
-    "cluster6[0] cluster6[1]",
-    "cluster[-1] cluster[0]",
-    "cluster[0] cluster[1]",
-)
+    *(f"{name}[{offset}]" for name in CLUSTER_FIELDS for offset in (0, -1, 1)),
+    *(f"tag[-1] {name}[0]" for name in CLUSTER_FIELDS),
+    "cluster6[0] shape[0]", "cluster[0] shape[0]", "cluster6[-1] cluster6[0]", "cluster6[0] cluster6[1]",
+    "cluster[-1] cluster[0]", "cluster[0] cluster[1]",
+)  # fmt: skip
 
 _ATOM = re.compile(r"(\w+)\[([+-]?\d)\]")
 
 
-@dataclass(frozen=True)
-class Atom:
+class Atom(NamedTuple):
     """A field of the word `offset` places to the right (`offset` > 0) or left, or that word's tag."""
 
     field: str
     offset: int
 
 
-def parse_template(text: str) -> tuple[Atom, ...]:
+def parse_template(text: str) -> list[Atom]:
     """Return the atoms of a template such as `"tag[-1] suffix3[0]"`. Raises ConfigError for an unknown atom."""
-    atoms = tuple(_parse_atom(part, text) for part in text.split())
+    atoms = []
+    for part in text.split():
+        match = _ATOM.fullmatch(part)
+        name, offset = (match[1], int(match[2])) if match else ("", 0)
+        if not (offset in (-1, -2) if name == TAG else name in FIELDS and abs(offset) <= WINDOW):
+            raise ConfigError(
+                f"tagger template {text!r}: {part!r} is not an atom; write FIELD[OFFSET] with a field of "
+                f"{', '.join(FIELDS)} and an offset from -{WINDOW} to {WINDOW}, or tag[-1], tag[-2]"
+            )
+        atoms.append(Atom(name, offset))
     if not 1 <= len(atoms) <= MAX_ATOMS:
         raise ConfigError(f"tagger template {text!r} has {len(atoms)} atoms; write between 1 and {MAX_ATOMS}")
     return atoms
-
-
-def _parse_atom(part: str, template: str) -> Atom:
-    match = _ATOM.fullmatch(part)
-    atom = Atom(match[1], int(match[2])) if match else None
-    if atom and (atom.offset in (-1, -2) if atom.field == TAG else atom.field in FIELDS and abs(atom.offset) <= WINDOW):
-        return atom
-    raise ConfigError(
-        f"tagger template {template!r}: {part!r} is not an atom; write FIELD[OFFSET] with a field of "
-        f"{', '.join(FIELDS)} and an offset from -{WINDOW} to {WINDOW}, or tag[-1], tag[-2]"
-    )

@@ -16,7 +16,7 @@ def lexicon(**settings):
 
 
 def number(word, **settings):
-    (value,), _ = lexicon(**settings).encode([word])
+    (value,), *_ = lexicon(**settings).encode([word])
     return value
 
 
@@ -53,7 +53,7 @@ def test_known_words_differ_and_rare_ones_look_like_their_class():
 
 
 def test_only_rare_words_have_a_class_besides():
-    _, classes = lexicon(common_min_count=2).encode(["swam", "otter", "never"])
+    _, classes, *_ = lexicon(common_min_count=2).encode(["swam", "otter", "never"])
     assert classes[0] == 0
     assert 0 not in classes[1:]
 
@@ -72,11 +72,12 @@ def test_numbers_are_checksums_that_no_version_changes():
 @given(st.lists(st.text(max_size=12)), st.lists(st.text(max_size=12)))
 def test_any_text_has_numbers_of_32_bits(training, sentence):
     given_words = Lexicon.from_sentences([training, training])
-    numbers, classes = given_words.encode(sentence)
+    numbers, classes, *clusters = given_words.encode(sentence)
     assert len(numbers) == len(classes) == len(sentence)
     assert all(0 < n < 1 << 32 for n in numbers)
     assert all(0 <= n < 1 << 32 for n in classes)
-    assert given_words.encode(sentence) == (numbers, classes)
+    assert given_words.encode(sentence) == (numbers, classes, *clusters)
+    assert clusters == [(0,) * len(sentence)] * 2
 
 
 def test_broken_text_has_numbers():

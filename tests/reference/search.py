@@ -37,11 +37,10 @@ class SlowBeam:
 
     def sentence(self, words, tags):
         """Tags are names, or lists of (tag id, rank), the first of which is the tagger's."""
-        numbers, classes = self.model.lexicon.encode(words)
+        numbers, classes, *clusters = self.model.lexicon.encode(words)
         known = self.grammar.labels.tag_ids
         ids = [known.get(tag, 0) if isinstance(tag, str) else tag[0][0] for tag in tags]
         alternatives = {k: tag for k, tag in enumerate(tags) if not isinstance(tag, str)}
-        clusters = self.model.lexicon.encode_clusters(words)
         return Sentence(numbers, classes, ids, "?" in words[-3:], alternatives, clusters=clusters)
 
     # What may be done

@@ -5,12 +5,12 @@ from collections import Counter
 
 from spacy_incparse.tagging.tagger import SCALE
 from spacy_incparse.tagging.words import (
+    BOUNDARIES,
     CLUSTER_TEMPLATES,
     FIELDS,
     TAG,
     TEMPLATES,
     TagDictionary,
-    boundary_fields,
     orient_quotes,
     parse_template,
     shorten,
@@ -53,7 +53,7 @@ class SlowTagger:
         return [(tag, min(scores[tag], scores[best[i]]) / SCALE) for tag in ranked[:k]]
 
     def _rows(self, words):
-        before, after = boundary_fields()
+        before, after = BOUNDARIES
         shortened = [shorten(word) for word in orient_quotes(words)]
         rows = [word_fields(word, self.dictionary, self.clusters) for word in shortened]
         self.given = [self.only_tags.get(word) for word in shortened]

@@ -7,12 +7,12 @@ from spacy_incparse.errors import ConfigError
 from spacy_incparse.linear.clusters import Clusters, read_clusters
 from spacy_incparse.tagging import Tagger, jackknife_tags
 from spacy_incparse.tagging.words import (
-    CLUSTER_PREFIXES,
+    BOUNDARIES,
+    CLUSTER_FIELDS,
     CLUSTER_TEMPLATES,
     FIELDS,
     TEMPLATES,
     TagDictionary,
-    boundary_fields,
     parse_template,
     word_fields,
 )
@@ -38,9 +38,9 @@ def fields_of(word, clusters):
 
 def test_fields_are_prefixes_of_the_path(clusters):
     fields = fields_of("Sweden", clusters)
-    assert [fields[name] for name in CLUSTER_PREFIXES] == ["1011", "10111", "10111", "10111"]
+    assert [fields[name] for name in CLUSTER_FIELDS] == ["1011", "10111", "10111", "10111"]
     long = Clusters.from_paths([("so", "001101011110")])
-    assert [fields_of("so", long)[name] for name in CLUSTER_PREFIXES] == [
+    assert [fields_of("so", long)[name] for name in CLUSTER_FIELDS] == [
         "0011",
         "001101",
         "0011010111",
@@ -50,8 +50,8 @@ def test_fields_are_prefixes_of_the_path(clusters):
 
 def test_an_unknown_word_has_empty_fields_and_so_has_every_word_without_clusters(clusters):
     for fields in (fields_of("unheard-of", clusters), fields_of("Sweden", None)):
-        assert [fields[name] for name in CLUSTER_PREFIXES] == [""] * 4
-    assert all(len(fields) == len(FIELDS) for fields in boundary_fields())
+        assert [fields[name] for name in CLUSTER_FIELDS] == [""] * 4
+    assert all(len(fields) == len(FIELDS) for fields in BOUNDARIES)
 
 
 def test_words_of_a_cluster_are_tagged_alike(clusters):

@@ -2,16 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_incparse.linear.words import word_shape
 from spacy_incparse.tagging.words import (
+    BOUNDARIES,
     FIELDS,
     MAX_LENGTH,
     TagDictionary,
-    boundary_fields,
     orient_quotes,
     shorten,
     word_fields,
     word_kind,
-    word_shape,
 )
 from tests.tagging.corpora import any_text
 
@@ -44,7 +44,7 @@ def test_fields_of_a_word():
 def test_no_word_looks_like_a_boundary(word):
     fields = word_fields(word, TagDictionary())
     assert len(fields) == len(FIELDS)
-    assert all(fields != boundary for boundary in boundary_fields())
+    assert all(fields != boundary for boundary in BOUNDARIES)
 
 
 @given(st.text(max_size=300))

@@ -47,12 +47,12 @@ def learnt():
 def test_the_lexicon_numbers_clusters_and_their_groups():
     long, other = "0" * GROUP_LENGTH + "01", "0" * GROUP_LENGTH + "1"
     lexicon = Lexicon({}, clusters=Clusters.from_paths([("dog", long), ("cat", long), ("cow", other), ("of", "1")]))
-    clusters, groups = lexicon.encode_clusters(["dog", "cat", "cow", "Dog", "of", "mouse"])
+    *_, clusters, groups = lexicon.encode(["dog", "cat", "cow", "Dog", "of", "mouse"])
     assert clusters[0] == clusters[1] == clusters[3] != clusters[2]
     assert groups[0] == groups[1] == groups[2] == groups[3] != groups[4]
     assert clusters[5] == groups[5] == 0
     assert 0 not in clusters[:5] + groups[:5]
-    assert Lexicon({}).encode_clusters(["dog"]) is None
+    assert Lexicon({}).encode(["dog"])[2:] == ((0,), (0,))
 
 
 def test_a_named_set_has_the_templates_of_clusters_with_clusters_only():

@@ -191,7 +191,7 @@ class WordModel:
         rare = np.full(len(places), 1e-3)
         for arrays in trees:
             steps = (step for step in tree_steps(arrays) if step.rule.parent and not step.rule.right)
-            for step, number, word_class in zip(steps, *lexicon.encode(arrays.words), strict=True):
+            for step, number, word_class in zip(steps, *lexicon.encode(arrays.words)[:2], strict=True):
                 place = places[step.rule.parent]
                 seen.append((rows.setdefault(number, len(rows)), place))
                 rare[place] += number == word_class
